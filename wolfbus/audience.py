@@ -1,0 +1,143 @@
+"""Who may know what: the one rule that every event's audience follows, and the facts that seats are told.
+
+Deliveries, views, the table stream and `replay --as` are all built from here: a wall that holds once holds everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from wolfbus.draws import brain_seed
+from wolfbus.messages.base import Audience, SeatName
+from wolfbus.messages.delivery import PrivateFact, PublicFact, Revealed, Seated, Whispered
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
+
+_PUBLIC = frozenset({"statement", "silence", "tally", "exile", "dawn", "ended"})
+
+
+@dataclass(slots=True)
+class PublicNews:
+    """A numbered public fact; on the wire it is a `Public`."""
+
+    n: int
+    fact: PublicFact
+
+
+@dataclass(slots=True)
+class PrivateNews:
+    """A private fact, numbered within its seat; on the wire it is a `Private`."""
+
+    n: int
+    after: int
+    fact: PrivateFact
+
+
+@dataclass(slots=True)
+class Told:
+    """What one event tells: at most a few public facts, and private facts by seat."""
+
+    public: list[PublicNews] = field(default_factory=list)
+    private: list[tuple[SeatName, PrivateNews]] = field(default_factory=list)
+
+
+class Herald:
+    """Folds a record into numbered facts: who is told what, in which order.
+
+    Feed it every event of a game in record order. It keeps only what numbering and addressing need.
+    """
+
+    def __init__(self) -> None:
+        self._opened: Opened | None = None
+        self._wolves: tuple[SeatName, ...] = ()
+        self._batches: dict[int, Asked] = {}
+        self._public = 0
+        self._private: dict[SeatName, int] = {}
+
+    def audience(self, event: AnyEvent) -> Audience:
+        """Return who may know `event`, given all that was fed before."""
+        if event.type == "answered":
+            return self._wolves if event.kind == "whisper" else (event.seat,)
+        if event.type == "inspection":
+            return (event.seat,)
+        return "everybody" if event.type in _PUBLIC else "researchers"
+
+    def tell(self, event: AnyEvent) -> Told:
+        """Take in `event` and return the facts it makes."""
+        told = Told()
+        if event.type == "answered":
+            self._tell_answer(told, event)
+        elif event.type == "asked":
+            # only whispers need their batch again, and only until the night is over
+            if event.phase == "night":
+                self._batches[event.batch] = event
+        elif event.type == "opened":
+            self._opened = event
+            self._wolves = tuple(seat.name for seat in event.seats if seat.role == "Werewolf")
+            for name, seated in _seated(event):
+                self._add_private(told, name, seated)
+        elif event.type == "inspection":
+            self._add_private(told, event.seat, event)
+        elif event.type == "statement" or event.type == "silence" or event.type == "tally":
+            self._add_public(told, event)
+        elif event.type == "exile" or event.type == "dawn":
+            gone = event.seat if event.type == "exile" else event.died
+            self._wolves = tuple(seat for seat in self._wolves if seat != gone)
+            self._batches.clear()
+            self._add_public(told, event)
+        elif event.type == "ended":
+            self._tell_end(told, event)
+        return told
+
+    def _tell_answer(self, told: Told, event: AnyAnswered) -> None:
+        own = event
+        if event.raw is not None or event.note is not None:
+            own = event.model_copy(update={"raw": None, "note": None})
+        self._add_private(told, event.seat, own)
+        if event.kind != "whisper":
+            return
+        batch = self._batches.get(event.batch)
+        whispered = Whispered(
+            round=batch.round if batch else 0,
+            turn=batch.turn if batch else 0,
+            seat=event.seat,
+            target=event.content.target if event.content else None,
+            word=event.content.word if event.content else "",
+        )
+        for partner in self._wolves:
+            if partner != event.seat:
+                self._add_private(told, partner, whispered)
+
+    def _tell_end(self, told: Told, event: Ended) -> None:
+        self._add_public(told, event)
+        if self._opened is not None:
+            roles = {seat.name: seat.role for seat in self._opened.seats}
+            self._add_public(told, Revealed(seed=self._opened.seed, roles=roles))
+
+    def _add_public(self, told: Told, fact: PublicFact) -> None:
+        self._public += 1
+        told.public.append(PublicNews(self._public, fact))
+
+    def _add_private(self, told: Told, seat: SeatName, fact: PrivateFact) -> None:
+        number = self._private[seat] = self._private.get(seat, 0) + 1
+        told.private.append((seat, PrivateNews(number, self._public, fact)))
+
+
+def _seated(opened: Opened) -> Iterator[tuple[SeatName, Seated]]:
+    names = tuple(seat.name for seat in opened.seats)
+    wolves = tuple(seat.name for seat in opened.seats if seat.role == "Werewolf")
+    for seat in opened.seats:
+        partners = tuple(name for name in wolves if name != seat.name) if seat.role == "Werewolf" else ()
+        yield (
+            seat.name,
+            Seated(
+                game=opened.game,
+                seat=seat.name,
+                role=seat.role,
+                partners=partners,
+                names=names,
+                config=opened.config.model_copy(update={"roles": None}),
+                brain=seat.brain,
+                brain_seed=brain_seed(opened.seed, seat.name) if seat.in_house else None,
+            ),
+        )

@@ -1,0 +1,251 @@
+"""`GameConfig`: every rule of a game as a value; the engine executes it and `wolfbus rules` prints it."""
+
+from __future__ import annotations
+
+import difflib
+import reprlib
+import tomllib
+import unicodedata
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from wolfbus.errors import ConfigError
+from wolfbus.vocabulary import ROLES, Kind, Reveal, Role
+
+Count = Annotated[int, Field(ge=0, le=16)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class Deadlines(BaseModel):
+    """Seconds the moderator waits for each kind of reply, from its commit, on its own clock. No part of the digest."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+
+    bid: Seconds = 60.0
+    speak: Seconds = 120.0
+    assess_own: Seconds = 120.0
+    assess_other: Seconds = 120.0
+    vote: Seconds = 120.0
+    kill: Seconds = 120.0
+    protect: Seconds = 120.0
+    inspect: Seconds = 120.0
+    whisper: Seconds = 120.0
+
+    def of(self, kind: Kind) -> float:
+        """Return the seconds allowed for a request of `kind`."""
+        seconds: float = getattr(self, kind)
+        return seconds
+
+
+class GameConfig(BaseModel):
+    """The rules of one game. Defaults are the paper's where it speaks (section 3), else design choices."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+
+    villagers: Count = 4
+    """Seats without a special role."""
+    werewolves: Count = 2
+    """Seats that kill at night; at least one, and fewer than the others."""
+    seers: Count = 1
+    """Seats that learn one role a night."""
+    doctors: Count = 1
+    """Seats that protect one player a night."""
+    names: tuple[str, ...] | None = None
+    """Players' names in seating order; drawn from the seed unless given."""
+    roles: dict[str, Role] | None = None
+    """Who is what, by name (needs `names`); dealt from the seed unless given."""
+
+    debate_turns: Annotated[int, Field(ge=0, le=100)] = 6
+    """Turns of each day's debate."""
+    bid_max: Annotated[int, Field(ge=1, le=1000)] = 10
+    """Highest bid; the lowest is 0."""
+    overbid_at: Annotated[int, Field(ge=1, le=1000)] = 8
+    """A bid this high or higher counts as an overbid."""
+    overbid_factor: Annotated[float, Field(gt=0, le=1)] = 0.85
+    """An effective bid is the bid times this, once per overbid made earlier the same day; compared exactly."""
+    mention_weight: Annotated[int, Field(ge=1, le=1000)] = 2
+    """Weight in a tie of a player named in the previous statement; the others weigh 1."""
+    overlap: bool = True
+    """Send the next bids before the judgements of the last statement; False judges first."""
+
+    vote_reasons: bool = True
+    """Publish each given reason of a vote as a statement, labelled and judged."""
+    self_vote: bool = False
+    """Whether a player may vote for itself."""
+    max_rounds: Annotated[int, Field(ge=1, le=1000)] = 10
+    """Completed days after which the game ends without a winner."""
+
+    first_night_kill: bool = True
+    """Whether the wolves kill in the first night."""
+    whispers: Annotated[int, Field(ge=1, le=10)] = 2
+    """Proposals each of several wolves makes in a night, each in the knowledge of the ones before."""
+    doctor_self: bool = True
+    """Whether a doctor may protect itself."""
+    doctor_repeat: bool = True
+    """Whether a doctor may protect the same player in two nights running."""
+    kill_optional: bool = False
+    """Whether the wolves may choose nobody."""
+    protect_optional: bool = False
+    """Whether a doctor may choose nobody."""
+    inspect_optional: bool = False
+    """Whether a seer may choose nobody."""
+    reveal_on_death: Reveal = "none"
+    """What everybody learns of a player who leaves."""
+
+    alpha: Annotated[float, Field(ge=0, le=1)] = 0.7
+    """Weight of a new judgement in smoothed suspicion (paper, section 4.1)."""
+    prior: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Smoothed suspicion before any judgement (the paper's code; its text gives none)."""
+
+    strikes: Annotated[int, Field(ge=1, le=1000)] = 3
+    """Time-outs in a row after which a seat counts as absent."""
+    absent_grace: Annotated[float, Field(ge=0, le=86_400)] = 1.0
+    """Seconds a batch waits for an absent seat. No part of the digest."""
+    max_reply_bytes: Annotated[int, Field(ge=256, le=67_108_864)] = 65_536
+    """A longer reply is rejected unread."""
+    deadlines: Deadlines = Deadlines()
+
+    @field_validator("names")
+    @classmethod
+    def _names_can_be_told_apart(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        seen: set[str] = set()
+        for name in names or ():
+            if not _is_name(name):
+                raise ValueError(
+                    f"{reprlib.repr(name)} is no name: 1 to 32 printable characters, no slash, no blank at either end, "
+                    "not a word for nobody"
+                )
+            if name.casefold() in seen:
+                raise ValueError(f"{name!r} is there twice (case does not count)")
+            seen.add(name.casefold())
+        return names
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """Refuse what cannot be played; the first thing wrong is named."""
+        total = self.seats
+        if not 5 <= total <= 16:
+            raise ValueError(f"the roles add up to {total} seats; a game has 5 to 16")
+        others = total - self.werewolves
+        if self.werewolves < 1:
+            raise ValueError("werewolves = 0: a game needs at least one")
+        if self.werewolves >= others:
+            raise ValueError(f"werewolves = {self.werewolves}: they must be fewer than the other seats ({others})")
+        if self.first_night_kill and self.werewolves >= others - 1:
+            raise ValueError(
+                f"werewolves = {self.werewolves}: after a first-night kill they would be as many as the other seats "
+                f"({others - 1}); lower it or set first_night_kill = false"
+            )
+        if self.names is not None and len(self.names) != total:
+            raise ValueError(f"names: {len(self.names)} given, but the roles add up to {total} seats")
+        if self.overbid_at > self.bid_max:
+            raise ValueError(f"overbid_at = {self.overbid_at}: above bid_max = {self.bid_max}, so it could never apply")
+        if self.debate_turns == 0 and not self.vote_reasons:
+            raise ValueError("debate_turns = 0 and vote_reasons = false: nobody would ever make a statement")
+        if self.roles is not None:
+            self._check_roles(self.roles)
+
+    def _check_roles(self, roles: dict[str, Role]) -> None:
+        if self.names is None:
+            raise ValueError("roles: give `names` as well, in seating order")
+        if stranger := next((name for name in roles if name not in self.names), None):
+            raise ValueError(f"roles: {stranger!r} is not among the names")
+        if missing := next((name for name in self.names if name not in roles), None):
+            raise ValueError(f"roles: {missing!r} has none; give everybody a role or nobody")
+        for role in ROLES:
+            dealt = sum(1 for given in roles.values() if given == role)
+            if dealt != self.count(role):
+                raise ValueError(f"roles: {dealt} × {role} given, but the counts say {self.count(role)}")
+
+    @property
+    def seats(self) -> int:
+        """Number of players."""
+        return self.villagers + self.werewolves + self.seers + self.doctors
+
+    def count(self, role: Role) -> int:
+        """Return how many seats hold `role`."""
+        return {
+            "Villager": self.villagers,
+            "Werewolf": self.werewolves,
+            "Seer": self.seers,
+            "Doctor": self.doctors,
+        }[role]
+
+    @property
+    def exact_overbid_factor(self) -> Fraction:
+        """`overbid_factor` as it was written (0.85 is 17/20), so that effective bids compare exactly."""
+        return Fraction(Decimal(repr(self.overbid_factor)))
+
+
+NOBODY_WORDS = frozenset({"nobody", "none", "null", "abstain", "no one", "noone", "n/a", "pass", "skip"})
+"""Words that answer "nobody" or "I abstain", in lower case; none of them can be a player's name."""
+
+
+def _is_name(name: str) -> bool:
+    return (
+        0 < len(name) <= 32
+        and name == name.strip()
+        and name.isprintable()
+        and "/" not in name
+        and unicodedata.normalize("NFC", name) == name
+        and name.casefold() not in NOBODY_WORDS
+    )
+
+
+def config_from_table(table: dict[str, Any], source: str = "config") -> GameConfig:
+    """Build a `GameConfig` from TOML tables.
+
+    Raises:
+        ConfigError: one line that names the source, the field and the reason.
+    """
+    try:
+        return GameConfig.model_validate(_lists_to_tuples(table))
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_line(error)}") from None
+
+
+def read_toml(text: str, source: str) -> dict[str, Any]:
+    """Parse TOML.
+
+    Raises:
+        ConfigError: with the source and the place of the mistake.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source}: not TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{source}: not TOML: nested too deeply") from None
+
+
+def _lists_to_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_lists_to_tuples(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _lists_to_tuples(item) for key, item in value.items()}
+    return value
+
+
+def _first_line(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(part if part.isprintable() else repr(part) for part in map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        parent = Deadlines if place.startswith("deadlines.") else GameConfig
+        close = difflib.get_close_matches(str(first["loc"][-1]), parent.model_fields, n=1)
+        return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
+    if first["type"] == "value_error":
+        message = first["msg"].removeprefix("Value error, ")
+    else:
+        kind = _IN_TOML.get(first["type"], first["msg"][:1].lower() + first["msg"][1:])
+        message = f"{kind} (given {reprlib.repr(first['input'])})"
+    return f"{place}: {message}" if place else message
+
+
+_IN_TOML = {
+    "tuple_type": "input should be a list",
+    "model_type": "input should be a table",
+    "dict_type": "input should be a table",
+}
+"""What pydantic says in Python's words, in the words of the file."""

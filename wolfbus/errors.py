@@ -1,0 +1,73 @@
+"""The one tree of errors, named after the boundary that was crossed.
+
+::
+
+    WolfError                 anything wolfbus says in one friendly line
+    ├── ConfigError           a GameConfig, a players spec or a command-line value that cannot be played
+    ├── RulesError            a transition the rules do not allow (a record that was edited, or a bug)
+    ├── MessageError          bytes that are no message of ours
+    │   └── VersionError      a message of another protocol version
+    ├── BusError              the bus could not do what was asked
+    │   ├── BusDown           no connection within the time allowed
+    │   ├── StaleWriter       another incarnation already writes this stream
+    │   ├── Fenced            another moderator owns this record
+    │   └── StreamLost        a stream no longer holds what its reader had read
+    ├── RecordError           a record that cannot be read, written, or is not what it claims to be
+    └── PlayerError           a brain that cannot be built or that failed
+"""
+
+
+class WolfError(Exception):
+    """Base of all errors a user may see; ``str(error)`` is one clear line."""
+
+
+class ConfigError(WolfError):
+    """A configuration that cannot be played; the line names the field and the reason."""
+
+
+class RulesError(WolfError):
+    """A transition that the rules of the game do not allow."""
+
+
+class MessageError(WolfError):
+    """Bytes that are not a message of this protocol; the line names the type or field at fault."""
+
+
+class VersionError(MessageError):
+    """A message of a protocol version this build does not speak; the line names both versions."""
+
+
+class BusError(WolfError):
+    """The bus could not do what was asked of it."""
+
+
+class BusDown(BusError):  # noqa: N818 - the names below are states of the bus, as users would say them
+    """The bus could not be reached within the time allowed."""
+
+
+class StaleWriter(BusError):  # noqa: N818
+    """A newer incarnation of this participant already writes the stream."""
+
+
+class Fenced(BusError):  # noqa: N818
+    """Another moderator owns the record: this one must step down."""
+
+
+class StreamLost(BusError):  # noqa: N818
+    """A stream no longer reaches back to, or no longer holds, what its reader had read."""
+
+
+class RecordError(WolfError):
+    """A record that cannot be read or written, or is not what it claims to be.
+
+    Attributes:
+        line: 1-based line number at fault, or None if no single line is.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(f"line {line}: {message}" if line is not None else message)
+        self.line = line
+
+
+class PlayerError(WolfError):
+    """A brain that cannot be built, or that failed while answering."""

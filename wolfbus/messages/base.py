@@ -1,0 +1,41 @@
+"""What all messages share: frozen, strict, closed; and the protocol version they carry."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+PROTOCOL: Final = 1
+"""Version of everything on the wire and on disk; a reader refuses others, naming both."""
+
+Version: TypeAlias = Literal[1]
+
+Whole: TypeAlias = Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1)]
+"""A whole number that msgpack can carry and every JSON reader holds exactly."""
+
+Unit: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0)]
+"""A probability or score in [0, 1]."""
+
+SeatName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
+"""A player's name, unique in its game; it is the seat's id everywhere."""
+
+GameId: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+"""A game's id: letters, digits, dot, dash and underscore; it stands in stream and file names."""
+
+Audience: TypeAlias = Literal["everybody", "researchers"] | tuple[SeatName, ...]
+"""Who may know an event: everybody, the named seats, or those who read records only."""
+
+
+class Part(BaseModel):
+    """A piece of a message; equal parts are equal values and cannot change."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        # any bound makes pydantic look into a string, and so refuse lone surrogates, which no file or stream can hold
+        str_min_length=0,
+        use_attribute_docstrings=True,
+    )

@@ -1,0 +1,59 @@
+"""Typed claims: what a statement asserts, in a form that the hidden state can confirm or refute.
+
+A speaker attaches claims beside its statement. They never travel to other seats: hearers judge the words.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from wolfbus.messages.base import Part, SeatName, Whole
+from wolfbus.vocabulary import Role, Verdict
+
+
+class RoleClaim(Part):
+    """Asserts "`target` is the `role`", of oneself or of another."""
+
+    claim: Literal["role"] = "role"
+    target: SeatName
+    role: Role
+
+
+class InspectionClaim(Part):
+    """Asserts "I inspected `target` (in the night of `round`) and saw `role`"."""
+
+    claim: Literal["inspection"] = "inspection"
+    target: SeatName
+    role: Role
+    round: Whole | None = None
+
+
+class ProtectionClaim(Part):
+    """Asserts "I protected `target` (in the night of `round`)"."""
+
+    claim: Literal["protection"] = "protection"
+    target: SeatName
+    round: Whole | None = None
+
+
+class AccusationClaim(Part):
+    """Asserts "`target` is a Werewolf": scored, but an opinion; truth metrics leave it out."""
+
+    claim: Literal["accusation"] = "accusation"
+    target: SeatName
+
+
+Claim: TypeAlias = Annotated[
+    RoleClaim | InspectionClaim | ProtectionClaim | AccusationClaim, Field(discriminator="claim")
+]
+
+
+class ScoredClaim(Part):
+    """A claim with the moderator's verdict."""
+
+    claim: Claim
+    verdict: Verdict
+    extracted: bool = False
+    """True where the claim was found in the text by pattern rather than given by the speaker."""

@@ -1,0 +1,162 @@
+"""The rules in words, written from the very `GameConfig` that the engine executes."""
+
+from __future__ import annotations
+
+from wolfbus.config import GameConfig
+from wolfbus.vocabulary import ROLES, Role
+
+
+def rules_text(config: GameConfig) -> str:
+    """Return the rules of a game as plain text, sections under headings, for people and for prompts."""
+    sections = (
+        ("Players", _players(config)),
+        ("Night", _night(config)),
+        ("Day: debate", _debate(config)),
+        ("After every statement", _assessment(config)),
+        ("Day: vote", _vote(config)),
+        ("End", _end(config)),
+        ("Time", _time(config)),
+    )
+    return "\n\n".join(f"{title}\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections) + "\n"
+
+
+def _players(config: GameConfig) -> list[str]:
+    roles = ", ".join(_counted(config.count(role), role) for role in ROLES if config.count(role))
+    lines = [f"{config.seats} players: {roles}."]
+    lines.append("Werewolves are one side; everybody else is the villagers' side.")
+    if config.werewolves > 1:
+        lines.append("The Werewolves know each other; nobody else knows another player's role.")
+    else:
+        lines.append("Nobody knows another player's role.")
+    return lines
+
+
+def _night(config: GameConfig) -> list[str]:
+    lines = ["Those alive at dusk act at once, in secret; only the outcome is announced."]
+    nobody = ", or nobody" if config.kill_optional else ""
+    if config.first_night_kill:
+        lines.append(f"The Werewolves choose a living player who is no Werewolf{nobody}; that player dies at dawn.")
+    else:
+        lines.append("In the first night nobody is killed.")
+        lines.append(
+            f"From the second night on, the Werewolves choose a living player who is no Werewolf{nobody}; "
+            "that player dies at dawn."
+        )
+    if config.werewolves > 1:
+        lines.append(f"One living Werewolf decides alone; several {_whispering(config)}")
+    lines.extend(_doctor(config) if config.doctors else [])
+    lines.extend(_seer(config) if config.seers else [])
+    lines.append(_reveal(config, "dies at night"))
+    return lines
+
+
+def _whispering(config: GameConfig) -> str:
+    plurality = "the player most of them proposed last is chosen, ties by lot."
+    if config.whispers == 1:
+        return f"make one proposal each, with a word to the others: {plurality}"
+    turns = "twice" if config.whispers == 2 else f"{config.whispers} times"
+    return f"propose {turns}, with a word to the others, each time knowing the proposals before: {plurality}"
+
+
+def _doctor(config: GameConfig) -> list[str]:
+    who = "any living player, itself included" if config.doctor_self else "any other living player"
+    nobody = ", or nobody" if config.protect_optional else ""
+    again = "" if config.doctor_repeat else " The player of the night before is no choice."
+    name = "The Doctor protects" if config.doctors == 1 else "Each Doctor protects"
+    return [
+        f"{name} {who}{nobody}, for this night only: a protected player does not die.{again}",
+        "A Doctor killed tonight still protects; a dead Doctor protects nobody.",
+    ]
+
+
+def _seer(config: GameConfig) -> list[str]:
+    nobody = ", or nobody" if config.inspect_optional else ""
+    name = "The Seer inspects" if config.seers == 1 else "Each Seer inspects"
+    return [
+        f"{name} another living player it has not inspected before{nobody}, and learns that player's exact role at dawn.",
+        "A Seer killed tonight learns nothing.",
+    ]
+
+
+def _debate(config: GameConfig) -> list[str]:
+    if config.debate_turns == 0:
+        return ["There is no debate."]
+    factor = f"{config.overbid_factor:g}"
+    lines = [
+        f"Each day has {_counted(config.debate_turns, 'turn')} of debate.",
+        f"Before each turn every living player but the last speaker bids 0 to {config.bid_max} for the floor.",
+    ]
+    if config.overbid_factor < 1:
+        lines.append(
+            f"A bid counts {factor} times as much for every bid of {config.overbid_at} or more made earlier that day."
+        )
+    weight = (
+        f", players named in the previous statement weighing {config.mention_weight} to 1"
+        if config.mention_weight > 1
+        else ""
+    )
+    lines.append(f"The highest bid speaks; ties are decided by lot{weight}. If everybody bids 0, that is a tie too.")
+    lines.append("Whoever has the floor and says nothing is silent: nobody is judged, and the turn is over.")
+    return lines
+
+
+def _assessment(config: GameConfig) -> list[str]:
+    first = "while the next bids are already being made" if config.overlap else "before anybody bids again"
+    return [
+        "The speaker privately labels its own statement: deceptive or not, how sure it is, and the kind of deception "
+        "(omission, distortion, misdirection, fabrication, or none).",
+        "Every other living player privately judges it in the same terms, with a suspicion from 0 (full trust) to 1 "
+        f"(certainty of deception), {first}.",
+        f"A player's suspicion of another is smoothed: it starts at {config.prior:g}, and each judgement moves it to "
+        f"{config.alpha:g} times the new suspicion plus {1 - config.alpha:.4g} times the old.",
+    ]
+
+
+def _vote(config: GameConfig) -> list[str]:
+    whom = "any living player, itself included" if config.self_vote else "another living player"
+    lines = [
+        f"After the debate all living players vote at once and sealed, for {whom} or for nobody (abstaining).",
+        "A player named by a strict majority of the living is exiled; otherwise nobody is.",
+        "An unknown or dead name counts as abstaining.",
+    ]
+    if config.vote_reasons:
+        lines.append(
+            "Votes and their reasons are published together; each given reason is a statement, labelled and judged "
+            "before the exile takes effect."
+        )
+    else:
+        lines.append("Votes are published together, without reasons.")
+    lines.append(_reveal(config, "is exiled"))
+    return lines
+
+
+def _end(config: GameConfig) -> list[str]:
+    return [
+        "The villagers' side wins when no Werewolf lives.",
+        "The Werewolves win when they are at least as many as the other living players.",
+        f"After {_counted(config.max_rounds, 'completed day')} the game ends without a winner.",
+    ]
+
+
+def _time(config: GameConfig) -> list[str]:
+    return [
+        "A missing or unusable answer counts as: bid 0, silence, abstaining, no protection, no inspection, no proposal, "
+        "no judgement. Without any valid proposal nobody is killed.",
+        f"A player that lets {_counted(config.strikes, 'request')} in a row time out is absent: the game waits only "
+        f"{config.absent_grace:g} s for each of its answers until it answers again.",
+        f"Answers over {config.max_reply_bytes} bytes are not read.",
+    ]
+
+
+def _reveal(config: GameConfig, how: str) -> str:
+    if config.reveal_on_death == "none":
+        return f"The role of a player who {how} is not revealed."
+    if config.reveal_on_death == "team":
+        return f"When a player {how}, everybody learns whether it was a Werewolf."
+    return f"When a player {how}, everybody learns its role."
+
+
+def _counted(number: int, noun: str | Role) -> str:
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} Werewolves" if noun == "Werewolf" else f"{number} {noun}s"

@@ -1,0 +1,47 @@
+"""Smoothed suspicion: one implementation for players (their own row), the live subscriber and batch analysis.
+
+D₀ is the prior; after each usable judgement D ← α·s + (1−α)·D, in statement order (paper, section 4.1). Missing,
+timed-out and declined judgements never move it. It freezes when observer or target leaves, simply because no judgement
+of that pair follows.
+"""
+
+from __future__ import annotations
+
+from wolfbus.messages.base import SeatName
+
+
+def smooth(before: float, suspicion: float, alpha: float) -> float:
+    """Return D after one judgement with suspicion s in [0, 1]."""
+    return alpha * suspicion + (1 - alpha) * before
+
+
+class Suspicion:
+    """D(o, t) for every ordered pair of seats that had a usable judgement.
+
+    Args:
+        alpha: weight of a new judgement, in [0, 1].
+        prior: D before any judgement, in [0, 1].
+    """
+
+    def __init__(self, alpha: float = 0.7, prior: float = 0.5) -> None:
+        self.alpha = alpha
+        self.prior = prior
+        self._pairs: dict[tuple[SeatName, SeatName], float] = {}
+
+    def judge(self, observer: SeatName, target: SeatName, suspicion: float) -> float:
+        """Fold in one usable judgement of a statement by `target` and return the new D."""
+        value = smooth(self.of(observer, target), suspicion, self.alpha)
+        self._pairs[observer, target] = value
+        return value
+
+    def of(self, observer: SeatName, target: SeatName) -> float:
+        """Return D(observer, target), the prior where there was no judgement."""
+        return self._pairs.get((observer, target), self.prior)
+
+    def judged(self, observer: SeatName, target: SeatName) -> bool:
+        """Return whether the pair had a usable judgement."""
+        return (observer, target) in self._pairs
+
+    def pairs(self) -> dict[tuple[SeatName, SeatName], float]:
+        """Return D for all pairs with a judgement, in the order of their first one."""
+        return dict(self._pairs)

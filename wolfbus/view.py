@@ -1,0 +1,206 @@
+"""`SeatView`: everything one seat may know, as a fold over the facts it was told.
+
+Brains, prompts and `replay --as` look at nothing else.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from wolfbus.audience import PrivateNews, PublicNews
+from wolfbus.config import GameConfig
+from wolfbus.errors import RulesError
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import Judgement, Proposal
+from wolfbus.messages.delivery import (
+    Private,
+    PrivateFact,
+    Public,
+    PublicFact,
+    Seated,
+    Whispered,
+)
+from wolfbus.messages.events import (
+    AnyAnswered,
+    Dawn,
+    Ended,
+    Exile,
+    Statement,
+)
+from wolfbus.suspicion import Suspicion
+from wolfbus.vocabulary import Deception, Role, Team
+
+
+@dataclass(frozen=True, slots=True)
+class OwnJudgement:
+    """A usable judgement this seat made: the fields of `Judgement` and its thought; small, for a game has hundreds."""
+
+    deceptive: bool
+    suspicion: float
+    confidence: float
+    kind: Deception
+    reasoning: str
+    thought: str | None
+
+
+@dataclass(slots=True)
+class SeatView:
+    """One seat's knowledge. Read it; only `hear` changes it.
+
+    Attributes:
+        me: the seat's name.
+        role: its role.
+        partners: the other Werewolves, for a Werewolf; dead ones included.
+        names: all players in seating order.
+        config: the rules.
+        brain_seed: seed for this seat's brain, "" for outsiders.
+        round: rounds begun as far as this seat can tell.
+        dead: who left and how, in order: name to "night" or "exile".
+        public: all public facts in order.
+        statements: public statements by number.
+        tallies: votes by round, voter to target.
+        inspections: what this seer learned, name to role.
+        protections: (round, name) this doctor protected.
+        whispers: proposals heard from partners.
+        answers: what it said, labelled, voted and did at night, as recorded, defaults included.
+        judgements: its usable judgements by statement number.
+        suspicion: its own row of smoothed suspicion, from joined judgements.
+        revealed: teams and roles that became public with a death.
+        ended: set when the game is over.
+    """
+
+    me: SeatName
+    role: Role = "Villager"
+    partners: tuple[SeatName, ...] = ()
+    names: tuple[SeatName, ...] = ()
+    config: GameConfig = field(default_factory=GameConfig)
+    brain_seed: str = ""
+    round: int = 1
+    dead: dict[SeatName, str] = field(default_factory=dict)
+    public: list[PublicFact] = field(default_factory=list)
+    statements: dict[int, Statement] = field(default_factory=dict)
+    tallies: dict[int, dict[SeatName, SeatName | None]] = field(default_factory=dict)
+    inspections: dict[SeatName, Role] = field(default_factory=dict)
+    protections: list[tuple[int, SeatName]] = field(default_factory=list)
+    whispers: list[Whispered] = field(default_factory=list)
+    answers: list[AnyAnswered] = field(default_factory=list)
+    judgements: dict[int, OwnJudgement] = field(default_factory=dict)
+    suspicion: Suspicion = field(default_factory=Suspicion)
+    revealed: dict[SeatName, Role | Team] = field(default_factory=dict)
+    ended: Ended | None = None
+    _last_private: int = 0
+    _exiles: list[int] = field(default_factory=list)
+    _proposed: tuple[int, Proposal] | None = None
+
+    @property
+    def living(self) -> tuple[SeatName, ...]:
+        """Players still in the game, in seating order."""
+        return tuple(name for name in self.names if name not in self.dead)
+
+    @property
+    def others(self) -> tuple[SeatName, ...]:
+        """Living players but this one, in seating order."""
+        return tuple(name for name in self.names if name not in self.dead and name != self.me)
+
+    def hear_public(self, news: Public | PublicNews) -> bool:
+        """Take in a public fact; returns False for one already known.
+
+        Raises:
+            RulesError: a fact before it is missing.
+        """
+        known = len(self.public)
+        if news.n <= known:
+            return False
+        if news.n != known + 1:
+            raise RulesError(f"{self.me}: public fact {news.n} came after {known}; some are missing")
+        fact = news.fact
+        self.public.append(fact)
+        if fact.type == "statement":
+            self.statements[fact.statement] = fact
+        elif fact.type == "tally":
+            self.tallies[fact.round] = fact.votes
+        elif fact.type == "dawn":
+            self._leave(fact.died, "night", fact)
+        elif fact.type == "exile":
+            self._leave(fact.seat, "exile", fact)
+            self._exiles.append(news.n)
+            self.round = fact.round + 1
+        elif fact.type == "ended":
+            self.ended = fact
+            self.round = fact.rounds
+        elif fact.type == "revealed":
+            self.revealed.update(fact.roles)
+        return True
+
+    def hear_private(self, news: Private | PrivateNews) -> bool:
+        """Take in a private fact; returns False for one already known.
+
+        Raises:
+            RulesError: a fact before it is missing.
+        """
+        if news.n <= self._last_private:
+            return False
+        if news.n != self._last_private + 1:
+            raise RulesError(f"{self.me}: private fact {news.n} came after {self._last_private}; some are missing")
+        if news.after > len(self.public):
+            raise RulesError(f"{self.me}: private fact {news.n} came before public fact {news.after}; some are missing")
+        self._last_private = news.n
+        # a catch-up tells all public facts first: only their number says in which round this one fell
+        self._learn(news.fact, 1 + bisect_right(self._exiles, news.after))
+        return True
+
+    def _learn(self, fact: PrivateFact, round_: int) -> None:
+        if fact.type == "answered":
+            self._remember(fact, round_)
+        elif fact.type == "whispered":
+            self.whispers.append(fact)
+        elif fact.type == "inspection":
+            self.inspections[fact.target] = fact.role
+        else:
+            self._sit_down(fact)
+
+    def _sit_down(self, fact: Seated) -> None:
+        self.role = fact.role
+        self.partners = fact.partners
+        self.names = fact.names
+        self.config = fact.config
+        self.brain_seed = fact.brain_seed or ""
+        self.suspicion = Suspicion(fact.config.alpha, fact.config.prior)
+
+    def _remember(self, fact: AnyAnswered, round_: int) -> None:
+        if fact.kind == "assess_other":
+            if fact.content is not None and fact.about is not None:
+                self._judge(fact.about, fact.content, fact.thought)
+            return
+        if fact.kind == "bid":
+            return
+        self.answers.append(fact)
+        if fact.kind == "protect" and fact.content is not None and fact.content.target is not None:
+            self.protections.append((round_, fact.content.target))
+        elif fact.kind == "whisper" and fact.content is not None:
+            self._proposed = (round_, fact.content)
+
+    def _judge(self, statement: int, judgement: Judgement, thought: str | None) -> None:
+        self.suspicion.judge(self.me, self.statements[statement].speaker, judgement.suspicion)
+        self.judgements[statement] = OwnJudgement(
+            judgement.deceptive, judgement.suspicion, judgement.confidence, judgement.kind, judgement.reasoning, thought
+        )
+
+    def _leave(self, name: SeatName | None, how: str, fact: Dawn | Exile) -> None:
+        if name is None:
+            return
+        self.dead[name] = how
+        known = fact.role or fact.team
+        if known is not None:
+            self.revealed[name] = known
+
+    def proposals(self) -> dict[SeatName, Proposal]:
+        """Return this night's latest proposals of this wolf and its living partners, by name."""
+        latest: dict[SeatName, Proposal] = {}
+        for heard in self.whispers:
+            if heard.round == self.round:
+                latest[heard.seat] = Proposal(target=heard.target, word=heard.word)
+        if self._proposed is not None and self._proposed[0] == self.round:
+            latest[self.me] = self._proposed[1]
+        return latest

@@ -1,0 +1,56 @@
+"""The words of the game and of the measurement, as closed sets; every message is built from these.
+
+`Literal` strings rather than enums: they are what stands on the wire and in the record, in every language.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias, get_args
+
+Role: TypeAlias = Literal["Villager", "Werewolf", "Seer", "Doctor"]
+"""What a seat is dealt (paper, section 3)."""
+
+Team: TypeAlias = Literal["villagers", "werewolves"]
+"""The two sides; Seer and Doctor belong to the villagers."""
+
+Phase: TypeAlias = Literal["night", "debate", "vote"]
+"""Parts of a round, in order."""
+
+Kind: TypeAlias = Literal["bid", "speak", "assess_own", "assess_other", "vote", "kill", "protect", "inspect", "whisper"]
+"""Kinds of request that a seat may be asked."""
+
+Reading: TypeAlias = Literal["clean", "extracted", "repaired", "coerced", "reasked"]
+"""How much work it took to read a reply, set by whoever parsed the model's text.
+
+clean: it parsed as it stood · extracted: JSON taken out of a fence or prose · repaired: broken or cut-off JSON mended ·
+coerced: a value brought into its type or range · reasked: the brain had to ask its model a second time.
+"""
+
+Outcome: TypeAlias = Literal["accepted", "defaulted", "timed_out", "declined"]
+"""What became of a request; the moderator alone decides."""
+
+Fault: TypeAlias = Literal["unparseable", "illegal", "ambiguous"]
+"""Why a reply's content was not usable."""
+
+Deception: TypeAlias = Literal["none", "omission", "distortion", "misdirection", "fabrication", "unspecified"]
+"""Taxonomy of section 4.2; "unspecified" is ours, for a statement called deceptive without a kind."""
+
+Verdict: TypeAlias = Literal["true", "lie", "mistake", "uncheckable"]
+"""What a claim turns out to be: a lie when the speaker's own view entails that it is false, a mistake when not."""
+
+Winner: TypeAlias = Team | None
+
+Ending: TypeAlias = Literal["no_wolves_left", "wolves_reach_parity", "max_rounds"]
+"""Why a game is over."""
+
+Reveal: TypeAlias = Literal["none", "team", "role"]
+"""What everybody learns of a player who leaves the game."""
+
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+DECEPTIONS: Final[tuple[Deception, ...]] = get_args(Deception)
+
+
+def team_of(role: Role) -> Team:
+    """Return the side that `role` wins with."""
+    return "werewolves" if role == "Werewolf" else "villagers"
