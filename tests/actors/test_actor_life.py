@@ -1,0 +1,226 @@
+"""From start to stop: what an actor may rely on, with a thread of its own or without."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+import weakref
+from typing import Any
+
+import pytest
+from pykka import Actor, ActorDeadError, ActorRegistry, Timeout
+
+from wolfbus.actors import PooledActor
+
+WAIT = 5
+
+
+class Diarist(Actor):
+    """Writes down what happens to it, in order; a callable message is called, and so can hold the actor up."""
+
+    def __init__(self, diary: list[Any] | None = None, ended: threading.Event | None = None) -> None:
+        super().__init__()
+        self.diary: list[Any] = [] if diary is None else diary
+        self.ended = ended or threading.Event()
+
+    def on_start(self) -> None:
+        self.diary.append("start")
+
+    def on_receive(self, message: Any) -> Any:
+        if callable(message):
+            return message()
+        self.diary.append(message)
+        return message
+
+    def on_stop(self) -> None:
+        self.diary.append("stop")
+        self.ended.set()
+
+    def on_failure(self, *_: Any) -> None:
+        self.diary.append("failure")
+
+
+def test_on_start_comes_before_the_first_message_and_on_stop_after_the_last(start):
+    diary = []
+    ref = start(Diarist, diary)
+    for message in (1, 2, 3):
+        ref.tell(message)
+    assert ref.stop() is True
+    assert diary == ["start", 1, 2, 3, "stop"]
+
+
+def test_an_actor_is_in_the_registry_when_on_start_runs(start):
+    found = threading.Event()
+
+    class Curious(Actor):
+        def on_start(self) -> None:
+            if ActorRegistry.get_by_urn(self.actor_urn) is self.actor_ref:
+                found.set()
+
+    start(Curious)
+    assert found.wait(WAIT)
+
+
+def test_the_constructor_runs_on_the_callers_thread_and_the_rest_elsewhere(start):
+    class Whereabouts(Actor):
+        def __init__(self) -> None:
+            super().__init__()
+            self.threads = [threading.get_ident()]
+
+        def on_start(self) -> None:
+            self.threads.append(threading.get_ident())
+
+        def on_receive(self, _: Any) -> list[int]:
+            return [*self.threads, threading.get_ident()]
+
+    constructed, started, received = start(Whereabouts).ask("where", timeout=WAIT)
+    assert constructed == threading.get_ident()
+    assert started != constructed
+    assert received != constructed
+
+
+def test_what_an_actor_tells_itself_in_its_constructor_arrives_after_on_start(start):
+    class Early(Diarist):
+        def __init__(self, diary: list[Any]) -> None:
+            super().__init__(diary)
+            self.actor_ref.tell("told in the constructor")
+
+    diary = []
+    ref = start(Early, diary)
+    ref.stop()
+    assert diary == ["start", "told in the constructor", "stop"]
+
+
+def test_a_constructor_that_fails_registers_nothing(start):
+    class Stillborn(Actor):
+        def __init__(self) -> None:
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        start(Stillborn)
+    assert ActorRegistry.get_all() == []
+
+
+def test_constructor_arguments_arrive(start):
+    class Named(Actor):
+        def __init__(self, first: str, *, second: str) -> None:
+            super().__init__()
+            self.name = first + second
+
+    assert start(Named, "a", second="b").proxy().name.get(timeout=WAIT) == "ab"
+
+
+def test_every_actor_has_a_random_urn_of_its_own(start):
+    urns = {start(Diarist).actor_urn for _ in range(3)}
+    assert len(urns) == 3
+    assert {uuid.UUID(urn).version for urn in urns} == {4}
+
+
+def test_the_name_of_an_actor_tells_class_and_urn(start):
+    ref = start(Diarist)
+    assert str(ref) == f"Diarist ({ref.actor_urn})"
+    assert ref.ask(lambda: "answer", timeout=WAIT) == "answer"
+
+
+def test_stop_answers_true_once_and_false_afterwards(start):
+    ref = start(Diarist)
+    assert ref.is_alive()
+    assert ref.stop() is True
+    assert not ref.is_alive()
+    assert ref.actor_stopped.is_set()
+    assert ref.stop() is False
+
+
+def test_stop_without_blocking_gives_a_future(start):
+    assert start(Diarist).stop(block=False).get(timeout=WAIT) is True
+
+
+def test_stop_gives_up_waiting_after_its_timeout(start):
+    gate = threading.Event()
+    ref = start(Diarist)
+    ref.tell(gate.wait)
+    with pytest.raises(Timeout):
+        ref.stop(timeout=0)
+    assert ref.is_alive()
+    gate.set()
+    assert ref.actor_stopped.wait(WAIT)
+
+
+def test_questions_behind_a_stop_are_answered_with_actor_dead(start):
+    gate = threading.Event()
+    ref = start(Diarist)
+    ref.tell(gate.wait)
+    stopping = ref.stop(block=False)
+    too_late = [ref.ask(n, block=False) for n in range(50)]
+    gate.set()
+    assert stopping.get(timeout=WAIT) is True
+    for future in too_late:
+        with pytest.raises(ActorDeadError, match="stopped before handling the message"):
+            future.get(timeout=WAIT)
+
+
+def test_a_stop_behind_a_stop_is_answered_too(start):
+    gate = threading.Event()
+    ref = start(Diarist)
+    ref.tell(gate.wait)
+    stops = [ref.stop(block=False) for _ in range(3)]
+    gate.set()
+    assert [stop.get(timeout=WAIT) for stop in stops] == [True, True, True]
+
+
+def test_an_actor_may_stop_in_on_start(start):
+    class Mayfly(Diarist):
+        def on_start(self) -> None:
+            super().on_start()
+            self.stop()
+
+    diary, ended = [], threading.Event()
+    ref = start(Mayfly, diary, ended)
+    assert ended.wait(WAIT)
+    assert ref.stop() is False
+    assert diary == ["start", "stop"]
+
+
+def test_an_actor_may_stop_itself_any_number_of_times_and_still_handles_what_came_before(start):
+    class Leaver(Diarist):
+        def leave(self) -> None:
+            self.actor_ref.tell("from myself")
+            self.stop()
+            self.stop()
+
+    diary, ended = [], threading.Event()
+    start(Leaver, diary, ended).proxy().leave().get(timeout=WAIT)
+    assert ended.wait(WAIT)
+    assert diary == ["start", "from myself", "stop"]
+
+
+def test_an_actor_may_start_and_stop_another(start):
+    def life_of_a_child() -> bool:
+        child = start(Diarist)
+        return child.ask("hello", timeout=WAIT) == "hello" and child.stop(timeout=WAIT)
+
+    assert start(Diarist).ask(life_of_a_child, timeout=WAIT) is True
+
+
+def test_messages_of_one_sender_stay_in_order(start):
+    diary = []
+    ref = start(Diarist, diary)
+    for n in range(2_000):
+        ref.tell(n)
+    ref.stop()
+    assert diary == ["start", *range(2_000), "stop"]
+
+
+def test_a_dead_actor_is_let_go_though_its_reference_is_kept_and_its_thread_rests(one_thread):
+    class Pooled(Diarist, PooledActor):
+        def on_start(self) -> None:
+            weakref.finalize(self, gone.set)
+
+    keeper_of_the_thread = PooledActor.start_in(one_thread)
+    gone = threading.Event()
+    ref = Pooled.start_in(one_thread)
+    ref.ask("settled", timeout=WAIT)
+    ref.stop()
+    assert gone.wait(WAIT)
+    assert not ref.is_alive()
+    assert one_thread.actors() == [keeper_of_the_thread]

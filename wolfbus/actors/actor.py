@@ -1,0 +1,121 @@
+"""pykka actors that share the threads of a pool."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any, Self
+
+from pykka import Actor, ActorRef, ActorRegistry, Future
+
+from wolfbus.actors.future import PooledFuture
+from wolfbus.actors.inbox import Inbox, TurnOver
+from wolfbus.actors.pool import ActorPool, default_pool
+
+logger = logging.getLogger(__name__)
+
+TURN = 32
+"""Messages an actor may handle before others get their turn: enough to make the queue cheap, few enough to be fair."""
+
+
+class PooledActor(Actor):
+    """A pykka actor without a thread of its own.
+
+    Everything pykka says of an actor holds, since pykka's own loop handles every message: one message at a time,
+    messages of one sender in their order, ``on_start`` before the first and ``on_stop`` after the last, an exception
+    raised to the asker or, under ``tell``, the end of the actor by ``on_failure``. Different messages may be handled on
+    different threads, so a handler must not keep state in thread-locals.
+
+    A handler should not wait. One that waits for another pooled actor's future gets a spare thread to stand in for it,
+    which costs a thread's start; one that waits by other means holds up its pool unless it does so within
+    `ActorPool.blocking`.
+
+    Two things end better than in pykka, where both leave somebody waiting for ever: an exception of any kind that
+    escapes the loop (``SystemExit`` in ``on_start``, say) ends the actor with a logged error, and a question that
+    arrives while the actor dies is answered with ``ActorDeadError``.
+    """
+
+    actor_inbox: Inbox
+    _pool: ActorPool | None = None
+
+    @classmethod
+    def start_in(cls, pool: ActorPool, *args: Any, **kwargs: Any) -> ActorRef[Self]:
+        """Start an actor in a pool of one's own; ``start`` does the same in `default_pool`.
+
+        Args:
+            pool: whose threads run the actor until it stops.
+            args: positional arguments of the constructor.
+            kwargs: keyword arguments of the constructor.
+
+        Raises:
+            RuntimeError: if the pool is closed.
+        """
+        actor = cls(*args, **kwargs)
+        actor._pool = pool
+        ActorRegistry.register(actor.actor_ref)
+        logger.debug("Starting %s", actor)
+        actor._start_actor_loop()
+        return actor.actor_ref
+
+    @staticmethod
+    def _create_actor_inbox() -> Inbox:
+        return Inbox()
+
+    @staticmethod
+    def _create_future() -> Future[Any]:
+        return PooledFuture()
+
+    def _start_actor_loop(self) -> None:
+        pool = self._pool = self._pool or default_pool()
+        try:
+            pool.admit(self.actor_ref)
+        except RuntimeError:
+            ActorRegistry.unregister(self.actor_ref)
+            self.actor_stopped.set()
+            self._depart(pool)
+            raise
+        self.actor_inbox.open(pool.enqueue, self._first_turn, self._take_turn)
+
+    def _first_turn(self) -> None:
+        try:
+            self._actor_loop_setup()
+        except BaseException:  # noqa: BLE001 - logged by pykka; a pool's thread outlives what its actors raise
+            self._fail()
+        else:
+            self._take_turn()
+
+    def _take_turn(self) -> None:
+        self.actor_inbox.share(TURN)
+        try:
+            self._actor_loop_running()
+        except TurnOver:
+            self.actor_inbox.end_turn()
+        except BaseException:  # noqa: BLE001 - as above
+            self._fail()
+        else:
+            self._finish()
+
+    def _fail(self) -> None:
+        """End an actor whose exception got through pykka's loop. Called from an except clause."""
+        try:
+            self._handle_failure(*sys.exc_info())
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Answer the mail that is left, and leave the pool."""
+        if not self.actor_stopped.is_set():  # the failure's report failed itself, in the actor's __str__ for example
+            ActorRegistry.unregister(self.actor_ref)
+            self.actor_stopped.set()
+        self.actor_inbox.share(sys.maxsize)
+        try:
+            self._actor_loop_teardown()
+        finally:
+            if self._pool is not None:
+                self._depart(self._pool)
+
+    def _depart(self, pool: ActorPool) -> None:
+        try:
+            self.actor_inbox.close(str(self.actor_ref))
+        finally:
+            pool.leave(self.actor_ref)
