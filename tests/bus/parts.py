@@ -1,0 +1,103 @@
+"""Short names for what the bus tests write and read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Generic, TypeVar
+
+from wolfbus.bus import Bus, Commit, Entry, Reader, streams
+from wolfbus.errors import BusError
+
+T = TypeVar("T")
+
+HOUSE = "house"
+GAME = "game-1"
+RECORD = streams.record(HOUSE, GAME)
+TABLE = streams.table(HOUSE, GAME)
+OUT = streams.outbox(HOUSE, "ann")
+IN_ANN = streams.inbox(HOUSE, "ann")
+IN_BOB = streams.inbox(HOUSE, "bob")
+
+SOON_S = 10.0
+"""Far more than anything here takes; a test that waits this long has failed."""
+
+
+def entry(entry_id: str = "", body: bytes = b"\x00\xffwolf\r\n", number: int = 7) -> Entry:
+    return Entry(body=body, type="bid", sender="ann", game=GAME, number=number, id=entry_id)
+
+
+def entries(count: int, incarnation: int = 1000, start: int = 1) -> list[Entry]:
+    return [entry(f"{incarnation}-{n}", b"body %d" % n, n) for n in range(start, start + count)]
+
+
+def head(number: int) -> str:
+    return f"{number:064x}" if number else ""
+
+
+def step(
+    number: int,
+    epoch: int = 1,
+    *,
+    posts: Sequence[tuple[str, Entry]] = ((IN_ANN, entry()), (IN_BOB, entry())),
+    cursors: dict[str, str] | None = None,
+    game: str = GAME,
+    size: int = 1,
+) -> Commit:
+    """Step `number` of a game: `size` record entries, so it leads from head `number - 1` to head `number`."""
+    first = (number - 1) * size + 1
+    record = tuple(entry(f"{n}-0", b"record %d" % n, n) for n in range(first, first + size))
+    return Commit(HOUSE, game, epoch, head(number - 1), head(number), record, posts, cursors)
+
+
+def message(at: int, epoch: int = 1, *, posts: Sequence[tuple[str, Entry]] = ((IN_ANN, entry()),)) -> Commit:
+    """A step without record entries, while the record's head is `at`."""
+    return Commit(HOUSE, GAME, epoch, head(at), head(at), (), posts)
+
+
+def ids(found: Sequence[Entry]) -> list[str]:
+    return [one.id for one in found]
+
+
+def one_landing(results: Sequence[BusError | None]) -> None:
+    assert list(results) == [None] * len(results)
+
+
+def read_all(reader: Reader, count: int, limit: int = 1000) -> dict[str, list[Entry]]:
+    """Read until `count` entries came."""
+    found: dict[str, list[Entry]] = {}
+    while sum(map(len, found.values())) < count:
+        news = reader.read(SOON_S, limit)
+        assert news, f"only {found} came"
+        for stream, more in news:
+            found.setdefault(stream, []).extend(more)
+    return found
+
+
+def whole(bus: Bus, stream: str) -> list[Entry]:
+    return bus.entries(stream, limit=1_000_000)
+
+
+class InThread(Generic[T]):
+    """Runs something in a thread and hands back what it returned or raised."""
+
+    def __init__(self, work: Callable[..., T], *args: object) -> None:
+        self._work = partial(work, *args)
+        self._result: list[T] = []
+        self._error: list[BaseException] = []
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._result.append(self._work())
+        except BaseException as error:
+            self._error.append(error)
+
+    def result(self) -> T:
+        self._thread.join(SOON_S)
+        assert not self._thread.is_alive(), "it hangs"
+        if self._error:
+            raise self._error[0]
+        return self._result[0]

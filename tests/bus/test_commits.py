@@ -1,0 +1,260 @@
+"""Commits: a step lands whole, once, under the current epoch, on the head it was computed on - or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.bus.conftest import Place
+from tests.bus.parts import (
+    GAME,
+    HOUSE,
+    IN_ANN,
+    IN_BOB,
+    RECORD,
+    TABLE,
+    entry,
+    head,
+    ids,
+    message,
+    one_landing,
+    step,
+    whole,
+)
+from wolfbus.bus import Bus, Commit, streams
+from wolfbus.errors import BusError, Fenced
+
+
+@pytest.fixture
+def owned(bus: Bus) -> Bus:
+    assert bus.claim(HOUSE, "moderator") == 1
+    return bus
+
+
+def everything(bus: Bus) -> tuple[object, ...]:
+    named = [RECORD, TABLE, IN_ANN, IN_BOB]
+    return (*(tuple(whole(bus, name)) for name in named), bus.head(HOUSE, GAME), tuple(bus.cursors(HOUSE).items()))
+
+
+def test_a_step_lands_in_all_its_streams(owned: Bus) -> None:
+    posts = ((IN_ANN, entry(body=b"one")), (TABLE, entry("4-0")), (IN_BOB, entry()), (IN_ANN, entry(body=b"two")))
+    one_landing(owned.commit([step(1, posts=posts, cursors={"out": "5-6"}, size=3)]))
+    assert ids(owned.entries(RECORD)) == ["1-0", "2-0", "3-0"]
+    assert owned.entries(RECORD)[1] == entry("2-0", b"record 2", 2)
+    assert [(one.id, one.body) for one in owned.entries(IN_ANN)] == [("1-0", b"one"), ("1-1", b"two")]
+    assert ids(owned.entries(IN_BOB)) == ["1-0"]
+    assert owned.entries(TABLE) == [entry("4-0")]
+    assert owned.head(HOUSE, GAME) == head(1)
+    assert owned.cursors(HOUSE) == {"out": "5-6"}
+
+
+def test_mailbox_numbers_count_up_under_each_epoch(owned: Bus) -> None:
+    one_landing(owned.commit([step(1), step(2)]))
+    assert owned.claim(HOUSE, "next") == 2
+    one_landing(owned.commit([step(3, 2), step(4, 2)]))
+    assert ids(owned.entries(IN_ANN)) == ["1-0", "1-1", "2-0", "2-1"]
+
+
+def test_steps_of_one_game_travel_together(owned: Bus) -> None:
+    one_landing(owned.commit([step(n, size=2) for n in range(1, 601)]))
+    assert len(whole(owned, RECORD)) == 1200
+    assert owned.head(HOUSE, GAME) == head(600)
+
+
+def test_games_do_not_touch_each_other(owned: Bus) -> None:
+    results = owned.commit([step(1), step(2, game="other"), step(2), step(1, game="third")])
+    assert [type(result) for result in results] == [type(None), Fenced, type(None), type(None)]
+    assert owned.head(HOUSE, GAME) == head(2)
+    assert owned.head(HOUSE, "other") == ""
+    assert owned.head(HOUSE, "third") == head(1)
+
+
+def test_a_doubled_step_lands_once(owned: Bus) -> None:
+    one_landing(owned.commit([step(1)]))
+    before = everything(owned)
+    one_landing(owned.commit([step(1)]))
+    assert everything(owned) == before
+
+
+def test_a_step_doubled_within_one_call_lands_once(owned: Bus) -> None:
+    one_landing(owned.commit([step(1), step(1), step(2), step(2)]))
+    assert ids(owned.entries(RECORD)) == ["1-0", "2-0"]
+    assert ids(owned.entries(IN_ANN)) == ["1-0", "1-1"]
+
+
+def test_steps_sent_again_are_recognised_below_newer_ones(owned: Bus) -> None:
+    steps = [step(n, size=2) for n in range(1, 6)]
+    one_landing(owned.commit(steps))
+    before = everything(owned)
+    one_landing(owned.commit(steps))
+    one_landing(owned.commit(steps[1:3]))
+    assert everything(owned) == before
+
+
+def test_a_call_of_which_a_part_had_landed_is_completed(owned: Bus) -> None:
+    steps = [step(n) for n in range(1, 6)]
+    one_landing(owned.commit(steps[:3]))
+    one_landing(owned.commit(steps))
+    assert ids(owned.entries(IN_ANN)) == ["1-0", "1-1", "1-2", "1-3", "1-4"]
+
+
+def test_a_step_without_record_entries_only_posts(owned: Bus) -> None:
+    one_landing(owned.commit([message(0), step(1), message(1), message(1), step(2)]))
+    assert owned.head(HOUSE, GAME) == head(2)
+    assert ids(owned.entries(IN_ANN)) == ["1-0", "1-1", "1-2", "1-3", "1-4"]
+
+
+def test_a_call_with_messages_between_steps_can_be_sent_again(owned: Bus) -> None:
+    call = [message(0), step(1), message(1), step(2)]
+    one_landing(owned.commit(call))
+    before = everything(owned)
+    one_landing(owned.commit(call))
+    assert everything(owned) == before
+
+
+def test_a_repeated_message_with_an_id_of_its_own_lands_once(owned: Bus) -> None:
+    both = message(0, posts=((TABLE, entry("1-0")), (IN_ANN, entry())))
+    one_landing(owned.commit([both]))
+    one_landing(owned.commit([both]))
+    assert ids(owned.entries(TABLE)) == ["1-0"]
+    assert ids(owned.entries(IN_ANN)) == ["1-0"]
+
+
+def test_cursors_are_stored_with_the_step_and_overwritten_by_later_ones(owned: Bus) -> None:
+    one_landing(owned.commit([step(1, cursors={"a": "1-1", "b": "2-2"}), step(2, cursors={"b": "3-3"})]))
+    assert owned.cursors(HOUSE) == {"a": "1-1", "b": "3-3"}
+
+
+def test_an_older_epoch_is_fenced(owned: Bus, place: Place) -> None:
+    one_landing(owned.commit([step(1)]))
+    assert place.open().claim(HOUSE, "usurper") == 2
+    before = everything(owned)
+    for late in (step(2), message(1), step(1)):
+        (result,) = owned.commit([late])
+        assert isinstance(result, Fenced)
+        assert "epoch 1" in str(result)
+        assert "2" in str(result)
+    assert everything(owned) == before
+
+
+def test_an_epoch_never_claimed_is_fenced(bus: Bus) -> None:
+    (result,) = bus.commit([step(1)])
+    assert isinstance(result, Fenced)
+
+
+def test_two_moderators_under_one_epoch_are_told_apart_by_the_head(owned: Bus) -> None:
+    one_landing(owned.commit([step(1), step(2)]))
+    rival = replace(step(2), head="f" * 64)
+    (result,) = owned.commit([rival])
+    assert isinstance(result, Fenced)
+    assert head(2)[:12] in str(result)
+    assert ids(owned.entries(RECORD)) == ["1-0", "2-0"]
+
+
+def test_after_a_failure_nothing_later_of_that_game_lands(owned: Bus) -> None:
+    gap = replace(step(1), record=(entry("2-0"),))
+    for call in (
+        [gap, step(2)],
+        [gap, message(0)],
+        [gap, step(1)],
+        [replace(message(0), posts=((streams.owner(HOUSE), entry()),)), step(1)],
+        [step(1, epoch=9), step(1)],
+    ):
+        results = owned.commit([*call, step(1, game="calm")])
+        assert isinstance(results[0], BusError)
+        assert isinstance(results[1], Fenced)
+        assert results[2] is None
+    assert owned.entries(RECORD) == []
+    assert owned.entries(TABLE) == []
+
+
+@pytest.mark.parametrize("first", ["2-0", "5-0"])
+def test_a_gap_in_the_record_is_refused_whole(owned: Bus, first: str) -> None:
+    before = everything(owned)
+    (result,) = owned.commit([replace(step(1), record=(entry(first),))])
+    assert isinstance(result, BusError)
+    assert not isinstance(result, Fenced)
+    assert "ends at 0-0" in str(result)
+    assert everything(owned) == before
+
+
+def test_a_record_that_goes_back_is_refused_whole(owned: Bus) -> None:
+    one_landing(owned.commit([step(1, size=3)]))
+    before = everything(owned)
+    (result,) = owned.commit([replace(step(2), record=(entry("3-0"),))])
+    assert "ends at 3-0" in str(result)
+    assert everything(owned) == before
+
+
+@pytest.mark.parametrize(
+    "commit",
+    [
+        replace(step(1), record=(entry("1-0"), entry("3-0"))),
+        replace(step(1), record=(entry("1-1"),)),
+        replace(step(1), record=(entry("0-0"),)),
+        replace(step(1), record=(entry("nonsense"),)),
+        replace(step(1), head=""),
+        replace(message(0), head=head(3)),
+        step(1, posts=((TABLE, entry("2-0")), (TABLE, entry("2-0")))),
+        step(1, posts=((TABLE, entry("2-0")), (TABLE, entry()))),
+        step(1, posts=((TABLE, entry("2")),)),
+        step(1, posts=((IN_ANN, entry()), (RECORD, entry()))),
+    ],
+)
+def test_a_step_that_makes_no_sense_is_refused_whole(owned: Bus, commit: Commit) -> None:
+    before = everything(owned)
+    (result,) = owned.commit([commit])
+    assert isinstance(result, BusError)
+    assert GAME in str(result)
+    assert everything(owned) == before
+
+
+def test_a_post_whose_own_id_is_not_new_is_refused_whole(owned: Bus) -> None:
+    one_landing(owned.commit([step(1, posts=((TABLE, entry("5-0")),))]))
+    before = everything(owned)
+    (result,) = owned.commit([step(2, posts=((IN_ANN, entry()), (TABLE, entry("5-0"))))])
+    assert isinstance(result, BusError)
+    assert everything(owned) == before
+
+
+@pytest.mark.parametrize("name", [streams.owner(HOUSE), streams.heads(HOUSE)])
+def test_a_post_to_what_is_no_stream_is_refused_whole(owned: Bus, name: str) -> None:
+    one_landing(owned.commit([step(1)]))
+    before = everything(owned)
+    (result,) = owned.commit([step(2, posts=((IN_ANN, entry()), (name, entry()), (IN_BOB, entry())))])
+    assert isinstance(result, BusError)
+    assert name in str(result)
+    assert everything(owned) == before
+
+
+def test_a_mailbox_of_a_lost_newer_epoch_refuses_the_step_whole(owned: Bus) -> None:
+    owned.append(IN_BOB, [entry("9-4")])
+    before = everything(owned)
+    (result,) = owned.commit([step(1)])
+    assert isinstance(result, BusError)
+    assert IN_BOB in str(result)
+    assert everything(owned) == before
+
+
+def test_a_mailbox_emptied_of_a_newer_epoch_refuses_the_step_whole(owned: Bus) -> None:
+    owned.append(IN_BOB, [entry("9-4")])
+    owned.trim(IN_BOB, "10-0")
+    before = everything(owned)
+    (result,) = owned.commit([step(1)])
+    assert isinstance(result, BusError)
+    assert everything(owned) == before
+
+
+def test_every_claim_gives_a_higher_epoch(bus: Bus, place: Place) -> None:
+    other = place.open()
+    assert [bus.claim(HOUSE, "a"), other.claim(HOUSE, "b"), bus.claim("elsewhere", "a"), bus.claim(HOUSE, "a")] == [
+        1,
+        2,
+        1,
+        3,
+    ]
+
+
+def test_committing_nothing_answers_nothing(bus: Bus) -> None:
+    assert bus.commit([]) == []

@@ -1,0 +1,406 @@
+"""The pump: one reading and one writing thread that nothing a callback does can stop."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from tests.bus.conftest import Place
+from tests.bus.parts import (
+    GAME,
+    HOUSE,
+    IN_ANN,
+    IN_BOB,
+    OUT,
+    RECORD,
+    SOON_S,
+    entries,
+    entry,
+    head,
+    ids,
+    message,
+    one_landing,
+    step,
+    whole,
+)
+from wolfbus.bus import Bus, Commit, Entry, open_bus, streams
+from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.errors import BusDown, BusError, Fenced, StaleWriter, StreamLost
+from wolfbus.testing.proxy import Proxy
+
+News = queue.Queue[tuple[str, list[Entry]]]
+Errors = queue.Queue[BusError]
+Answers = queue.Queue[BusError | None]
+
+
+def collect(news: News, count: int) -> list[Entry]:
+    found: list[Entry] = []
+    while len(found) < count:
+        found += news.get(timeout=SOON_S)[1]
+    return found
+
+
+class SlowBus:
+    """A bus whose calls wait for a gate, and that counts them."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus = bus
+        self.gate = threading.Event()
+        self.entered = threading.Semaphore(0)
+        self.calls: list[int] = []
+
+    def append(self, stream: str, batch: Sequence[Entry]) -> None:
+        self._pass(len(batch))
+        self.bus.append(stream, batch)
+
+    def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
+        self._pass(len(commits))
+        return self.bus.commit(commits)
+
+    def _pass(self, size: int) -> None:
+        self.calls.append(size)
+        self.entered.release()
+        assert self.gate.wait(SOON_S)
+
+
+def as_bus(bus: object) -> Bus:
+    return cast("Bus", bus)
+
+
+def nobody(error: BusError) -> None:
+    raise AssertionError(error)
+
+
+def test_entries_reach_whoever_follows_the_stream(bus: Bus) -> None:
+    ann: News = queue.Queue()
+    bob: News = queue.Queue()
+    bus.append(IN_ANN, entries(3))
+    with BusReader(bus, nobody) as reader:
+        reader.follow(IN_ANN, lambda *news: ann.put(news), after="1000-1")
+        reader.follow(IN_BOB, lambda *news: bob.put(news))
+        assert collect(ann, 2) == entries(2, start=2)
+        bus.append(IN_BOB, entries(1))
+        assert bob.get(timeout=SOON_S) == (IN_BOB, entries(1))
+    assert ann.empty()
+
+
+def test_following_may_begin_before_the_start(bus: Bus) -> None:
+    news: News = queue.Queue()
+    bus.append(OUT, entries(3))
+    reader = BusReader(bus, nobody)
+    reader.follow(OUT, lambda *more: news.put(more))
+    with reader:
+        assert collect(news, 3) == entries(3)
+
+
+def test_a_failing_callback_is_logged_and_reading_goes_on(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
+    news: News = queue.Queue()
+
+    def deliver(stream: str, found: list[Entry]) -> None:
+        news.put((stream, found))
+        raise RuntimeError("the handler's own trouble")
+
+    with caplog.at_level(logging.ERROR), BusReader(bus, nobody) as reader:
+        reader.follow(OUT, deliver)
+        for start in (1, 2):
+            bus.append(OUT, entries(1, start=start))
+            assert collect(news, 1) == entries(1, start=start)
+    assert [record.message for record in caplog.records] == ["a callback of the bus failed"] * 2
+    assert "the handler's own trouble" in caplog.text
+
+
+def test_callbacks_may_follow_and_unfollow(bus: Bus) -> None:
+    news: News = queue.Queue()
+
+    def deliver(stream: str, found: list[Entry]) -> None:
+        reader.unfollow(stream)
+        reader.follow(IN_BOB, lambda *more: news.put(more))
+
+    bus.append(IN_BOB, entries(1))
+    with BusReader(bus, nobody) as reader:
+        reader.follow(OUT, deliver)
+        bus.append(OUT, entries(1))
+        assert news.get(timeout=SOON_S) == (IN_BOB, entries(1))
+
+
+def test_a_lost_stream_is_told_and_the_others_go_on(bus: Bus) -> None:
+    news: News = queue.Queue()
+    errors: Errors = queue.Queue()
+    bus.append(OUT, entries(1))
+    with BusReader(bus, errors.put) as reader:
+        reader.follow(OUT, lambda *more: news.put(more))
+        reader.follow(IN_ANN, lambda *more: news.put(more), after="5-0")
+        error = errors.get(timeout=SOON_S)
+        assert isinstance(error, StreamLost)
+        assert IN_ANN in str(error)
+        assert collect(news, 1) == entries(1)
+    assert errors.empty()
+
+
+def test_closing_a_reader_is_quick_also_from_a_callback(bus: Bus, place: Place) -> None:
+    called = threading.Event()
+
+    def deliver(stream: str, found: list[Entry]) -> None:
+        reader.close()
+        called.set()
+
+    with BusReader(bus, nobody) as reader:
+        reader.follow(OUT, deliver)
+        place.wait_blocked()
+        bus.append(OUT, entries(1))
+        assert called.wait(SOON_S)
+    started = time.monotonic()
+    with BusReader(bus, nobody) as reader:
+        reader.follow(IN_ANN, lambda *news: None)
+        place.wait_blocked()
+    assert time.monotonic() - started < 1
+
+
+def test_a_reader_that_never_started_can_be_closed(bus: Bus) -> None:
+    BusReader(bus, nobody).close()
+
+
+def test_a_reader_outlives_an_outage_longer_than_the_patience(proxy: Proxy, redis_bus: Bus) -> None:
+    news: News = queue.Queue()
+    errors: Errors = queue.Queue()
+    bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.1)
+    with BusReader(bus, errors.put) as reader:
+        reader.follow(OUT, lambda *more: news.put(more))
+        redis_bus.append(OUT, entries(1))
+        collect(news, 1)
+        proxy.refuse()
+        proxy.cut()
+        assert isinstance(errors.get(timeout=SOON_S), BusDown)
+        redis_bus.append(OUT, entries(1, start=2))
+        proxy.refuse(False)
+        assert collect(news, 1) == entries(1, start=2)
+    bus.close()
+
+
+def test_appends_and_commits_land_in_the_order_they_were_queued(bus: Bus) -> None:
+    bus.claim(HOUSE, "moderator")
+    answers: Answers = queue.Queue()
+    outs = [streams.outbox(HOUSE, f"agent-{n}") for n in range(3)]
+    with BusWriter(bus, nobody) as writer:
+        for number in range(1, 101):
+            for out in outs:
+                writer.append(out, entries(1, start=number)[0])
+            writer.commit(step(number), answers.put)
+            writer.commit(message(number), answers.put)
+    one_landing([answers.get_nowait() for _ in range(200)])
+    assert [whole(bus, out) for out in outs] == [entries(100)] * 3
+    assert bus.head(HOUSE, GAME) == head(100)
+    assert len(whole(bus, IN_ANN)) == 200
+
+
+def test_a_lone_commit_leaves_at_once(bus: Bus) -> None:
+    bus.claim(HOUSE, "moderator")
+    answers: Answers = queue.Queue()
+    with BusWriter(bus, nobody) as writer:
+        started = time.monotonic()
+        for number in range(1, 51):
+            writer.commit(step(number), answers.put)
+            assert answers.get(timeout=SOON_S) is None
+        assert time.monotonic() - started < 1
+
+
+def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
+    bus.claim(HOUSE, "moderator")
+    slow = SlowBus(bus)
+    answers: Answers = queue.Queue()
+    with BusWriter(as_bus(slow), nobody) as writer:
+        writer.commit(step(1), answers.put)
+        assert slow.entered.acquire(timeout=SOON_S)
+        for number in range(2, 21):
+            writer.commit(step(number), answers.put)
+        for one in entries(30):
+            writer.append(OUT, one)
+        slow.gate.set()
+    assert sorted(slow.calls) == [1, 19, 30]
+    one_landing([answers.get_nowait() for _ in range(20)])
+
+
+def test_each_commit_hears_its_own_outcome(bus: Bus) -> None:
+    bus.claim(HOUSE, "moderator")
+    answers: Answers = queue.Queue()
+    with BusWriter(bus, nobody) as writer:
+        for commit in (step(1), step(5, game="other"), step(2), step(3, epoch=7)):
+            writer.commit(commit, answers.put)
+    kinds = [type(answers.get_nowait()) for _ in range(4)]
+    assert kinds == [type(None), Fenced, type(None), Fenced]
+
+
+def test_a_failed_append_is_told_and_others_land(bus: Bus) -> None:
+    errors: Errors = queue.Queue()
+    bus.append(OUT, [entry("2000-1")])
+    with BusWriter(bus, errors.put) as writer:
+        writer.append(OUT, entry("1000-1"))
+        writer.append(IN_ANN, entry("1-1"))
+    assert isinstance(errors.get_nowait(), StaleWriter)
+    assert errors.empty()
+    assert ids(bus.entries(IN_ANN)) == ["1-1"]
+
+
+def test_failing_callbacks_do_not_stop_the_writer(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
+    bus.claim(HOUSE, "moderator")
+
+    def fail(error: BusError | None) -> None:
+        raise RuntimeError("the caller's own trouble")
+
+    bus.append(OUT, [entry("2000-1")])
+    with caplog.at_level(logging.ERROR), BusWriter(bus, fail) as writer:
+        writer.commit(step(1), fail)
+        writer.append(OUT, entry("1000-1"))
+        writer.commit(step(2), fail)
+    assert [record.message for record in caplog.records] == ["a callback of the bus failed"] * 3
+    assert "the caller's own trouble" in caplog.text
+    assert bus.head(HOUSE, GAME) == head(2)
+
+
+def test_what_cannot_even_be_sent_is_told_and_the_writer_goes_on(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        def append(self, stream: str, batch: Sequence[Entry]) -> None:
+            raise TypeError("no such type of body")
+
+        def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
+            raise TypeError("no such type of body")
+
+    errors: Errors = queue.Queue()
+    answers: Answers = queue.Queue()
+    with caplog.at_level(logging.ERROR), BusWriter(as_bus(Broken()), errors.put) as writer:
+        writer.append(OUT, entry("1-1"))
+        writer.commit(step(1), answers.put)
+    assert "no such type of body" in str(errors.get_nowait())
+    assert "no such type of body" in str(answers.get_nowait())
+
+
+def test_callbacks_may_queue_more(bus: Bus) -> None:
+    bus.claim(HOUSE, "moderator")
+    last: Answers = queue.Queue()
+
+    def then(number: int) -> None:
+        writer.commit(step(number), lambda error: then(number + 1) if number < 10 else last.put(error))
+
+    with BusWriter(bus, nobody) as writer:
+        then(1)
+        assert last.get(timeout=SOON_S) is None
+    assert bus.head(HOUSE, GAME) == head(10)
+
+
+def test_close_writes_out_what_is_queued(bus: Bus) -> None:
+    slow = SlowBus(bus)
+    writer = BusWriter(as_bus(slow), nobody).start()
+    writer.append(OUT, entries(1)[0])
+    assert slow.entered.acquire(timeout=SOON_S)
+    for one in entries(50, start=2):
+        writer.append(OUT, one)
+    slow.gate.set()
+    writer.close()
+    assert whole(bus, OUT) == entries(51)
+    with pytest.raises(BusDown, match="closed"):
+        writer.append(OUT, entries(1, start=52)[0])
+    with pytest.raises(BusDown, match="closed"):
+        writer.commit(step(1), lambda outcome: None)
+
+
+def test_close_without_flush_gives_up_what_is_queued_and_says_so(bus: Bus) -> None:
+    bus.claim(HOUSE, "moderator")
+    slow = SlowBus(bus)
+    errors: Errors = queue.Queue()
+    answers: Answers = queue.Queue()
+    writer = BusWriter(as_bus(slow), errors.put).start()
+    writer.commit(step(1), answers.put)
+    assert slow.entered.acquire(timeout=SOON_S)
+    writer.commit(step(2), answers.put)
+    writer.append(OUT, entry("1-1"))
+    closing = threading.Thread(target=writer.close, args=(False,))
+    closing.start()
+    assert isinstance(answers.get(timeout=SOON_S), BusDown)
+    assert isinstance(errors.get(timeout=SOON_S), BusDown)
+    slow.gate.set()
+    closing.join(SOON_S)
+    assert answers.get(timeout=SOON_S) is None
+    assert ids(bus.entries(RECORD)) == ["1-0"]
+    assert bus.entries(OUT) == []
+
+
+def test_a_writer_that_never_started_gives_up_what_is_queued(bus: Bus) -> None:
+    answers: Answers = queue.Queue()
+    writer = BusWriter(bus, nobody)
+    writer.commit(step(1), answers.put)
+    writer.close()
+    assert isinstance(answers.get_nowait(), BusDown)
+
+
+def test_after_the_patience_every_waiting_commit_is_told_and_appends_are_kept(proxy: Proxy, redis_bus: Bus) -> None:
+    redis_bus.claim(HOUSE, "moderator")
+    bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.1)
+    errors: Errors = queue.Queue()
+    answers: Answers = queue.Queue()
+    with BusWriter(bus, errors.put) as writer:
+        proxy.refuse()
+        proxy.cut()
+        for number in (1, 2, 3):
+            writer.commit(step(number), answers.put)
+            writer.append(OUT, entries(1, start=number)[0])
+        for _ in range(3):
+            assert isinstance(answers.get(timeout=SOON_S), BusDown)
+        assert isinstance(errors.get(timeout=SOON_S), BusDown)
+        proxy.refuse(False)
+        for number in (1, 2, 3):
+            writer.commit(step(number), answers.put)
+        writer.append(OUT, entries(1, start=4)[0])
+        one_landing([answers.get(timeout=SOON_S) for _ in range(3)])
+    assert whole(redis_bus, OUT) == entries(4)
+    assert ids(redis_bus.entries(IN_ANN)) == ["1-0", "1-1", "1-2"]
+    bus.close()
+
+
+def test_a_writer_closing_while_the_bus_is_away_gives_up_after_the_patience(proxy: Proxy) -> None:
+    bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.1)
+    errors: Errors = queue.Queue()
+    answers: Answers = queue.Queue()
+    proxy.refuse()
+    proxy.cut()
+    with BusWriter(bus, errors.put) as writer:
+        writer.append(OUT, entries(1)[0])
+        writer.commit(step(1), answers.put)
+    assert isinstance(errors.get_nowait(), BusDown)
+    assert isinstance(answers.get_nowait(), BusDown)
+    bus.close()
+
+
+def test_an_idle_pump_uses_no_processor_time(place: Place) -> None:
+    bus = place.open()
+    with BusReader(bus, nobody) as reader, BusWriter(bus, nobody):
+        for n in range(50):
+            reader.follow(streams.record(HOUSE, f"game-{n}"), lambda *news: None)
+        place.wait_blocked()
+        before = time.process_time()
+        threading.Event().wait(0.3)
+        assert time.process_time() - before < 0.03
+
+
+def test_a_pump_carries_a_game_through_cuts(proxy: Proxy, redis_bus: Bus) -> None:
+    bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience=10")
+    redis_bus.claim(HOUSE, "moderator")
+    news: News = queue.Queue()
+    answers: Answers = queue.Queue()
+    with BusReader(bus, nobody) as reader, BusWriter(bus, nobody) as writer:
+        reader.follow(IN_ANN, lambda *more: news.put(more))
+        for number in range(1, 201):
+            writer.commit(step(number), answers.put)
+            writer.append(OUT, entries(1, start=number)[0])
+            if number % 25 == 0:
+                proxy.cut()
+        one_landing([answers.get(timeout=SOON_S) for _ in range(200)])
+        assert ids(collect(news, 200)) == [f"1-{n}" for n in range(200)]
+    assert whole(redis_bus, OUT) == entries(200)
+    bus.close()

@@ -1,0 +1,316 @@
+"""Readers: everything once, in order, from where one stopped - or a loud word about what is lost."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from tests.bus.conftest import Place
+from tests.bus.parts import (
+    GAME,
+    HOUSE,
+    IN_ANN,
+    IN_BOB,
+    OUT,
+    RECORD,
+    SOON_S,
+    InThread,
+    entries,
+    entry,
+    ids,
+    one_landing,
+    read_all,
+    step,
+)
+from wolfbus.bus import Bus, streams
+from wolfbus.errors import BusDown, StreamLost
+
+
+def test_a_reader_gets_what_is_there_and_what_comes(bus: Bus) -> None:
+    bus.append(OUT, entries(3))
+    reader = bus.reader()
+    reader.follow(OUT)
+    assert reader.read(0) == [(OUT, entries(3))]
+    assert reader.read(0) == []
+    bus.append(OUT, entries(2, start=4))
+    assert reader.read(SOON_S) == [(OUT, entries(2, start=4))]
+
+
+def test_a_reader_goes_on_after_its_cursor(bus: Bus) -> None:
+    bus.append(OUT, entries(5))
+    reader = bus.reader()
+    reader.follow(OUT, after="1000-3")
+    assert reader.read(SOON_S) == [(OUT, entries(2, start=4))]
+
+
+def test_a_read_returns_at_most_its_limit_per_stream(bus: Bus) -> None:
+    bus.append(IN_ANN, entries(5))
+    bus.append(IN_BOB, entries(3))
+    reader = bus.reader()
+    reader.follow(IN_ANN)
+    reader.follow(IN_BOB)
+    assert {stream: len(found) for stream, found in reader.read(0, limit=3)} == {IN_ANN: 3, IN_BOB: 3}
+    assert reader.read(0, limit=3) == [(IN_ANN, entries(2, start=4))]
+    assert reader.read(0, limit=3) == []
+
+
+def test_nothing_to_read_takes_the_time_given(bus: Bus) -> None:
+    reader = bus.reader()
+    started = time.monotonic()
+    assert reader.read(0.05) == []
+    reader.follow(OUT)
+    assert reader.read(0.05) == []
+    assert 0.1 <= time.monotonic() - started < 1
+
+
+def test_two_readers_each_get_everything(bus: Bus, place: Place) -> None:
+    readers = [bus.reader(), place.open().reader()]
+    for reader in readers:
+        reader.follow(OUT)
+    bus.append(OUT, entries(10))
+    for reader in readers:
+        assert read_all(reader, 10, limit=4) == {OUT: entries(10)}
+
+
+def test_an_unfollowed_stream_is_read_no_more(bus: Bus) -> None:
+    bus.append(OUT, entries(1))
+    reader = bus.reader()
+    reader.follow(OUT)
+    reader.unfollow(OUT)
+    reader.unfollow("never followed")
+    assert reader.read(0) == []
+
+
+def test_following_again_starts_anew(bus: Bus) -> None:
+    bus.append(OUT, entries(3))
+    reader = bus.reader()
+    reader.follow(OUT)
+    reader.read(0)
+    reader.follow(OUT, after="1000-1")
+    assert reader.read(0) == [(OUT, entries(2, start=2))]
+
+
+def test_a_blocked_read_returns_what_arrives(bus: Bus, place: Place) -> None:
+    reader = place.open().reader()
+    reader.follow(OUT)
+    reading = InThread(lambda: reader.read(SOON_S))
+    place.wait_blocked()
+    bus.append(OUT, entries(1))
+    assert reading.result() == [(OUT, entries(1))]
+
+
+def test_a_blocked_read_is_woken_by_a_commit(bus: Bus, place: Place) -> None:
+    bus.claim(HOUSE, "moderator")
+    reader = place.open().reader()
+    reader.follow(IN_BOB)
+    reading = InThread(lambda: reader.read(SOON_S))
+    place.wait_blocked()
+    one_landing(bus.commit([step(1)]))
+    assert reading.result() == [(IN_BOB, [entry("1-0")])]
+
+
+def test_follow_takes_effect_while_a_read_blocks(bus: Bus, place: Place) -> None:
+    bus.append(IN_BOB, entries(2))
+    reader = bus.reader()
+    reader.follow(OUT)
+    reading = InThread(lambda: reader.read(SOON_S))
+    place.wait_blocked()
+    started = time.monotonic()
+    reader.follow(IN_BOB, after="1000-1")
+    assert reading.result() == [(IN_BOB, entries(1, start=2))]
+    assert time.monotonic() - started < 1
+
+
+def test_follow_takes_effect_while_a_read_of_nothing_blocks(bus: Bus) -> None:
+    bus.append(OUT, entries(1))
+    reader = bus.reader()
+    reading = InThread(lambda: reader.read(SOON_S))
+    reader.follow(OUT)
+    assert reading.result() == [(OUT, entries(1))]
+
+
+def test_many_follows_during_one_read_all_take_effect(bus: Bus, place: Place) -> None:
+    names = [streams.record(HOUSE, f"game-{n}") for n in range(100)]
+    for name in names:
+        bus.append(name, [entry("1-0")])
+    reader = bus.reader()
+    reader.follow(OUT)
+    reading = InThread(lambda: read_all(reader, 100))
+    place.wait_blocked()
+    for name in names:
+        reader.follow(name)
+    assert sorted(reading.result()) == sorted(names)
+
+
+def test_wake_ends_a_blocked_read_at_once(bus: Bus, place: Place) -> None:
+    reader = bus.reader()
+    reader.follow(OUT)
+    reading = InThread(lambda: reader.read(SOON_S))
+    place.wait_blocked()
+    started = time.monotonic()
+    reader.wake()
+    assert reading.result() == []
+    assert time.monotonic() - started < 1
+    bus.append(OUT, entries(1))
+    assert reader.read(SOON_S) == [(OUT, entries(1))]
+
+
+def test_a_wake_between_reads_is_not_lost(bus: Bus) -> None:
+    reader = bus.reader()
+    reader.follow(OUT)
+    reader.wake()
+    started = time.monotonic()
+    assert reader.read(SOON_S) == []
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("whole_bus", [False, True])
+def test_close_ends_a_blocked_read_at_once(bus: Bus, place: Place, whole_bus: bool) -> None:
+    reader = bus.reader()
+    reader.follow(OUT)
+    reading = InThread(lambda: reader.read(SOON_S))
+    place.wait_blocked()
+    started = time.monotonic()
+    if whole_bus:
+        bus.close()
+    reader.close()
+    reader.close()
+    assert reading.result() == []
+    assert time.monotonic() - started < 1
+    with pytest.raises(BusDown, match="closed"):
+        reader.read(SOON_S)
+    reader.wake()
+    reader.unfollow(OUT)
+
+
+def test_a_stream_that_never_had_entries_is_fine(bus: Bus) -> None:
+    reader = bus.reader()
+    reader.follow("wolf:{house}:in:later")
+    assert reader.read(0.01) == []
+    assert reader.read(0.01) == []
+    bus.append("wolf:{house}:in:later", [entry("1-0")])
+    assert reader.read(SOON_S) == [("wolf:{house}:in:later", [entry("1-0")])]
+
+
+def test_a_cursor_on_a_stream_that_is_gone_is_lost_at_once(bus: Bus) -> None:
+    reader = bus.reader()
+    reader.follow(OUT, after="1000-1")
+    with pytest.raises(StreamLost, match=r"wolf:\{house\}:out:ann was read up to 1000-1, but it is gone"):
+        reader.read(SOON_S)
+
+
+def test_a_cursor_beyond_the_end_is_lost(bus: Bus) -> None:
+    bus.append(OUT, entries(3))
+    reader = bus.reader()
+    reader.follow(OUT, after="1000-4")
+    with pytest.raises(StreamLost, match="ends at 1000-3"):
+        reader.read(SOON_S)
+
+
+def test_a_stream_that_vanishes_is_noticed_and_the_others_go_on(bus: Bus) -> None:
+    bus.claim(HOUSE, "moderator")
+    one_landing(bus.commit([step(1), step(2)]))
+    reader = bus.reader()
+    reader.follow(RECORD)
+    reader.follow(OUT)
+    read_all(reader, 2)
+    bus.drop(HOUSE, GAME)
+    with pytest.raises(StreamLost, match="record:game-1 was read up to 2-0"):
+        reader.read(0.05)
+    bus.append(OUT, entries(1))
+    assert reader.read(SOON_S) == [(OUT, entries(1))]
+
+
+def test_a_vanished_and_rewritten_stream_is_noticed(bus: Bus) -> None:
+    bus.claim(HOUSE, "moderator")
+    one_landing(bus.commit([step(1), step(2)]))
+    reader = bus.reader()
+    reader.follow(RECORD)
+    read_all(reader, 2)
+    bus.drop(HOUSE, GAME)
+    one_landing(bus.commit([step(1)]))
+    with pytest.raises(StreamLost, match="ends at 1-0"):
+        reader.read(0.05)
+
+
+def test_a_stream_cut_beyond_the_cursor_is_noticed_before_newer_entries_are_handed_out(bus: Bus) -> None:
+    bus.append(OUT, entries(5))
+    reader = bus.reader()
+    reader.follow(OUT, after="1000-2")
+    assert reader.read(0, limit=1) == [(OUT, entries(1, start=3))]
+    bus.append(OUT, entries(5, start=6))
+    bus.trim(OUT, "1000-6")
+    with pytest.raises(StreamLost, match="read up to 1000-3, but it was cut and now begins at 1000-6"):
+        reader.read(SOON_S)
+
+
+def test_a_stream_emptied_beyond_the_cursor_is_noticed(bus: Bus) -> None:
+    bus.append(OUT, entries(5))
+    reader = bus.reader()
+    reader.follow(OUT, after="1000-3")
+    bus.trim(OUT, "9999-0")
+    with pytest.raises(StreamLost, match="up to 1000-5 were cut"):
+        reader.read(0.05)
+
+
+def test_trimming_what_was_read_loses_nothing(bus: Bus) -> None:
+    bus.append(OUT, entries(5))
+    reader = bus.reader()
+    reader.follow(OUT)
+    read_all(reader, 5)
+    bus.trim(OUT, "1000-5")
+    assert reader.read(0.01) == []
+    bus.append(OUT, [entry("2000-1")])
+    assert ids(reader.read(SOON_S)[0][1]) == ["2000-1"]
+
+
+def test_a_new_incarnation_or_a_new_epoch_is_no_loss(bus: Bus) -> None:
+    bus.append(OUT, [entry("1000-1")])
+    reader = bus.reader()
+    reader.follow(OUT)
+    read_all(reader, 1)
+    bus.append(OUT, [entry("1000-2"), entry("2000-1"), entry("3000-1")])
+    assert ids(read_all(reader, 3, limit=1)[OUT]) == ["1000-2", "2000-1", "3000-1"]
+
+
+def test_from_the_start_means_the_oldest_entry_still_there(bus: Bus) -> None:
+    bus.append(OUT, entries(5))
+    bus.trim(OUT, "1000-4")
+    reader = bus.reader()
+    reader.follow(OUT)
+    assert ids(reader.read(0)[0][1]) == ["1000-4", "1000-5"]
+
+
+def test_a_thousand_streams_are_read_in_one_session(bus: Bus) -> None:
+    names = [streams.record(HOUSE, f"game-{n}") for n in range(1000)]
+    reader = bus.reader()
+    for name in names:
+        reader.follow(name)
+    bus.claim(HOUSE, "moderator")
+    for number in (1, 2):
+        one_landing(bus.commit([step(number, posts=(), game=f"game-{n}") for n in range(1000)]))
+        found = read_all(reader, 1000)
+        assert sorted(found) == sorted(names)
+        assert {tuple(ids(news)) for news in found.values()} == {(f"{number}-0",)}
+
+
+def test_writers_and_a_reader_in_many_threads_lose_and_double_nothing(bus: Bus, place: Place) -> None:
+    names = [streams.outbox(HOUSE, f"agent-{n}") for n in range(4)]
+    reader = bus.reader()
+    for name in names:
+        reader.follow(name)
+    start = threading.Barrier(4)
+
+    def write(name: str) -> None:
+        writer = place.open()
+        start.wait()
+        for one in entries(200):
+            writer.append(name, [one])
+
+    writing = [InThread(write, name) for name in names]
+    found = read_all(reader, 800, limit=50)
+    for thread in writing:
+        thread.result()
+    assert found == {name: entries(200) for name in names}

@@ -1,0 +1,318 @@
+"""Broken connections and restarted servers: nothing lands twice, nothing is lost in silence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from tests.bus.conftest import wait_blocked, wait_until
+from tests.bus.parts import (
+    GAME,
+    HOUSE,
+    IN_ANN,
+    OUT,
+    RECORD,
+    SOON_S,
+    InThread,
+    entries,
+    entry,
+    head,
+    ids,
+    message,
+    one_landing,
+    read_all,
+    step,
+    whole,
+)
+from wolfbus.bus import Bus, open_bus, streams
+from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.errors import BusDown, Fenced, StreamLost
+from wolfbus.testing.proxy import Proxy
+from wolfbus.testing.redis_server import RedisServer
+
+
+@pytest.fixture
+def own_server(redis_server: RedisServer) -> Iterator[RedisServer]:
+    """A server to kill, that keeps nothing."""
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def lasting_server(redis_server: RedisServer) -> Iterator[RedisServer]:
+    """A server to kill, that keeps everything."""
+    with RedisServer(persist=True) as server:
+        yield server
+
+
+def test_an_append_whose_reply_is_lost_lands_once(far_bus: Bus, proxy: Proxy) -> None:
+    far_bus.append(OUT, entries(1))
+    proxy.lose_replies()
+    far_bus.append(OUT, entries(20, start=2))
+    assert proxy.wait_lost()
+    assert whole(far_bus, OUT) == entries(21)
+
+
+def test_an_append_whose_reply_is_lost_again_and_again_lands_once(far_bus: Bus, proxy: Proxy) -> None:
+    far_bus.append(OUT, entries(1))
+    proxy.lose_replies(5)
+    far_bus.append(OUT, entries(1, start=2))
+    assert proxy.wait_lost(5)
+    assert whole(far_bus, OUT) == entries(2)
+
+
+def test_an_append_cut_in_the_middle_of_its_replies_lands_once(far_bus: Bus, proxy: Proxy) -> None:
+    far_bus.append(OUT, entries(1))
+    proxy.lose_replies(passing=37)
+    far_bus.append(OUT, entries(400, start=2))
+    assert whole(far_bus, OUT) == entries(401)
+
+
+def test_a_commit_whose_reply_is_lost_lands_once(far_bus: Bus, proxy: Proxy) -> None:
+    far_bus.claim(HOUSE, "moderator")
+    one_landing(far_bus.commit([step(1)]))
+    proxy.lose_replies()
+    one_landing(far_bus.commit([step(2), step(3), step(4)]))
+    assert proxy.wait_lost()
+    assert ids(far_bus.entries(RECORD)) == ["1-0", "2-0", "3-0", "4-0"]
+    assert ids(far_bus.entries(IN_ANN)) == ["1-0", "1-1", "1-2", "1-3"]
+    assert far_bus.head(HOUSE, GAME) == head(4)
+
+
+def test_a_commit_whose_reply_is_lost_after_another_moderator_claimed_is_fenced(
+    far_bus: Bus, proxy: Proxy, redis_bus: Bus
+) -> None:
+    far_bus.claim(HOUSE, "moderator")
+    one_landing(far_bus.commit([step(1)]))
+    proxy.hold()
+    committing = InThread(lambda: far_bus.commit([step(2)]))
+    redis_bus.claim(HOUSE, "usurper")
+    proxy.release()
+    (result,) = committing.result()
+    assert isinstance(result, Fenced)
+    assert ids(redis_bus.entries(RECORD)) == ["1-0"]
+
+
+def test_a_post_whose_reply_is_lost_stands_twice_at_worst(far_bus: Bus, proxy: Proxy) -> None:
+    lobby = streams.lobby(HOUSE)
+    far_bus.post(lobby, entry(body=b"first"))
+    proxy.lose_replies()
+    given = far_bus.post(lobby, entry(body=b"second"))
+    assert [one.body for one in far_bus.entries(lobby)] == [b"first", b"second", b"second"]
+    assert far_bus.last_id(lobby) == given
+
+
+def test_a_claim_whose_reply_is_lost_still_gives_the_current_epoch(far_bus: Bus, proxy: Proxy) -> None:
+    far_bus.claim(HOUSE, "moderator")
+    proxy.lose_replies()
+    epoch = far_bus.claim(HOUSE, "moderator")
+    assert epoch == 3
+    one_landing(far_bus.commit([step(1, epoch)]))
+
+
+def test_an_idle_connection_that_broke_costs_nothing(far_bus: Bus, proxy: Proxy) -> None:
+    far_bus.append(OUT, entries(1))
+    assert proxy.cut() >= 1
+    started = time.monotonic()
+    far_bus.append(OUT, entries(1, start=2))
+    assert time.monotonic() - started < 1
+    assert whole(far_bus, OUT) == entries(2)
+
+
+def test_an_outage_shorter_than_the_patience_costs_only_time(far_bus: Bus, proxy: Proxy) -> None:
+    proxy.refuse()
+    proxy.cut()
+    appending = InThread(lambda: far_bus.append(OUT, entries(3)))
+    proxy.refuse(False)
+    appending.result()
+    assert whole(far_bus, OUT) == entries(3)
+
+
+def test_an_outage_longer_than_the_patience_is_told(proxy: Proxy) -> None:
+    bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.2)
+    reader = bus.reader()
+    reader.follow(OUT)
+    proxy.refuse()
+    proxy.cut()
+    for act in (lambda: bus.append(OUT, entries(1)), lambda: bus.commit([step(1)]), lambda: reader.read(SOON_S)):
+        started = time.monotonic()
+        with pytest.raises(BusDown, match=rf"127\.0\.0\.1:{proxy.port} cannot be reached \(tried for 0\.2 s\)"):
+            act()
+        assert 0.2 <= time.monotonic() - started < 2
+    proxy.refuse(False)
+    bus.append(OUT, entries(1))
+    assert reader.read(SOON_S) == [(OUT, entries(1))]
+    bus.close()
+
+
+def test_a_server_that_falls_silent_counts_as_broken(proxy: Proxy) -> None:
+    bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.2)
+    proxy.hold()
+    with pytest.raises(BusDown):
+        bus.append(OUT, entries(1))
+    proxy.release()
+    bus.append(OUT, entries(1))
+    assert whole(bus, OUT) == entries(1)
+    bus.close()
+
+
+def test_closing_the_bus_ends_its_patience(far_bus: Bus, proxy: Proxy) -> None:
+    reader = far_bus.reader()
+    reader.follow(OUT)
+    proxy.refuse()
+    proxy.cut()
+    appending = InThread(lambda: far_bus.append(OUT, entries(1)))
+    reading = InThread(lambda: reader.read(SOON_S))
+    started = time.monotonic()
+    far_bus.close()
+    with pytest.raises(BusDown, match="closed"):
+        appending.result()
+    assert reading.result() == []
+    assert time.monotonic() - started < 2
+
+
+def test_a_blocked_read_that_is_cut_goes_on_where_it_was(
+    far_bus: Bus, proxy: Proxy, redis_bus: Bus, redis_server: RedisServer
+) -> None:
+    reader = far_bus.reader()
+    reader.follow(OUT)
+    redis_bus.append(OUT, entries(3))
+    assert reader.read(SOON_S) == [(OUT, entries(3))]
+    for start in (4, 6, 8):
+        reading = InThread(lambda: reader.read(SOON_S))
+        wait_blocked(redis_server)
+        assert proxy.cut() >= 1
+        redis_bus.append(OUT, entries(2, start=start))
+        found = reading.result()
+        if len(found[0][1]) == 1:
+            found[0][1].extend(reader.read(SOON_S)[0][1])
+        assert found == [(OUT, entries(2, start=start))]
+
+
+def test_a_reply_to_a_read_that_is_lost_or_torn_is_read_again(far_bus: Bus, proxy: Proxy, redis_bus: Bus) -> None:
+    redis_bus.append(OUT, entries(300))
+    reader = far_bus.reader()
+    reader.follow(OUT)
+    assert reader.read(0, limit=100) == [(OUT, entries(100))]
+    proxy.lose_replies()
+    assert reader.read(0, limit=100) == [(OUT, entries(100, start=101))]
+    proxy.lose_replies(passing=500)
+    assert reader.read(0, limit=100) == [(OUT, entries(100, start=201))]
+
+
+def test_a_slow_network_changes_nothing(far_bus: Bus, proxy: Proxy, redis_server: RedisServer) -> None:
+    reader = far_bus.reader()
+    reader.follow(OUT)
+    proxy.delay(0.02)
+    reading = InThread(lambda: reader.read(SOON_S))
+    far_bus.append(OUT, entries(2))
+    assert reading.result() == [(OUT, entries(2))]
+
+
+def test_follow_takes_effect_even_while_the_server_is_away(far_bus: Bus, proxy: Proxy, redis_bus: Bus) -> None:
+    redis_bus.append(OUT, entries(2))
+    reader = far_bus.reader()
+    reader.follow(IN_ANN)
+    assert reader.read(0) == []
+    proxy.refuse()
+    proxy.cut()
+    reading = InThread(lambda: reader.read(SOON_S))
+    reader.follow(OUT)
+    proxy.refuse(False)
+    assert reading.result() == [(OUT, entries(2))]
+
+
+def test_the_commit_script_is_loaded_again_when_the_server_forgot_it(redis_bus: Bus, redis_server: RedisServer) -> None:
+    redis_bus.claim(HOUSE, "moderator")
+    one_landing(redis_bus.commit([step(1)]))
+    redis_server.command("SCRIPT", "FLUSH")
+    one_landing(redis_bus.commit([message(1), step(2), step(3)]))
+    assert ids(redis_bus.entries(IN_ANN)) == ["1-0", "1-1", "1-2", "1-3"]
+
+
+def test_a_restart_that_kept_everything_costs_only_time(lasting_server: RedisServer) -> None:
+    bus = open_bus(lasting_server.url + "?patience=10")
+    bus.claim(HOUSE, "moderator")
+    one_landing(bus.commit([step(1), step(2)]))
+    reader = bus.reader()
+    reader.follow(RECORD)
+    assert ids(read_all(reader, 2)[RECORD]) == ["1-0", "2-0"]
+    reading = InThread(lambda: read_all(reader, 2))
+    wait_blocked(lasting_server)
+    lasting_server.restart()
+    one_landing(bus.commit([step(2), step(3), step(4)]))
+    assert ids(reading.result()[RECORD]) == ["3-0", "4-0"]
+    assert ids(bus.entries(IN_ANN)) == ["1-0", "1-1", "1-2", "1-3"]
+    bus.close()
+
+
+def test_a_restart_that_lost_everything_is_told_by_readers_and_commits(own_server: RedisServer) -> None:
+    bus = open_bus(own_server.url + "?patience=10")
+    bus.claim(HOUSE, "moderator")
+    one_landing(bus.commit([step(1), step(2)]))
+    reader = bus.reader()
+    reader.follow(RECORD)
+    reader.follow(OUT)
+    read_all(reader, 2)
+    reading = InThread(lambda: reader.read(SOON_S))
+    wait_blocked(own_server)
+    own_server.restart()
+    with pytest.raises(StreamLost, match="record:game-1 was read up to 2-0, but it is gone"):
+        reading.result()
+    (result,) = bus.commit([step(3)])
+    assert isinstance(result, Fenced)
+    bus.append(OUT, entries(1))
+    assert reader.read(SOON_S) == [(OUT, entries(1))]
+    bus.close()
+
+
+@pytest.mark.parametrize(("start", "lost"), [(3, "it now ends at 1000-3"), (8, "it was cut and now begins at 1000-8")])
+def test_a_restart_while_nobody_reads_is_told_by_the_next_read(own_server: RedisServer, start: int, lost: str) -> None:
+    bus = open_bus(own_server.url + "?patience=10")
+    bus.append(OUT, entries(5))
+    reader = bus.reader()
+    reader.follow(OUT)
+    read_all(reader, 5)
+    own_server.restart()
+    bus.append(OUT, entries(1, start=start))
+    with pytest.raises(StreamLost, match=f"read up to 1000-5, but {lost}"):
+        reader.read(SOON_S)
+    bus.close()
+
+
+def test_many_writers_and_games_under_cuts_arrive_once_and_in_order(far_bus: Bus, proxy: Proxy, redis_bus: Bus) -> None:
+    outs = [streams.outbox(HOUSE, f"agent-{n}") for n in range(3)]
+    games = [f"game-{n}" for n in range(10)]
+    records = [streams.record(HOUSE, game) for game in games]
+    redis_bus.claim(HOUSE, "moderator")
+    reader = far_bus.reader()
+    for name in [*outs, *records, IN_ANN]:
+        reader.follow(name)
+
+    def append(name: str) -> None:
+        for start in range(1, 301, 3):
+            far_bus.append(name, entries(3, start=start))
+
+    def commit() -> None:
+        for number in range(1, 31):
+            one_landing(far_bus.commit([step(number, game=game, posts=((IN_ANN, entry()),)) for game in games]))
+
+    def grown(seen: int) -> bool:
+        return seen == 300 or len(whole(redis_bus, outs[0])) > seen
+
+    def cut() -> None:
+        for _ in range(15):
+            seen = len(whole(redis_bus, outs[0]))
+            proxy.cut()
+            wait_until(partial(grown, seen))
+
+    threads = [*(InThread(append, name) for name in outs), InThread(commit), InThread(cut)]
+    found = read_all(reader, 3 * 300 + 10 * 30 * 2, limit=37)
+    for thread in threads:
+        thread.result()
+    assert [found[name] for name in outs] == [entries(300)] * 3
+    assert [ids(found[name]) for name in records] == [[f"{n}-0" for n in range(1, 31)]] * 10
+    assert ids(found[IN_ANN]) == [f"1-{n}" for n in range(300)]

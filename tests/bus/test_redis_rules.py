@@ -1,0 +1,218 @@
+"""What only a Redis has: users with few rights, other people's keys, a limit of memory, TLS."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bus.conftest import wait_blocked
+from tests.bus.parts import (
+    GAME,
+    HOUSE,
+    IN_ANN,
+    IN_BOB,
+    OUT,
+    RECORD,
+    SOON_S,
+    TABLE,
+    InThread,
+    entries,
+    entry,
+    ids,
+    one_landing,
+    step,
+    whole,
+)
+from wolfbus.bus import Bus, open_bus, streams
+from wolfbus.errors import BusDown, BusError, StaleWriter
+from wolfbus.testing.redis_server import RedisServer
+
+
+@pytest.fixture
+def seat(redis_server: RedisServer, redis_url: str) -> Iterator[Bus]:
+    """A bus whose user may write its own outbox and read its own mailbox, and nothing else."""
+    rights = ["resetkeys", f"%RW~{OUT}", f"%R~{IN_ANN}", "+xadd", "+xrange", "+xinfo|stream", "+xread"]
+    redis_server.command("ACL", "SETUSER", "ann", "on", ">pw", *rights)
+    redis_server.command("ACL", "LOG", "RESET")
+    bus = open_bus(redis_url.replace("redis://", "redis://ann:pw@"))
+    yield bus
+    bus.close()
+    redis_server.command("ACL", "DELUSER", "ann")
+
+
+def test_a_seat_with_few_rights_can_append_and_is_not_noted_as_an_offender(
+    seat: Bus, redis_server: RedisServer
+) -> None:
+    seat.append(OUT, entries(3))
+    seat.append(OUT, entries(5))
+    assert seat.entries(OUT) == entries(5)
+    assert seat.last_id(OUT) == "1000-5"
+    with pytest.raises(StaleWriter):
+        seat.append(OUT, [entry("900-1")])
+    assert redis_server.command("ACL", "LOG") == b"*0\r\n"
+
+
+def test_a_seat_is_told_what_it_may_not_do(seat: Bus) -> None:
+    for act in (
+        lambda: seat.append(IN_BOB, entries(1)),
+        lambda: seat.append(IN_ANN, entries(1)),
+        lambda: seat.entries(RECORD),
+        lambda: seat.claim(HOUSE, "ann"),
+        lambda: seat.trim(OUT, "1-0"),
+    ):
+        with pytest.raises(BusError, match="this Redis user may not do that"):
+            act()
+    (result,) = seat.commit([step(1)])
+    assert "may not do that" in str(result)
+
+
+def test_a_seat_that_may_not_unblock_is_still_woken_at_once(
+    seat: Bus, redis_bus: Bus, redis_server: RedisServer
+) -> None:
+    reader = seat.reader()
+    reader.follow(IN_ANN)
+    redis_bus.append(IN_ANN, entries(3))
+    assert reader.read(SOON_S) == [(IN_ANN, entries(3))]
+    for _ in range(2):
+        reading = InThread(lambda: reader.read(SOON_S))
+        wait_blocked(redis_server)
+        started = time.monotonic()
+        reader.wake()
+        assert reading.result() == []
+        assert time.monotonic() - started < 1
+    redis_bus.append(IN_ANN, entries(1, start=4))
+    assert reader.read(SOON_S) == [(IN_ANN, entries(1, start=4))]
+
+
+def test_a_reader_without_the_right_to_read_is_told(seat: Bus) -> None:
+    reader = seat.reader()
+    reader.follow(IN_BOB)
+    with pytest.raises(BusError, match="may not do that"):
+        reader.read(SOON_S)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        streams.owner(HOUSE),
+        streams.heads(HOUSE),
+        streams.cursors(HOUSE),
+        streams.record(HOUSE, GAME),
+        TABLE,
+        IN_ANN,
+        IN_BOB,
+    ],
+)
+def test_a_key_of_another_type_refuses_the_step_whole(redis_bus: Bus, redis_server: RedisServer, name: str) -> None:
+    if name != streams.owner(HOUSE):
+        redis_bus.claim(HOUSE, "moderator")
+    redis_server.command("SET", name, "somebody else's")
+    before = redis_server.command("DBSIZE")
+    posts = ((IN_ANN, entry()), (TABLE, entry("1-0")), (IN_BOB, entry()))
+    (result,) = redis_bus.commit([step(1, posts=posts, cursors={"a": "1-1"})])
+    assert isinstance(result, BusError)
+    assert "nothing written" in str(result)
+    assert name in str(result)
+    assert redis_server.command("DBSIZE") == before
+    with pytest.raises(BusError) as caught:
+        redis_bus.claim(HOUSE, "moderator") if name == streams.owner(HOUSE) else redis_bus.append(name, entries(1))
+    assert name in str(caught.value)
+
+
+def test_a_full_memory_refuses_a_step_whole_and_is_survived(redis_bus: Bus, redis_server: RedisServer) -> None:
+    redis_bus.claim(HOUSE, "moderator")
+    one_landing(redis_bus.commit([step(1)]))
+    redis_bus.append(OUT, entries(1))
+    redis_server.command("CONFIG", "SET", "maxmemory", "1")
+    try:
+        results = redis_bus.commit([step(2), step(3), step(1, game="other")])
+        assert all(isinstance(result, BusError) for result in results)
+        assert "out of memory" in str(results[0])
+        assert "nothing written" in str(results[0])
+        with pytest.raises(BusError, match="out of memory"):
+            redis_bus.append(OUT, entries(2))
+        assert ids(redis_bus.entries(RECORD)) == ids(redis_bus.entries(IN_BOB)) == ["1-0"]
+    finally:
+        redis_server.command("CONFIG", "SET", "maxmemory", "0")
+    one_landing(redis_bus.commit([step(2), step(3), step(1, game="other")]))
+    redis_bus.append(OUT, entries(2))
+    assert ids(redis_bus.entries(RECORD)) == ["1-0", "2-0", "3-0"]
+    assert whole(redis_bus, OUT) == entries(2)
+
+
+def test_entries_are_readable_words_on_redis(redis_bus: Bus, redis_server: RedisServer) -> None:
+    redis_bus.append(OUT, [entry("5-1", b"BODY", 42)])
+    raw = redis_server.command("XRANGE", OUT, "-", "+")
+    words = [word for word in raw.split(b"\r\n") if word[:1] not in (b"*", b"$", b"")]
+    assert words == [b"5-1", b"type", b"bid", b"from", b"ann", b"game", b"game-1", b"n", b"42", b"body", b"BODY"]
+
+
+def test_what_a_stranger_wrote_is_handed_on_as_far_as_it_can_be_read(redis_bus: Bus, redis_server: RedisServer) -> None:
+    reader = redis_bus.reader()
+    reader.follow(OUT)
+    redis_server.command("XADD", OUT, "1-1", "hello", "there")
+    redis_server.command("XADD", OUT, "1-2", "body", "B", "n", "many", "type", "bid")
+    redis_server.command("XADD", OUT, "1-3", "n", "9" * 400)
+    ((_, found),) = reader.read(SOON_S)
+    assert [(one.id, one.type, one.body) for one in found] == [("1-1", "", b""), ("1-2", "bid", b"B"), ("1-3", "", b"")]
+
+
+def test_connections_bear_a_name_and_readers_have_their_own(redis_bus: Bus, redis_server: RedisServer) -> None:
+    reader = redis_bus.reader()
+    reader.follow(OUT)
+    reader.read(0)
+    named = redis_server.command("CLIENT", "LIST").count(b" name=wolfbus ")
+    assert named == 2
+
+
+@pytest.fixture(scope="module")
+def tls_server(redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed")
+    folder = tmp_path_factory.mktemp("tls")
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    request = (
+        f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=wolfbus -addext subjectAltName=IP:127.0.0.1 "
+        f"-keyout {key.name} -out {certificate.name}"
+    )
+    subprocess.run(
+        [openssl, *request.split()],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    try:
+        with RedisServer(tls=(certificate, key, certificate)) as server:
+            yield server
+    except BusError as error:
+        if "tls-" not in str(error):
+            raise
+        pytest.skip("this redis-server was built without TLS")
+
+
+def test_tls_with_a_certificate_of_ones_own_will_do(tls_server: RedisServer) -> None:
+    assert tls_server.url.startswith("rediss://")
+    bus = open_bus(tls_server.url)
+    bus.claim(HOUSE, "moderator")
+    one_landing(bus.commit([step(1)]))
+    reader = bus.reader()
+    reader.follow(RECORD)
+    assert reader.read(SOON_S) == [(RECORD, bus.entries(RECORD))]
+    reading = InThread(lambda: reader.read(SOON_S))
+    wait_blocked(tls_server)
+    reader.follow(OUT)
+    bus.append(OUT, entries(500))
+    assert sum(len(found) for _, found in reading.result()) > 0
+    reader.close()
+    bus.close()
+
+
+def test_a_tls_server_nobody_vouches_for_is_refused(tls_server: RedisServer, tmp_path: Path) -> None:
+    with pytest.raises(BusDown, match=r"(?i)certificate.verify.failed"):
+        open_bus(f"rediss://127.0.0.1:{tls_server.port}?patience=0.1")

@@ -1,0 +1,145 @@
+"""``memory://``: the bus inside one process, with the semantics of Redis Streams and none of its network."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+
+from wolfbus.bus import streams
+from wolfbus.bus.checks import ascending_ids, had_landed
+from wolfbus.bus.ids import START, Id, join_id, parse_id
+from wolfbus.bus.memory_reader import MemoryReader
+from wolfbus.bus.memory_store import Store, StoreLedger, Stream, with_id
+from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.steps import land
+from wolfbus.errors import BusDown, BusError
+
+_named: weakref.WeakValueDictionary[str, Store] = weakref.WeakValueDictionary()
+_named_lock = threading.Lock()
+
+
+def store_named(name: str) -> Store:
+    """Return the store that all buses ``memory://NAME`` share until the last is closed; "" gives a new one."""
+    if not name:
+        return Store()
+    with _named_lock:
+        store = _named.get(name)
+        if store is None:
+            store = _named[name] = Store()
+        return store
+
+
+class MemoryBus:
+    """See `wolfbus.bus.protocol.Bus`.
+
+    Args:
+        name: buses of equal name share their streams; "" for a bus of its own.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self.url = f"memory://{name}"
+        self._open_store: Store | None = store_named(name)
+        self._readers: weakref.WeakSet[MemoryReader] = weakref.WeakSet()
+
+    @property
+    def _store(self) -> Store:
+        store = self._open_store
+        if store is None:
+            raise BusDown(f"{self.url} was closed")
+        return store
+
+    def append(self, stream: str, entries: Sequence[Entry]) -> None:
+        """Append entries with explicit, ascending ids; see `Bus.append`."""
+        ids = ascending_ids(entries)
+        store = self._store
+        with store.lock:
+            for entry_id, entry in zip(ids, entries, strict=True):
+                held = store.stream(stream)
+                if held is not None and entry_id <= held.last:
+                    had_landed(stream, entry, held.find(entry_id), held.extent())
+                else:
+                    store.add(stream, entry_id, entry)
+
+    def post(self, stream: str, entry: Entry) -> str:
+        """Append to a stream with many writers; returns the id ``MILLISECONDS-n``."""
+        store = self._store
+        with store.lock:
+            held = store.stream(stream)
+            last = held.last if held is not None else START
+            now = (time.time_ns() // 1_000_000, 0)
+            entry_id: Id = now if now > last else (last[0], last[1] + 1)
+            store.add(stream, entry_id, with_id(entry, entry_id))
+            return join_id(entry_id)
+
+    def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
+        """Land each commit atomically, in order; see `Bus.commit`."""
+        return land(commits, StoreLedger(self._store))
+
+    def claim(self, house: str, holder: str) -> int:
+        """Take ownership of a house; returns a new owner epoch, from 1."""
+        store = self._store
+        with store.lock:
+            epoch = int(store.hash(streams.owner(house)).get("epoch", "0")) + 1
+            store.set_field(streams.owner(house), "epoch", str(epoch))
+            store.set_field(streams.owner(house), "holder", holder)
+            return epoch
+
+    def head(self, house: str, game: str) -> str:
+        """Return the record head stored for a game, "" if there is none."""
+        store = self._store
+        with store.lock:
+            return store.hash(streams.heads(house)).get(game, "")
+
+    def cursors(self, house: str) -> dict[str, str]:
+        """Return the durable cursors that commits have stored in a house."""
+        store = self._store
+        with store.lock:
+            return dict(store.hash(streams.cursors(house)))
+
+    def entries(self, stream: str, after: str = "0-0", limit: int = 1000) -> list[Entry]:
+        """Return up to `limit` entries after id `after`, without waiting."""
+        cursor = parse_id(after)
+        store = self._store
+        with store.lock:
+            held = store.stream(stream)
+            return held.after(cursor, limit) if held is not None else []
+
+    def last_id(self, stream: str) -> str:
+        """Return the id of the newest entry ever appended, "0-0" if none."""
+        store = self._store
+        with store.lock:
+            held = store.stream(stream)
+            return join_id(held.last if held is not None else START)
+
+    def trim(self, stream: str, before: str) -> int:
+        """Drop entries older than id `before`; returns how many went."""
+        cut = parse_id(before)
+        store = self._store
+        with store.lock:
+            held: Stream | None = store.stream(stream)
+            gone = held.cut(cut) if held is not None else 0
+            if gone:
+                store.tell(stream)
+            return gone
+
+    def drop(self, house: str, game: str) -> None:
+        """Remove a game's record, table and head."""
+        store = self._store
+        with store.lock:
+            store.hashes.get(streams.heads(house), {}).pop(game, None)
+            store.remove(streams.record(house, game))
+            store.remove(streams.table(house, game))
+
+    def reader(self) -> MemoryReader:
+        """Open a reading session."""
+        reader = MemoryReader(self._store)
+        self._readers.add(reader)
+        return reader
+
+    def close(self) -> None:
+        """Close this bus and its reading sessions; others of the same name go on."""
+        self._open_store = None
+        for reader in list(self._readers):
+            reader.close()

@@ -1,0 +1,167 @@
+"""What every bus does: the protocol behind ``memory://`` and ``redis://``.
+
+A bus moves encoded bytes between streams. It knows nothing of Werewolf. Three promises make it a bus for games of
+record:
+
+1. *Compare-and-append*: every entry has an explicit id, and appending it again is recognised, never doubled.
+2. *Atomic commit*: one step of a game (record entries, their deliveries, what spectators may see) lands whole or not
+   at all, and only under the current owner epoch and on the expected head of the record.
+3. *Resumable reading*: a reader holds its own cursors; after any break it goes on where it stopped, or says loudly
+   that it cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from wolfbus.errors import BusError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One message on a stream.
+
+    Attributes:
+        body: the message, msgpack bytes.
+        type: message type, in the clear, so that a router or ``redis-cli XRANGE`` need not decode.
+        sender: participant that wrote it, in the clear.
+        game: game id, or "" where no game is meant.
+        number: the sender's own count for this message (record number, public number, ...).
+        id: ``"A-B"``, two integers; "" where the bus assigns it (see `Commit.posts`, `Bus.post`).
+    """
+
+    body: bytes
+    type: str
+    sender: str
+    game: str = ""
+    number: int = 0
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One step of one game, all or nothing.
+
+    Attributes:
+        house: the house whose owner epoch is checked.
+        game: the game whose record head is checked.
+        epoch: owner epoch this moderator holds.
+        expected: record head (64 hex digits, "" before the first entry) this step was computed on.
+        head: record head after this step. Equal to `expected` for a step without record entries.
+        record: entries for the game's record stream, ids ``"SEQ-0"``, ascending and without gaps.
+        posts: (stream, entry) pairs for other streams. An entry with an empty id gets ``"<epoch>-<n>"`` from the bus,
+            n counting up on that stream; an entry with an id (the table's ``"NUMBER-0"``) keeps it.
+        cursors: durable cursors to store with the step, stream name to id.
+    """
+
+    house: str
+    game: str
+    epoch: int
+    expected: str
+    head: str
+    record: Sequence[Entry] = ()
+    posts: Sequence[tuple[str, Entry]] = ()
+    cursors: Mapping[str, str] | None = None
+
+
+class Reader(Protocol):
+    """A reading session with cursors and, on Redis, a connection of its own.
+
+    One thread reads; any thread may call the rest.
+    """
+
+    def follow(self, stream: str, after: str = "0-0") -> None:
+        """Add `stream`, from the entry after id `after`; takes effect at once, even while a `read` blocks.
+
+        "0-0" means from the oldest entry still there. A stream already followed starts anew from `after`.
+        """
+
+    def unfollow(self, stream: str) -> None:
+        """Stop reading `stream`; unknown streams are ignored."""
+
+    def read(self, block_s: float, limit: int = 1000) -> list[tuple[str, list[Entry]]]:
+        """Return new entries per stream, at most `limit` each, waiting up to `block_s` seconds for the first.
+
+        Returns an empty list when the time passed or `wake` was called. Reconnects by itself, resuming by cursor.
+
+        Raises:
+            StreamLost: a followed stream was deleted, cut beyond the cursor, or now ends before it. It is followed no
+                more; the other streams go on, and what was unread of them is returned by the next call.
+            BusDown: no connection within the bus's patience, or this session was closed before the call.
+        """
+
+    def wake(self) -> None:
+        """Make a blocked `read` return now; if none is blocked, the next one returns at once."""
+
+    def close(self) -> None:
+        """End the session; a blocked `read` returns an empty list."""
+
+
+class Bus(Protocol):
+    """Encoded messages on named streams. All methods are thread-safe.
+
+    Attributes:
+        url: the bus's address, without user and password: fit for printing.
+    """
+
+    url: str
+
+    def append(self, stream: str, entries: Sequence[Entry]) -> None:
+        """Append entries with explicit, ascending ids to a stream that has this one writer; safe to repeat.
+
+        Ids are ``"<incarnation>-<n>"``. An entry already on the stream with equal bytes is recognised and not doubled.
+
+        Raises:
+            StaleWriter: the stream's last id belongs to a newer incarnation, or holds other bytes under the same id.
+            BusError: ids that do not ascend, an id the stream has passed over, a key that is no stream, no memory left.
+            BusDown: no connection within the bus's patience; some of the entries may have landed, repeating is safe.
+        """
+
+    def post(self, stream: str, entry: Entry) -> str:
+        """Append to a stream with many writers (the lobby); the bus assigns and returns the id.
+
+        At-least-once: after a lost reply the entry may stand twice, so its reader must be idempotent.
+        """
+
+    def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
+        """Land each commit atomically, in order; one result each: None (landed, or had landed before) or the error.
+
+        `Fenced` where the epoch is not current, or the head is neither the expected one nor the new one; once a game's
+        commit failed, later commits of that game in the same call are `Fenced` too. `BusError` where a key has another
+        type, ids do not go on where their stream ends, or memory is short: nothing of that commit was written.
+        Raises BusDown where no connection is to be had; repeating all is safe: a step is recognised by the head it
+        left on its last record entry, even below newer steps. Only a step without record entries and without posts
+        that have ids of their own may, when repeated, post twice.
+        """
+
+    def claim(self, house: str, holder: str) -> int:
+        """Take ownership of a house: store `holder` and return a new owner epoch, higher than every one before."""
+
+    def head(self, house: str, game: str) -> str:
+        """Return the record head stored for a game, "" if there is none."""
+
+    def cursors(self, house: str) -> dict[str, str]:
+        """Return the durable cursors that commits have stored in a house."""
+
+    def entries(self, stream: str, after: str = "0-0", limit: int = 1000) -> list[Entry]:
+        """Return up to `limit` entries after id `after`, without waiting."""
+
+    def last_id(self, stream: str) -> str:
+        """Return the id of the newest entry ever appended, "0-0" if none."""
+
+    def trim(self, stream: str, before: str) -> int:
+        """Drop entries older than id `before`; returns how many went.
+
+        To trim up to a reader's cursor, pass the cursor: the entry it stands on stays, and proves that nothing is lost.
+        """
+
+    def drop(self, house: str, game: str) -> None:
+        """Remove a game's record, table and head (after export). Mailboxes are left alone."""
+
+    def reader(self) -> Reader:
+        """Open a reading session."""
+
+    def close(self) -> None:
+        """Close every connection and session; calls made afterwards raise BusDown."""

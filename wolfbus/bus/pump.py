@@ -1,0 +1,262 @@
+"""One reader and one batching writer per process, so that no actor ever blocks on the bus.
+
+Both own one thread, call back from it, and outlive any exception a callback raises (it is logged). The threads are no
+daemons: leave the ``with`` block, or call `close`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.errors import BusDown, BusError, StreamLost
+
+logger = logging.getLogger(__name__)
+
+Deliver = Callable[[str, list[Entry]], None]
+"""Called with a stream's name and its new entries, in order."""
+
+Done = Callable[[BusError | None], None]
+"""Called once with the outcome of a commit: None if it landed."""
+
+OnError = Callable[[BusError], None]
+
+READ_S = 60.0
+REST_S = 0.5
+"""Pause after an error that may last."""
+
+
+class BusReader:
+    """Reads all streams of a process in one session and hands entries to whoever follows the stream.
+
+    Args:
+        bus: where to read.
+        on_error: called with `StreamLost` (the stream is followed no more), or with another `BusError`, after which
+            reading goes on by itself: `BusDown` comes once per patience while the bus is away.
+        name: name of the thread.
+    """
+
+    def __init__(self, bus: Bus, on_error: OnError, name: str = "bus-reader") -> None:
+        self._session = bus.reader()
+        self._on_error = on_error
+        self._deliver: dict[str, Deliver] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name)
+
+    def follow(self, stream: str, deliver: Deliver, after: str = "0-0") -> None:
+        """Hand entries of `stream` after id `after` to `deliver`, from the reading thread.
+
+        A stream already followed starts anew from `after`, with the new `deliver`; entries that were just being handed
+        out may still reach it.
+        """
+        with self._lock:
+            self._deliver[stream] = deliver
+            self._session.follow(stream, after)
+
+    def unfollow(self, stream: str) -> None:
+        """Stop handing out entries of `stream`; unknown streams are ignored."""
+        with self._lock:
+            self._deliver.pop(stream, None)
+            self._session.unfollow(stream)
+
+    def start(self) -> Self:
+        """Start reading."""
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        """Stop reading and wait for the thread; when called from a callback, the thread ends after that callback."""
+        self._closed.set()
+        self._session.close()
+        _join(self._thread)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                found = self._session.read(READ_S)
+            except BusError as error:
+                if not self._closed.is_set():
+                    _call(self._on_error, error)
+                    if not isinstance(error, StreamLost):
+                        self._closed.wait(REST_S)
+                continue
+            except Exception:
+                logger.exception("reading from the bus failed")
+                self._closed.wait(REST_S)
+                continue
+            for stream, entries in found:
+                deliver = self._deliver.get(stream)
+                if deliver is not None and not self._closed.is_set():
+                    _call(deliver, stream, entries)
+
+
+class BusWriter:
+    """Writes for a whole process: what queues up while one round trip is under way goes out with the next.
+
+    A lone append or commit leaves at once. Entries of one stream, and all commits, land in the order they were queued.
+
+    Args:
+        bus: where to write.
+        on_error: called with the error of an append. After `BusDown` the entries stay queued and are tried again
+            (appending is safe to repeat); after any other error they are given up.
+        name: name of the thread.
+    """
+
+    def __init__(self, bus: Bus, on_error: OnError, name: str = "bus-writer") -> None:
+        self._bus = bus
+        self._on_error = on_error
+        self._appends: dict[str, list[Entry]] = {}
+        self._commits: deque[tuple[Commit, Done]] = deque()
+        self._news = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name=name)
+
+    def append(self, stream: str, entry: Entry) -> None:
+        """Queue an entry with an explicit id; see `Bus.append`.
+
+        Raises:
+            BusDown: the writer was closed.
+        """
+        with self._news:
+            self._check_open()
+            self._appends.setdefault(stream, []).append(entry)
+            self._news.notify()
+
+    def commit(self, commit: Commit, done: Done) -> None:
+        """Queue a step; `done` is called from the writing thread with its outcome, see `Bus.commit`.
+
+        With `BusDown`, the step may have landed or not: every step waiting then gets that error too, and committing
+        them all again, in order, is safe.
+
+        Raises:
+            BusDown: the writer was closed.
+        """
+        with self._news:
+            self._check_open()
+            self._commits.append((commit, done))
+            self._news.notify()
+
+    def start(self) -> Self:
+        """Start writing."""
+        self._thread.start()
+        return self
+
+    def close(self, flush: bool = True) -> None:
+        """Write out what is queued (or give it up, if not `flush`) and wait for the thread.
+
+        What is given up, or cannot be written while closing, is told to `on_error` and each `done` as `BusDown`.
+        When called from a callback, the thread ends by itself afterwards.
+        """
+        with self._news:
+            self._closing = True
+            running = self._thread.ident is not None
+            appends, commits = ({}, []) if flush and running else self._take()
+            self._news.notify()
+        self._give_up(appends, commits, BusDown("the writer was closed before this was written"))
+        _join(self._thread)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise BusDown("the writer was closed")
+
+    def _take(self) -> tuple[dict[str, list[Entry]], list[tuple[Commit, Done]]]:
+        appends, self._appends = self._appends, {}
+        commits = list(self._commits)
+        self._commits.clear()
+        return appends, commits
+
+    def _run(self) -> None:
+        while True:
+            with self._news:
+                while not (self._appends or self._commits or self._closing):
+                    self._news.wait()
+                appends, commits = self._take()
+            if not appends and not commits:
+                return
+            try:
+                self._write_appends(appends)
+                self._write_commits(commits)
+            except BusDown as error:
+                self._survive(appends, commits, error)
+
+    def _write_appends(self, appends: dict[str, list[Entry]]) -> None:
+        """Append what is in `appends` and empty it; after `BusDown` it holds what may not have landed."""
+        while appends:
+            stream, entries = next(iter(appends.items()))
+            try:
+                self._bus.append(stream, entries)
+            except BusDown:
+                raise
+            except BusError as error:
+                _call(self._on_error, error)
+            except Exception as error:
+                logger.exception("an append failed")
+                _call(self._on_error, BusError(f"stream {stream}: {error!r}"))
+            del appends[stream]
+
+    def _write_commits(self, commits: list[tuple[Commit, Done]]) -> None:
+        if not commits:
+            return
+        try:
+            results = self._bus.commit([commit for commit, _ in commits])
+        except BusDown:
+            raise
+        except Exception as error:
+            logger.exception("a commit failed")
+            results = [BusError(f"commit: {error!r}")] * len(commits)
+        for (_, done), result in zip(commits, results, strict=True):
+            _call(done, result)
+
+    def _survive(self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown) -> None:
+        """Give up waiting commits; queue appends again, before those that came meanwhile, unless this writer closes."""
+        with self._news:
+            commits += self._commits
+            self._commits.clear()
+            if not self._closing:
+                for stream, entries in self._appends.items():
+                    appends.setdefault(stream, []).extend(entries)
+                self._appends = appends
+        self._give_up({}, commits, error)
+        _call(self._on_error, error)
+        with self._news:
+            self._news.wait_for(lambda: self._closing, REST_S)
+
+    def _give_up(self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown) -> None:
+        for _, done in commits:
+            _call(done, error)
+        if appends:
+            _call(self._on_error, error)
+
+
+def _call(callback: Callable[..., None], *args: object) -> None:
+    try:
+        callback(*args)
+    except Exception:
+        logger.exception("a callback of the bus failed")
+
+
+def _join(thread: threading.Thread) -> None:
+    if thread.ident is not None and thread is not threading.current_thread():
+        thread.join()

@@ -1,0 +1,140 @@
+"""``redis://``, ``rediss://`` and ``unix://``: the bus between processes, on Redis Streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from wolfbus.bus import streams
+from wolfbus.bus.ids import join_id, parse_id
+from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.redis_append import append
+from wolfbus.bus.redis_commit import RedisLedger
+from wolfbus.bus.redis_link import Link, ResponseError, refusal
+from wolfbus.bus.redis_links import Links
+from wolfbus.bus.redis_reader import SLICE_S, RedisReader
+from wolfbus.bus.redis_url import read_address
+from wolfbus.bus.redis_wire import entry_of, last_id, xadd
+from wolfbus.bus.steps import land
+from wolfbus.errors import BusError
+
+OPENING_S = 3.0
+"""How long a new bus tries to reach its server: enough for one that is just starting, short for a wrong address."""
+
+
+class RedisBus:
+    """See `wolfbus.bus.protocol.Bus`.
+
+    Args:
+        url: see `read_address`.
+        patience_s: seconds to go on trying after a break, > 0; goes before the address's own ``patience``.
+        slice_s: longest time one read blocks on the server, in seconds, > 0.
+
+    Attributes:
+        url: the address without user and password, fit for printing.
+
+    Raises:
+        ConfigError: the address cannot be understood.
+        BusDown: the server cannot be reached.
+        BusError: the server is too old, or refuses the user.
+    """
+
+    def __init__(self, url: str, patience_s: float | None = None, slice_s: float = SLICE_S) -> None:
+        address = read_address(url)
+        if patience_s is not None:
+            address = replace(address, patience_s=patience_s)
+        self.url = address.shown
+        self._slice_s = slice_s
+        self._links = Links(address)
+        self._ledger = RedisLedger(self._links)
+        self._readers: set[RedisReader] = set()
+        self._links.run(_knock, min(OPENING_S, address.patience_s))
+
+    def append(self, stream: str, entries: Sequence[Entry]) -> None:
+        """Append entries with explicit, ascending ids; see `Bus.append`."""
+        self._links.run(lambda link: append(link, stream, entries))
+
+    def post(self, stream: str, entry: Entry) -> str:
+        """Append to a stream with many writers; returns the id ``MILLISECONDS-n``. May stand twice after a break."""
+        return self._text("stream " + stream, *xadd(stream, entry, "*"))
+
+    def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
+        """Land each commit atomically, in order; see `Bus.commit`."""
+        return land(commits, self._ledger)
+
+    def claim(self, house: str, holder: str) -> int:
+        """Take ownership of a house; returns a new owner epoch, from 1. A break may use up epochs."""
+        return self._links.run(lambda link: _claim(link, house, holder))
+
+    def head(self, house: str, game: str) -> str:
+        """Return the record head stored for a game, "" if there is none."""
+        return self._text(f"heads of house {house}", "HGET", streams.heads(house), game)
+
+    def cursors(self, house: str) -> dict[str, str]:
+        """Return the durable cursors that commits have stored in a house."""
+        key = streams.cursors(house)
+        reply = self._links.run(lambda link: link.ask("HGETALL", key, doing=f"cursors of house {house}"))
+        words = [word.decode() for word in reply]
+        return dict(zip(words[::2], words[1::2], strict=True))
+
+    def entries(self, stream: str, after: str = "0-0", limit: int = 1000) -> list[Entry]:
+        """Return up to `limit` entries after id `after`, without waiting."""
+        parse_id(after)
+        items = self._links.run(
+            lambda link: link.ask("XRANGE", stream, f"({after}", "+", "COUNT", limit, doing=f"stream {stream}")
+        )
+        return [entry_of(item) for item in items]
+
+    def last_id(self, stream: str) -> str:
+        """Return the id of the newest entry ever appended, "0-0" if none."""
+        return self._links.run(lambda link: last_id(link, stream))
+
+    def trim(self, stream: str, before: str) -> int:
+        """Drop entries older than id `before`; returns how many went (after a break perhaps fewer than did)."""
+        before = join_id(parse_id(before))
+        return int(
+            self._links.run(
+                lambda link: link.ask("XTRIM", stream, "MINID", "=", before, doing=f"stream {stream}")  # exact: no ~
+            )
+        )
+
+    def drop(self, house: str, game: str) -> None:
+        """Remove a game's record, table and head."""
+        doing = f"dropping game {game}"
+
+        def work(link: Link) -> None:
+            link.ask("HDEL", streams.heads(house), game, doing=doing)
+            link.ask("DEL", streams.record(house, game), streams.table(house, game), doing=doing)
+
+        self._links.run(work)
+
+    def reader(self) -> RedisReader:
+        """Open a reading session with a connection of its own."""
+        self._links.check_open()
+        reader = RedisReader(self._links, self._slice_s, self._readers.discard)
+        self._readers.add(reader)
+        return reader
+
+    def close(self) -> None:
+        """Close every connection and session; calls made afterwards raise BusDown."""
+        self._links.close()
+        for reader in list(self._readers):
+            reader.close()
+
+    def _text(self, doing: str, *command: str | bytes | int) -> str:
+        reply: bytes | None = self._links.run(lambda link: link.ask(*command, doing=doing))
+        return (reply or b"").decode()
+
+
+def _knock(link: Link) -> None:
+    """Do nothing: a link that came about has shaken hands."""
+
+
+def _claim(link: Link, house: str, holder: str) -> int:
+    key = streams.owner(house)
+    replies = link.exchange([("MULTI",), ("HINCRBY", key, "epoch", 1), ("HSET", key, "holder", holder), ("EXEC",)])
+    results = [] if isinstance(replies[-1], ResponseError) else replies[-1]
+    for reply in (*replies, *results):
+        if isinstance(reply, ResponseError):
+            raise refusal(reply, f"claiming house {house} ({key})") from reply
+    return int(results[0])

@@ -1,0 +1,58 @@
+"""Names of the streams of a house; one place, so that ACLs, routers and people agree."""
+
+from __future__ import annotations
+
+
+def house_key(house: str, name: str) -> str:
+    """Return ``wolf:{HOUSE}:NAME``; the braces put a whole house into one Redis Cluster slot."""
+    return f"wolf:{{{house}}}:{name}"
+
+
+def inbox(house: str, agent: str) -> str:
+    """All that is addressed to `agent`; filled only by the moderator's commits."""
+    return house_key(house, f"in:{agent}")
+
+
+def outbox(house: str, agent: str) -> str:
+    """All that `agent` sends; only it writes here."""
+    return house_key(house, f"out:{agent}")
+
+
+def record(house: str, game: str) -> str:
+    """Return the record of a game: the truth, for researchers."""
+    return house_key(house, f"record:{game}")
+
+
+def table(house: str, game: str) -> str:
+    """What everybody may know of a game, for spectators."""
+    return house_key(house, f"table:{game}")
+
+
+def games(house: str) -> str:
+    """What games there are."""
+    return house_key(house, "games")
+
+
+def lobby(house: str) -> str:
+    """Agents joining; the one stream with many writers."""
+    return house_key(house, "lobby")
+
+
+def dead(house: str) -> str:
+    """Poison messages, with the reason."""
+    return house_key(house, "dead")
+
+
+def heads(house: str) -> str:
+    """Return the hash of game id to record head."""
+    return house_key(house, "heads")
+
+
+def owner(house: str) -> str:
+    """Who owns the house, and under which epoch."""
+    return house_key(house, "owner")
+
+
+def cursors(house: str) -> str:
+    """Return the hash of stream name to durable cursor."""
+    return house_key(house, "cursors")
