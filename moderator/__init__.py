@@ -1,0 +1,1 @@
+"""The moderator: the rules, and the one authority over a game."""

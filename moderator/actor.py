@@ -1,0 +1,289 @@
+"""`ModeratorActor`: one game's authority on the bus. It drives the rules, commits each step, and keeps the deadlines."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from moderator.deliveries import Deliveries
+from moderator.referee import OpenRequest, Referee
+from moderator.steps import Step, Steps
+from moderator.table import Answers
+from wolfbus.actors import PooledActor, Timer, Timers
+from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.pump import BusWriter
+from wolfbus.errors import BusError, RecordError, WolfError
+from wolfbus.messages.codec import pack, plain
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected
+from wolfbus.record.digest import Digest
+from wolfbus.record.line import Recorded, seal
+from wolfbus.record.writer import RecordFile
+
+logger = logging.getLogger(__name__)
+
+REJECTED_PER_SENDER = 256
+"""Rejected messages that a record keeps of one sender; a flood must not fill the disk."""
+
+
+_PHASE_ENDS = frozenset({"dawn", "exile", "ended"})
+"""Events after which the record is made safe against a loss of power."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Open the game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message stood on an agent's out stream."""
+
+    agent: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The last step landed, or could not."""
+
+    error: BusError | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """The time of these requests is up."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver:
+    """How a game left its moderator.
+
+    Attributes:
+        game: its id.
+        ended: the last event; None if the game could not finish.
+        error: why it could not.
+        digest: digest of all committed events, 64 hex digits.
+        events: committed events.
+    """
+
+    game: str
+    ended: Ended | None
+    error: WolfError | None
+    digest: str
+    events: int
+
+
+class ModeratorActor(PooledActor):
+    """Moderates one game.
+
+    Args:
+        house: house name, for stream names.
+        epoch: owner epoch under which to commit.
+        opened: the game's opening event.
+        writer: the process's bus writer.
+        timers: the process's timers.
+        file: NDJSON record to write behind every commit, None for none.
+        over: called once, from this actor, when the game is over or cannot go on.
+        clock: Unix time in seconds.
+    """
+
+    def __init__(
+        self,
+        house: str,
+        epoch: int,
+        opened: Opened,
+        writer: BusWriter,
+        timers: Timers,
+        file: RecordFile | None,
+        over: Callable[[GameOver], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__()
+        self._house = house
+        self._epoch = epoch
+        self._opened = opened
+        self._writer = writer
+        self._timers = timers
+        self._file = file
+        self._over = over
+        self._clock = clock
+        self._steps = Steps(opened)
+        self._referee = Referee(opened)
+        self._deliveries = Deliveries(house, opened)
+        self._digest = Digest()
+        self._head = ""
+        self._count = 0
+        self._absent: set[str] = set()
+        self._answers: dict[int, Answers] = {}
+        self._waits_for: tuple[int, ...] = ()
+        self._rejected: list[Rejected] = []
+        self._rejections: Counter[str] = Counter()
+        self._running: dict[int, list[Timer]] = {}
+        self._landing: _Landing | None = None
+        self._done = False
+
+    def on_receive(self, message: Any) -> None:
+        """Handle one message; whatever goes wrong ends the game with a reason, never the actor alone."""
+        if self._done:
+            return
+        try:
+            self._handle(message)
+        except WolfError as error:
+            self._leave(None, error)
+        except Exception as error:
+            logger.exception("game %s failed", self._opened.game)
+            self._leave(None, WolfError(f"game {self._opened.game} failed: {type(error).__name__}: {error}"))
+
+    def on_stop(self) -> None:
+        """Stopped from outside: the record stays as it stands."""
+        if not self._done:
+            self._leave(None, WolfError(f"game {self._opened.game} was stopped before its end"))
+
+    def _handle(self, message: object) -> None:
+        if isinstance(message, Incoming):
+            self._receive(message)
+        elif isinstance(message, Committed):
+            self._landed(message.error)
+        elif isinstance(message, Expired):
+            for answer in self._referee.time_out(message.ids):
+                self._keep(answer)
+            self._go_on()
+        elif isinstance(message, Begin):
+            self._commit(self._steps.advance())
+
+    def _receive(self, message: Incoming) -> None:
+        verdict = self._referee.receive(message.agent, message.entry)
+        if isinstance(verdict, Rejected):
+            self._reject(verdict)
+            return
+        self._keep(verdict)
+        self._go_on()
+
+    def _reject(self, rejected: Rejected) -> None:
+        self._rejections[rejected.sender] += 1
+        count = self._rejections[rejected.sender]
+        if count == REJECTED_PER_SENDER:
+            note = f"{rejected.note} (the last of this sender to be recorded; further ones are dropped)"
+            rejected = rejected.model_copy(update={"note": note})
+        if count <= REJECTED_PER_SENDER:
+            self._rejected.append(rejected)
+
+    def _keep(self, answer: AnyAnswered) -> None:
+        self._answers.setdefault(answer.batch, {})[answer.seat] = answer
+        if not self._referee.is_open(answer.batch):
+            for timer in self._running.pop(answer.batch, ()):
+                timer.cancel()
+
+    def _go_on(self) -> None:
+        """Advance if the last step has landed and everything waited for is closed."""
+        if self._landing is not None or any(self._referee.is_open(batch) for batch in self._waits_for):
+            return
+        joined = {batch: self._answers.pop(batch) for batch in self._waits_for}
+        self._commit(self._steps.advance(joined))
+
+    def _commit(self, step: Step) -> None:
+        events: tuple[AnyEvent, ...] = (*self._rejected, *step.events)
+        self._rejected = []
+        landing = self._landing = _Landing(step)
+        expected = self._head
+        now = round(self._clock(), 3)
+        herald = self._deliveries.herald
+        bodies, entries = [], []
+        for event in events:
+            if event.type == "asked":
+                # replies may overtake the word that the commit landed, so requests are open before it goes out
+                landing.requests.extend(self._referee.ask(event, self._absent))
+            elif event.type == "absent":
+                self._absent.add(event.seat)
+            elif event.type == "returned":
+                self._absent.discard(event.seat)
+            body = plain(event)
+            bodies.append(body)
+            self._digest.feed(event, body)
+            self._count += 1
+            unsealed = Recorded(self._count, now, herald.audience(event), event)
+            recorded, line, value = seal(self._head, unsealed, body)
+            self._head = recorded.hash
+            landing.lines.append(line)
+            entries.append(
+                Entry(pack(value), event.type, "moderator", self._opened.game, self._count, f"{self._count}-0")
+            )
+        wanted = [request for request in landing.requests if not self._referee.is_declined(request)]
+        commit = Commit(
+            house=self._house,
+            game=self._opened.game,
+            epoch=self._epoch,
+            expected=expected,
+            head=self._head,
+            record=entries,
+            posts=self._deliveries.of_step(events, bodies, wanted),
+        )
+        self._writer.commit(commit, self._commit_done)
+
+    def _commit_done(self, error: BusError | None) -> None:
+        self.actor_ref.tell(Committed(error))
+
+    def _landed(self, error: BusError | None) -> None:
+        landing, self._landing = self._landing, None
+        if landing is None:
+            return
+        if error is not None:
+            self._leave(None, error)
+            return
+        self._write(landing)
+        if landing.step.ended is not None:
+            self._leave(landing.step.ended, None)
+            return
+        self._waits_for = landing.step.waits_for
+        for request in landing.requests:
+            if self._referee.is_declined(request):
+                self._keep(self._referee.decline(request))
+        self._set_timers(landing.requests)
+        self._go_on()
+
+    def _set_timers(self, requests: list[OpenRequest]) -> None:
+        """Start the clocks of a step's batches: one timer for each batch and length of time."""
+        lengths: dict[tuple[int, float], list[str]] = {}
+        for request in requests:
+            lengths.setdefault((request.asked.batch, request.deadline_s), []).append(request.id)
+        for (batch, seconds), ids in lengths.items():
+            if self._referee.is_open(batch):
+                timer = self._timers.after(seconds, partial(self.actor_ref.tell, Expired(tuple(ids))))
+                self._running.setdefault(batch, []).append(timer)
+
+    def _write(self, landing: _Landing) -> None:
+        if self._file is None:
+            return
+        self._file.write(landing.lines)
+        if any(event.type in _PHASE_ENDS for event in landing.step.events):
+            self._file.sync()
+
+    def _leave(self, ended: Ended | None, error: WolfError | None) -> None:
+        self._done = True
+        for timers in self._running.values():
+            for timer in timers:
+                timer.cancel()
+        self._running.clear()
+        if self._file is not None:
+            try:
+                self._file.close()
+            except RecordError as closing:
+                error = error or closing
+        self._over(GameOver(self._opened.game, None if error else ended, error, self._digest.hexdigest(), self._count))
+        self.stop()
+
+
+@dataclass(slots=True)
+class _Landing:
+    """A step on its way to the bus."""
+
+    step: Step
+    lines: list[bytes] = field(default_factory=list)
+    requests: list[OpenRequest] = field(default_factory=list)

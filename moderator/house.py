@@ -1,0 +1,98 @@
+"""The moderator's side of a house: it owns the house's epoch, opens games, and routes what agents send to the game it is for."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+
+from pykka import ActorDeadError, ActorRef
+
+from moderator.actor import Begin, GameOver, Incoming, ModeratorActor
+from wolfbus.actors import ActorPool, Timers
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.messages.events import Opened
+from wolfbus.record.writer import RecordFile
+
+logger = logging.getLogger(__name__)
+
+
+class ModeratorHouse:
+    """Moderates the games of one house on one bus.
+
+    Args:
+        house: its name.
+        bus: where its streams are; the house is claimed at once, fencing any moderator before.
+        reader: the process's bus reader.
+        writer: the process's bus writer.
+        pool: where the moderators of single games run.
+        timers: the process's timers.
+        holder: name of this process in the owner's entry.
+    """
+
+    def __init__(
+        self,
+        house: str,
+        bus: Bus,
+        reader: BusReader,
+        writer: BusWriter,
+        pool: ActorPool,
+        timers: Timers,
+        holder: str = "moderator",
+    ) -> None:
+        self._house = house
+        self._bus = bus
+        self._reader = reader
+        self._writer = writer
+        self._pool = pool
+        self._timers = timers
+        self.epoch = bus.claim(house, holder)
+        self._games: dict[str, ActorRef[ModeratorActor]] = {}
+        self._lock = threading.Lock()
+
+    def listen(self, agent: str) -> None:
+        """Read an agent's out stream, from what is new on it now."""
+        stream = streams.outbox(self._house, agent)
+
+        def deliver(_stream: str, entries: Sequence[Entry]) -> None:
+            self._route(agent, entries)
+
+        self._reader.follow(stream, deliver, self._bus.last_id(stream))
+
+    def open(self, opened: Opened, file: RecordFile | None, over: Callable[[GameOver], None]) -> None:
+        """Start a game; `over` is called once, from the game's actor, when it has ended or cannot go on."""
+
+        def leave(result: GameOver) -> None:
+            with self._lock:
+                self._games.pop(result.game, None)
+            over(result)
+
+        ref = ModeratorActor.start_in(
+            self._pool, self._house, self.epoch, opened, self._writer, self._timers, file, leave
+        )
+        with self._lock:
+            self._games[opened.game] = ref
+        ref.tell(Begin())
+
+    def stop(self) -> None:
+        """Stop every game where it stands; their records stay readable."""
+        with self._lock:
+            refs = list(self._games.values())
+        for ref in refs:
+            ref.stop(block=False)
+        for ref in refs:
+            ref.actor_stopped.wait()
+
+    def _route(self, agent: str, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            ref = self._games.get(entry.game)
+            if ref is None:
+                # replies that come after their game is over are the common case, and harmless
+                logger.debug("a message of %s for game %r found no such game", agent, entry.game)
+                continue
+            try:
+                ref.tell(Incoming(agent, entry))
+            except ActorDeadError:
+                logger.debug("a message of %s came after the end of game %s", agent, entry.game)

@@ -1,0 +1,249 @@
+"""The referee of one game: which requests are open, which message closes one, and what it counts as.
+
+A reply from the right agent for the right seat and an open id closes it; unusable content gives the conservative default, recorded as
+such. Anything else is rejected, recorded, and leaves the request open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from wolfbus.bus.protocol import Entry
+from wolfbus.errors import MessageError, VersionError
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.codec import REPLIES, unpack, validate
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
+from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected
+from wolfbus.messages.replies import AnyReply
+from wolfbus.reading.labels import normalise
+from wolfbus.vocabulary import Fault, Kind, Outcome
+
+
+@dataclass(slots=True)
+class OpenRequest:
+    """A question that waits for its reply.
+
+    Attributes:
+        id: ``game/round/phase/turn/kind/seat[/about]``.
+        asked: the batch it belongs to.
+        asking: its kind and legal answers.
+        seat: who is asked.
+        agent: who answers for the seat.
+        deadline_s: seconds it stays open after the commit.
+    """
+
+    id: str
+    asked: Asked
+    asking: Asking
+    seat: SeatName
+    agent: str
+    deadline_s: float
+
+    def ask(self) -> dict[str, object]:
+        """Return the request as it travels: an `Ask`, as plain values."""
+        asked, asking = self.asked, self.asking
+        ask: dict[str, object] = {
+            "id": self.id,
+            "kind": asking.kind,
+            "round": asked.round,
+            "phase": asked.phase,
+            "turn": asked.turn,
+            "deadline_s": self.deadline_s,
+        }
+        if asked.about is not None:
+            ask["about"] = asked.about
+        if asking.legal is not None:
+            ask["legal"] = asking.legal
+        return ask
+
+
+class Referee:
+    """Keeps a game's open requests and judges every message that claims to answer one.
+
+    Args:
+        opened: seats, their agents, and the config with its limits.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self._game = opened.game
+        self._config = opened.config
+        self._agents = {seat.name: seat.agent for seat in opened.seats}
+        self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
+        self._open: dict[str, OpenRequest] = {}
+        self._by_batch: dict[int, set[str]] = {}
+        # closed requests are known by their question; keeping every id would cost a game most of its memory
+        self._questions: dict[str, tuple[SeatName, ...]] = {}
+
+    def ask(self, asked: Asked, absent: set[SeatName]) -> list[OpenRequest]:
+        """Open a batch and return its requests; those to absent seats have only `absent_grace` seconds."""
+        requests: list[OpenRequest] = []
+        names = self._by_batch[asked.batch] = set()
+        for asking in asked.asks:
+            deadline = self._config.deadlines.of(asking.kind)
+            stem, tail = question_id(self._game, asked, asking.kind)
+            self._questions[stem + tail] = self._questions.get(stem + tail, ()) + asking.seats
+            for seat in asking.seats:
+                name = f"{stem}/{seat}{tail}"
+                seconds = min(deadline, self._config.absent_grace) if seat in absent else deadline
+                request = OpenRequest(name, asked, asking, seat, self._agents[seat], seconds)
+                self._open[name] = request
+                names.add(name)
+                requests.append(request)
+        return requests
+
+    def is_declined(self, request: OpenRequest) -> bool:
+        """Return whether the request's agent does not answer its kind: it is not sent, and closed at once."""
+        return request.asking.kind in self._declines[request.seat]
+
+    def decline(self, request: OpenRequest) -> AnyAnswered:
+        """Close a request that its agent does not answer."""
+        return self._close(request, "declined")
+
+    def time_out(self, ids: Iterable[str]) -> list[AnyAnswered]:
+        """Close those of `ids` that are still open, as timed out."""
+        return [self._close(self._open[name], "timed_out") for name in ids if name in self._open]
+
+    def is_open(self, batch: int) -> bool:
+        """Return whether a request of `batch` still waits."""
+        return bool(self._by_batch.get(batch))
+
+    def receive(self, agent: str, entry: Entry) -> AnyAnswered | Rejected:
+        """Judge one message from `agent`'s out stream.
+
+        Args:
+            agent: whose stream it stood on; what the message says of its sender counts for nothing.
+            entry: the message.
+
+        Returns:
+            The answer that closes its request, or why the message is rejected.
+        """
+        size = len(entry.body)
+        if size > self._config.max_reply_bytes:
+            limit = self._config.max_reply_bytes
+            return Rejected(sender=agent, reason="oversize", size=size, note=f"{size} bytes; the limit is {limit}")
+        try:
+            value = unpack(entry.body)
+        except VersionError as error:
+            return Rejected(sender=agent, reason="version", size=size, note=str(error)[:200])
+        except MessageError as error:
+            return Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:200])
+        if value.get("type") != "reply":
+            note = f"a message of type {value.get('type')!r:.60} is no reply"
+            return Rejected(sender=agent, reason="unreadable", size=size, note=note)
+        return self._receive_reply(agent, value, size)
+
+    def _receive_reply(self, agent: str, value: dict[str, Any], size: int) -> AnyAnswered | Rejected:
+        name = value.get("request")
+        shown = name[:200] if isinstance(name, str) else None
+        request = self._open.get(name) if isinstance(name, str) else None
+        seat = request.seat if request is not None else self._seat_of_closed(name)
+        if seat is None:
+            return Rejected(
+                sender=agent, reason="unknown", request=shown, size=size, note="no such request was ever made"
+            )
+        if self._agents[seat] != agent:
+            note = f"{seat} is played by another agent"
+            return Rejected(sender=agent, reason="sender", request=shown, size=size, note=note)
+        if value.get("seat") != seat or value.get("game") != self._game:
+            note = f"the reply is for {value.get('seat')!r:.60} in game {value.get('game')!r:.80}; the request is not"
+            return Rejected(sender=agent, reason="sender", request=shown, size=size, note=note)
+        if request is None:
+            return Rejected(
+                sender=agent, reason="closed", request=shown, size=size, note="this request is closed already"
+            )
+        return self._read(request, value)
+
+    def _read(self, request: OpenRequest, value: dict[str, Any]) -> AnyAnswered:
+        try:
+            if value.get("kind") != request.asking.kind:
+                raise MessageError(f"kind: {value.get('kind')!r:.40} does not answer a {request.asking.kind}")
+            reply: AnyReply = validate(REPLIES, value)
+        except MessageError as error:
+            return self._close(request, "defaulted", fault="unparseable", note=str(error)[:300])
+        content: Content | None = reply.content
+        fault, note = reply.fault, reply.note
+        if content is None:
+            fault = fault or "unparseable"
+        elif fault is None:
+            fault, note = find_fault(content, request.asking.legal, self._config.bid_max, note)
+        if fault is not None or content is None:
+            return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought, raw=reply.raw)
+        return self._close(
+            request,
+            "accepted",
+            content=normalise(content),
+            reading=reply.reading,
+            thought=reply.thought,
+            raw=reply.raw,
+            note=note,
+        )
+
+    def _close(self, request: OpenRequest, outcome: Outcome, **fields: Any) -> AnyAnswered:
+        asked = request.asked
+        del self._open[request.id]
+        left = self._by_batch[asked.batch]
+        left.remove(request.id)
+        if not left:
+            del self._by_batch[asked.batch]
+        return ANSWERED[request.asking.kind](
+            batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields
+        )
+
+    def _seat_of_closed(self, name: object) -> SeatName | None:
+        """Return the seat of a request that was made in this game, whether or not it is open."""
+        if not isinstance(name, str):
+            return None
+        parts = name.split("/")
+        if len(parts) not in {6, 7}:
+            return None
+        question = "/".join(parts[:5]) + "".join(f"/{part}" for part in parts[6:])
+        return parts[5] if parts[5] in self._questions.get(question, ()) else None
+
+
+def question_id(game: str, asked: Asked, kind: Kind) -> tuple[str, str]:
+    """Return what stands before and behind the seat in a request's id: ``game/round/phase/turn/kind`` and ``/about``."""
+    tail = "" if asked.about is None else f"/{asked.about}"
+    return f"{game}/{asked.round}/{asked.phase}/{asked.turn}/{kind}", tail
+
+
+def find_fault(
+    content: Content, legal: tuple[SeatName | None, ...] | None, bid_max: int, note: str | None
+) -> tuple[Fault | None, str | None]:
+    """Return what the rules have against a well-formed answer, and a line that says so; (None, note) if nothing."""
+    if isinstance(content, Bid):
+        if not 0 <= content.bid <= bid_max:
+            return "illegal", f"bid {content.bid}: outside 0 to {bid_max}"
+    elif isinstance(content, Speech):
+        if not content.text.strip():
+            return "unparseable", "a blank statement"
+    elif isinstance(content, Ballot | Choice | Proposal):
+        return _name_fault(content, legal or (), note)
+    return None, note
+
+
+def _name_fault(
+    content: Ballot | Choice | Proposal, legal: tuple[SeatName | None, ...], note: str | None
+) -> tuple[Fault | None, str | None]:
+    target = content.target
+    if target in legal:
+        return None, note
+    if target is None:
+        return "illegal", "nobody is no legal answer here"
+    begins = [name for name in legal if name is not None and name.casefold().startswith(target.casefold().strip())]
+    if len(begins) > 1:
+        return "ambiguous", f"{target!r} could be {' or '.join(begins)}"
+    return "illegal", f"{target!r} is no legal answer here"
+
+
+def check_legal(answer: AnyAnswered, asking: Asking, bid_max: int) -> str | None:
+    """Return why a recorded answer could not have been accepted, None if it could; replay asks this of every one."""
+    if answer.content is None:
+        return None if answer.outcome != "accepted" else "accepted without content"
+    if answer.outcome != "accepted":
+        return f"{answer.outcome}, yet it has content"
+    fault, note = find_fault(answer.content, asking.legal, bid_max, None)
+    if fault is not None:
+        return f"{fault}: {note}"
+    return None if normalise(answer.content) == answer.content else "the label's kind contradicts its deceptive flag"

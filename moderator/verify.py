@@ -1,0 +1,139 @@
+"""Proof by re-execution: the coroutine is run again with the recorded answers, and must give every recorded event."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from moderator.referee import check_legal
+from moderator.seating import deal
+from moderator.steps import Steps
+from moderator.table import Answers
+from wolfbus.audience import Herald
+from wolfbus.canonical import canonical
+from wolfbus.errors import RecordError, RulesError
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.codec import plain
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Rejected
+from wolfbus.record.digest import Digest
+from wolfbus.record.line import Recorded
+
+
+class Verifier:
+    """Re-executes a record as it is read; feed it every event in order.
+
+    Attributes:
+        digest: digest of all events fed.
+        ended: the last event, once it came.
+        opened: the first event, once it came.
+        events: events fed and found right.
+    """
+
+    def __init__(self) -> None:
+        self.digest = Digest()
+        self.opened: Opened | None = None
+        self.ended: Ended | None = None
+        self.events = 0
+        self._steps: Steps | None = None
+        self._herald = Herald()
+        self._expected: deque[AnyEvent] = deque()
+        self._asked: dict[int, Asked] = {}
+        self._declines: dict[SeatName, frozenset[str]] = {}
+        self._due: deque[tuple[int, SeatName]] = deque()
+        self._answers: dict[int, Answers] = {}
+
+    def feed(self, recorded: Recorded) -> None:
+        """Check one event against what the rules give.
+
+        Raises:
+            RecordError: with the line number, at the first event that differs.
+        """
+        event, line = recorded.event, recorded.n
+        if self.ended is not None:
+            raise RecordError(f"{event.type} after the game ended", line)
+        if self.opened is None:
+            self._open(event, line)
+        elif isinstance(event, Rejected):
+            pass
+        elif self._expected:
+            self._compare(self._expected.popleft(), event, line)
+        elif isinstance(event, Answered):
+            self._answer(event, line)
+        else:
+            batch, seat = self._due[0]
+            raise RecordError(
+                f"the rules wait for {seat}'s answer in batch {batch}; the record has {_shown(event)}", line
+            )
+        audience = self._herald.audience(event)
+        if recorded.audience != audience:
+            raise RecordError(f"audience {recorded.audience!r}; this {event.type} is for {audience!r}", line)
+        self._herald.tell(event)
+        self.digest.feed(event)
+        self.events += 1
+        if isinstance(event, Ended):
+            self.ended = event
+
+    def _open(self, event: AnyEvent, line: int) -> None:
+        if not isinstance(event, Opened):
+            raise RecordError(f"a record begins with an opened event, not with {event.type}", line)
+        dealt = deal(event.config, event.seed)
+        seated = tuple((seat.name, seat.role) for seat in event.seats)
+        if dealt != seated:
+            raise RecordError(f"seed {event.seed} deals {_cards(dealt)}; the record has {_cards(seated)}", line)
+        self.opened = event
+        self._declines = {seat.name: frozenset(seat.declines) for seat in event.seats}
+        self._steps = Steps(event)
+        self._expect(0)
+        self._expected.popleft()
+
+    def _expect(self, skip: int, answers: dict[int, Answers] | None = None) -> None:
+        """Advance the rules; what they give, but for the first `skip` events, is expected next."""
+        assert self._steps is not None
+        step = self._steps.advance(answers)
+        self._expected.extend(step.events[skip:])
+        for event in step.events:
+            if isinstance(event, Asked):
+                self._asked[event.batch] = event
+        self._due.extend((batch, seat) for batch in step.waits_for for seat in self._steps.seats_of(batch))
+
+    def _compare(self, expected: AnyEvent, event: AnyEvent, line: int) -> None:
+        if expected != event:
+            raise RecordError(f"the rules give {_shown(expected)}; the record has {_shown(event)}", line)
+
+    def _answer(self, event: AnyAnswered, line: int) -> None:
+        batch, seat = self._due.popleft()
+        if (event.batch, event.seat) != (batch, seat):
+            raise RecordError(
+                f"the rules wait for {seat}'s answer in batch {batch}; the record has {_shown(event)}", line
+            )
+        asked = self._asked[batch]
+        asking = next(ask for ask in asked.asks if seat in ask.seats)
+        problem = self._problem(event, asked, asking)
+        if problem is not None:
+            raise RecordError(f"{seat}'s {event.kind} could not have been recorded so: {problem}", line)
+        self._answers.setdefault(batch, {})[seat] = event
+        if not self._due:
+            answers, self._answers = self._answers, {}
+            for number in answers:
+                del self._asked[number]
+            try:
+                self._expect(sum(len(seats) for seats in answers.values()), answers)
+            except RulesError as error:
+                raise RecordError(str(error), line) from None
+
+    def _problem(self, event: AnyAnswered, asked: Asked, asking: Asking) -> str | None:
+        assert self.opened is not None
+        if event.kind != asking.kind or event.about != asked.about:
+            return f"the question was {asking.kind}" + (f" about statement {asked.about}" if asked.about else "")
+        declines = event.kind in self._declines[event.seat]
+        if declines != (event.outcome == "declined"):
+            return f"its agent {'declines' if declines else 'answers'} {event.kind}, yet it is {event.outcome}"
+        return check_legal(event, asking, self.opened.config.bid_max)
+
+
+def _shown(event: AnyEvent) -> str:
+    text = canonical(plain(event)).decode()
+    return text if len(text) <= 240 else text[:237] + "..."
+
+
+def _cards(seats: tuple[tuple[SeatName, str], ...]) -> str:
+    return ", ".join(f"{name} {role}" for name, role in seats)

@@ -1,0 +1,163 @@
+"""Plays the pure game without bus, clock or thread: answers come from a function, or legal ones from the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from moderator.seating import deal
+from moderator.steps import Steps
+from moderator.verify import Verifier
+from wolfbus.audience import Herald
+from wolfbus.config import GameConfig
+from wolfbus.draws import draw
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Seat
+from wolfbus.record.line import Recorded, check_seal, parse_line, seal
+from wolfbus.vocabulary import Fault, Kind, Outcome
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request as a test sees it."""
+
+    kind: Kind
+    seat: str
+    round: int
+    turn: int
+    about: int | None
+    legal: tuple[str | None, ...] | None
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A request that got no usable answer."""
+
+    outcome: Outcome = "timed_out"
+    fault: Fault | None = None
+
+
+Given = Content | Missing
+Answerer = Callable[[Question], Given | None]
+"""Returns an answer, or None to leave it to the seed."""
+
+
+@dataclass
+class Played:
+    """A whole game and what tests ask of it."""
+
+    events: list[AnyEvent]
+    questions: list[Question] = field(default_factory=list)
+
+    def of(self, *types: str) -> list[AnyEvent]:
+        return [event for event in self.events if event.type in types]
+
+    @property
+    def opened(self) -> Opened:
+        first = self.events[0]
+        assert isinstance(first, Opened)
+        return first
+
+    @property
+    def ended(self) -> Ended:
+        last = self.events[-1]
+        assert isinstance(last, Ended)
+        return last
+
+    @property
+    def roles(self) -> dict[str, str]:
+        return {seat.name: seat.role for seat in self.opened.seats}
+
+    def seats_of(self, role: str) -> list[str]:
+        return [name for name, dealt in self.roles.items() if dealt == role]
+
+    def asked(self, kind: Kind, round_: int | None = None) -> list[Question]:
+        return [q for q in self.questions if q.kind == kind and (round_ is None or q.round == round_)]
+
+
+def opening(config: GameConfig, seed: str) -> Opened:
+    seats = tuple(Seat(name=name, role=role, agent="a", brain="test") for name, role in deal(config, seed))
+    return Opened(game="test", version="0", seed=seed, config=config, seats=seats)
+
+
+def play(config: GameConfig | None = None, seed: str = "1", answer: Answerer = lambda _: None) -> Played:
+    """Play a whole game."""
+    opened = opening(config or GameConfig(), seed)
+    steps = Steps(opened)
+    played = Played([])
+    step = steps.advance()
+    asked: dict[int, Asked] = {}
+    while True:
+        played.events.extend(step.events)
+        for event in step.events:
+            if isinstance(event, Asked):
+                asked[event.batch] = event
+                played.questions.extend(question for question, _ in questions(event))
+        if step.ended is not None:
+            return played
+        answers = {}
+        for number in step.waits_for:
+            batch = asked.pop(number)
+            answers[number] = {q.seat: answered(batch, q, answer(q), seed) for q, _ in questions(batch)}
+        step = steps.advance(answers)
+
+
+def questions(asked: Asked) -> Iterator[tuple[Question, Asking]]:
+    for asking in asked.asks:
+        for seat in asking.seats:
+            yield Question(asking.kind, seat, asked.round, asked.turn, asked.about, asking.legal), asking
+
+
+def answered(asked: Asked, question: Question, given: Given | None, seed: str) -> AnyAnswered:
+    content = given if given is not None else legal_answer(question, seed)
+    fields = {"batch": asked.batch, "seat": question.seat, "about": question.about}
+    if isinstance(content, Missing):
+        return ANSWERED[question.kind](**fields, outcome=content.outcome, fault=content.fault)
+    return ANSWERED[question.kind](**fields, outcome="accepted", reading="clean", content=content)
+
+
+def legal_answer(question: Question, seed: str) -> Content:
+    """Return some legal answer; a pure function of the question and the seed."""
+
+    def number(below: int, n: int) -> int:
+        purpose = f"{question.seat}|{question.kind}|{question.about}"
+        return draw(seed, purpose, question.round, question.turn, n) % below
+
+    kind = question.kind
+    if kind == "bid":
+        return Bid(bid=number(11, 0))
+    if kind == "speak":
+        return Speech(text=f"I am {question.seat}.")
+    deceptive = number(2, 0) == 1
+    deception = "omission" if deceptive else "none"
+    if kind == "assess_own":
+        return Label(deceptive=deceptive, confidence=0.5, kind=deception)
+    if kind == "assess_other":
+        return Judgement(deceptive=deceptive, suspicion=number(101, 1) / 100, confidence=0.5, kind=deception)
+    assert question.legal
+    target = question.legal[number(len(question.legal), 0)]
+    if kind == "vote":
+        return Ballot(target=target, reason="A feeling." if number(2, 1) else None)
+    if kind == "whisper":
+        return Proposal(target=target, word="this one")
+    return Choice(target=target)
+
+
+def record(events: Sequence[AnyEvent]) -> list[bytes]:
+    """Return the events as the lines of a record."""
+    herald, head, lines = Herald(), "", []
+    for number, event in enumerate(events, 1):
+        recorded, line, _ = seal(head, Recorded(number, 1700000000.0 + number, herald.audience(event), event))
+        herald.tell(event)
+        head = recorded.hash
+        lines.append(line)
+    return lines
+
+
+def verify(lines: Sequence[bytes]) -> Verifier:
+    """Check every seal and re-execute; raises RecordError at the first line that differs."""
+    verifier, head = Verifier(), ""
+    for number, line in enumerate(lines, 1):
+        head = check_seal(head, line, number)
+        verifier.feed(parse_line(line, number))
+    return verifier

@@ -1,0 +1,160 @@
+"""One line of a record: an event with number, time, audience and a hash that seals everything up to it.
+
+A line is exactly the canonical JSON bytes. ``hash`` is the SHA-256, in hex, of the previous line's ``hash`` (64 ASCII
+characters, none before the first line) followed by this line's bytes with the member ``"hash":"…",`` taken out. So the
+last line is sealed too, and a checker in any language needs no JSON writer of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import from_json
+
+from wolfbus.canonical import canonical
+from wolfbus.errors import MessageError, RecordError
+from wolfbus.messages.base import PROTOCOL, Audience
+from wolfbus.messages.codec import EVENTS, check_version, plain, validate
+from wolfbus.messages.events import AnyEvent
+
+_EMPTY = "0" * 64
+_EMPTY_MEMBER = f'"hash":"{_EMPTY}",'.encode()
+_MEMBER = re.compile(rb'"hash":"([0-9a-f]{64})",')
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An event as it stands in a record.
+
+    Attributes:
+        n: number, from 1 without gaps.
+        time: Unix time of the moderator's clock, in seconds, rounded to milliseconds.
+        audience: who may know it.
+        event: what happened.
+        hash: seal over this and all earlier lines, 64 hex digits.
+    """
+
+    n: int
+    time: float
+    audience: Audience
+    event: AnyEvent
+    hash: str = ""
+
+
+def seal(
+    previous: str, unsealed: Recorded, body: Mapping[str, Any] | None = None
+) -> tuple[Recorded, bytes, dict[str, Any]]:
+    """Chain an event to the line before it.
+
+    Args:
+        previous: hash of the line before, "" for the first.
+        unsealed: the event; its own hash is not looked at.
+        body: the event as plain values, if they are at hand.
+
+    Returns:
+        The sealed event, its line without the newline, and the same members as plain values for the bus.
+    """
+    value: dict[str, Any] = {
+        **(plain(unsealed.event) if body is None else body),
+        "v": PROTOCOL,
+        "n": unsealed.n,
+        "time": unsealed.time,
+        "audience": unsealed.audience,
+        "hash": _EMPTY,
+    }
+    blank = canonical(value)
+    # quotes inside JSON strings are escaped, so the first match is the member itself
+    digest = hashlib.sha256(previous.encode() + blank.replace(_EMPTY_MEMBER, b"", 1)).hexdigest()
+    line = blank.replace(_EMPTY_MEMBER, f'"hash":"{digest}",'.encode(), 1)
+    value["hash"] = digest
+    return Recorded(unsealed.n, unsealed.time, unsealed.audience, unsealed.event, digest), line, value
+
+
+def check_seal(previous: str, line: bytes, number: int) -> str:
+    """Return the hash that `line` carries, after checking it against `previous` and the bytes.
+
+    Raises:
+        RecordError: with the line number, if the line has no hash or its hash does not match.
+    """
+    match = _MEMBER.search(line)
+    if match is None:
+        raise RecordError("no hash; this is no line of a wolfbus record", number)
+    start, end = match.span()
+    stated = match.group(1).decode()
+    if hashlib.sha256(previous.encode() + line[:start] + line[end:]).hexdigest() != stated:
+        raise RecordError(
+            "the hash does not match: this line was edited, or lines before it are missing, added or moved", number
+        )
+    return stated
+
+
+def parse_line(line: bytes, number: int) -> Recorded:
+    """Return the event on a line; the seal is not checked here.
+
+    Raises:
+        RecordError: with the line number, if the line is no event of this protocol.
+    """
+    try:
+        value = from_json(line, allow_inf_nan=False)
+    except ValueError as error:
+        reason = str(error).replace(" at line 1 column ", ", column ")
+        raise RecordError(f"not JSON: {reason}", number) from None
+    if not isinstance(value, dict):
+        raise RecordError("not a JSON object", number)
+    _members_to_tuples(value)
+    return parse_flat(value, number)
+
+
+def _members_to_tuples(value: dict[str, Any]) -> None:
+    """Turn arrays into tuples, in place: this runs for every line of every record read."""
+    for key, item in value.items():
+        if item.__class__ is list:
+            value[key] = _tuple(item)
+        elif item.__class__ is dict:
+            _members_to_tuples(item)
+
+
+def _tuple(items: list[Any]) -> tuple[Any, ...]:
+    for index, item in enumerate(items):
+        if item.__class__ is list:
+            items[index] = _tuple(item)
+        elif item.__class__ is dict:
+            _members_to_tuples(item)
+    return tuple(items)
+
+
+def parse_flat(value: dict[str, Any], number: int) -> Recorded:
+    """Return the event that plain members hold (arrays as tuples); see `parse_line`."""
+    try:
+        check_version(value)
+        body = value.copy()
+        del body["v"]
+        n, time, audience, digest = body.pop("n"), body.pop("time"), body.pop("audience"), body.pop("hash")
+        event = validate(EVENTS, body)
+    except MessageError as error:
+        raise RecordError(str(error), number) from None
+    except KeyError as missing:
+        raise RecordError(f"{missing.args[0]}: missing", number) from None
+    if fault := _fault_of_envelope(n, time, audience, digest):
+        raise RecordError(fault, number)
+    return Recorded(n, time, audience, event, digest)
+
+
+def _fault_of_envelope(n: Any, time: Any, audience: Any, digest: Any) -> str | None:
+    if n.__class__ is not int or n < 1:
+        return "n: not a whole number from 1"
+    if (time.__class__ is not float and time.__class__ is not int) or not math.isfinite(time):
+        return "time: not a number of seconds"
+    if audience.__class__ is tuple:
+        if not all(name.__class__ is str for name in audience):
+            return "audience: not names of seats"
+    elif audience.__class__ is not str or audience not in {"everybody", "researchers"}:
+        return 'audience: neither "everybody", "researchers" nor a list of seats'
+    if digest.__class__ is not str or len(digest) != 64:
+        return "hash: not 64 hex digits"
+    return None
