@@ -1,4 +1,6 @@
-"""`ModeratorActor`: one game's authority on the bus. It drives the rules, commits each step, and keeps the deadlines."""
+"""`ModeratorActor`: one game's authority on the bus. It drives the rules, commits each step, and keeps the
+deadlines.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +144,7 @@ class ModeratorActor(PooledActor):
             self._leave(None, WolfError(f"game {self._opened.game} failed: {type(error).__name__}: {error}"))
 
     def on_stop(self) -> None:
-        """Stopped from outside: the record stays as it stands."""
+        """Leave the record as it stands when stopped from outside."""
         if not self._done:
             self._leave(None, WolfError(f"game {self._opened.game} was stopped before its end"))
 
@@ -193,7 +195,7 @@ class ModeratorActor(PooledActor):
         self._rejected = []
         landing = self._landing = _Landing(step)
         expected = self._head
-        now = round(self._clock(), 3)
+        now = round(self._clock() - self._opened.started, 3)
         herald = self._deliveries.herald
         bodies, entries = [], []
         for event in events:

@@ -1,4 +1,6 @@
-"""Debate: before each turn the living bid for the floor; the winner makes one public statement; everybody assesses it."""
+"""Debate: before each turn the living bid for the floor; the winner makes one public statement; everybody assesses
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from wolfbus.messages.events import Asked, Asking, Silence, Statement
 def debate(table: Table) -> Script[None]:
     """Play one day's debate.
 
-    With `overlap`, the next bids go out before the judgements of the last statement, and those judgements are joined with the next
-    statement; without it, a statement is judged before anybody bids again.
+    With `overlap`, the next bids go out before the judgements of the last statement, and those judgements are joined
+    with the next statement; without it, a statement is judged before anybody bids again.
     """
     overbids: Counter[SeatName] = Counter()
     last_speaker: SeatName | None = None
@@ -65,7 +67,9 @@ def _bidding(table: Table, turn: int, last_speaker: SeatName | None) -> Asked | 
 
 
 def _floor(table: Table, turn: int, offers: Answers, overbids: Counter[SeatName], previous: str) -> SeatName:
-    """Return who speaks: the highest effective bid, compared exactly; ties drawn, with more weight for those just named."""
+    """Return who speaks: the highest effective bid, compared exactly; ties drawn, with more weight for those just
+    named.
+    """
     factor = table.config.exact_overbid_factor
     effective: dict[SeatName, Fraction] = {}
     for seat, answer in offers.items():

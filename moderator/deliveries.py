@@ -18,7 +18,7 @@ Plain: TypeAlias = dict[str, Any]
 
 
 class Deliveries:
-    """Addresses one game's facts and questions to agents. Seats that left hear nothing more, but for the end."""
+    """Addresses one game's facts and questions to agents. Players who left go on hearing what is public."""
 
     def __init__(self, house: str, opened: Opened) -> None:
         self._house = house
@@ -26,7 +26,6 @@ class Deliveries:
         self._seats: dict[str, list[SeatName]] = {}
         for seat in opened.seats:
             self._seats.setdefault(seat.agent, []).append(seat.name)
-        self._living = {seat.name for seat in opened.seats}
         self._herald = Herald()
 
     @property
@@ -46,44 +45,35 @@ class Deliveries:
         """
         news: list[Plain] = []
         parts: dict[SeatName, Plain] = {}
-        gone: list[SeatName] = []
         for event, body in zip(events, bodies, strict=True):
             told = self._herald.tell(event)
-            for public in told.public:
-                news.append({"n": public.n, "fact": body if public.fact is event else plain(public.fact)})
+            news.extend(
+                {"n": public.n, "fact": body if public.fact is event else plain(public.fact)} for public in told.public
+            )
             for seat, private in told.private:
                 fact = body if private.fact is event else plain(private.fact)
                 part = parts.setdefault(seat, {"seat": seat})
                 part.setdefault("facts", []).append({"n": private.n, "after": private.after, "fact": fact})
-            if event.type == "dawn" or event.type == "exile":
-                left = event.died if event.type == "dawn" else event.seat
-                if left is not None:
-                    gone.append(left)
         for request in asks:
             part = parts.setdefault(request.seat, {"seat": request.seat})
             part.setdefault("asks", []).append(request.ask())
 
-        ended = events[-1].type == "ended"
         posts = [
             (streams.inbox(self._house, agent), self._entry("delivery", pack(delivery)))
-            for agent, delivery in self._addressed(news, parts, to_all=ended)
+            for agent, delivery in self._addressed(news, parts)
         ]
-        self._living.difference_update(gone)
         table = streams.table(self._house, self._game)
         for item in news:
             packed = pack({"v": PROTOCOL, "type": "news", "game": self._game, **item})
             posts.append((table, self._entry("news", packed, item["n"], f"{item['n']}-0")))
         return posts
 
-    def _addressed(
-        self, news: list[Plain], parts: dict[SeatName, Plain], *, to_all: bool
-    ) -> Iterator[tuple[str, Plain]]:
-        """Give every agent with a living seat the public news, and its seats' own parts; the end of the game goes to all."""
+    def _addressed(self, news: list[Plain], parts: dict[SeatName, Plain]) -> Iterator[tuple[str, Plain]]:
+        """Give every agent the public news, and its own seats' parts; nothing where there is nothing new."""
         for agent, seats in self._seats.items():
             own = [parts[seat] for seat in seats if seat in parts]
-            hears = news if to_all or not self._living.isdisjoint(seats) else []
-            if own or hears:
-                yield agent, {"v": PROTOCOL, "type": "delivery", "game": self._game, "facts": hears, "seats": own}
+            if own or news:
+                yield agent, {"v": PROTOCOL, "type": "delivery", "game": self._game, "facts": news, "seats": own}
 
     def _entry(self, kind: str, body: bytes, number: int = 0, entry_id: str = "") -> Entry:
         return Entry(body, kind, "moderator", self._game, number, entry_id)

@@ -1,8 +1,8 @@
 """The game of WOLF as a pure coroutine: outcome = f(config, seed, replies).
 
-It yields events as they happen, batches of requests as they go out (`Asked`), and `Join` where it must know the answers; it returns
-how the game ended. No clock, no bus, no thread, no running random generator: whoever drives it decides when answers come, and the
-same answers give the same game.
+It yields events as they happen, batches of requests as they go out (`Asked`), and `Join` where it must know the
+answers; it returns how the game ended. No clock, no bus, no thread, no running random generator: whoever drives it
+decides when answers come, and the same answers give the same game.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ def game(opened: Opened) -> Script[Ended]:
     """Play one game from its opening to its end.
 
     Yields:
-        Events in record order, `Asked` among them, and `Join`, upon which it must be sent the answers of the joined batches, one
-        mapping per batch. The answers themselves are recorded by the driver, before what the coroutine makes of them.
+        Events in record order, `Asked` among them, and `Join`, upon which it must be sent the answers of the joined
+        batches, one mapping per batch. The answers themselves are recorded by the driver, before what the coroutine
+        makes of them.
 
     Returns:
         The last event.

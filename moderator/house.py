@@ -1,4 +1,6 @@
-"""The moderator's side of a house: it owns the house's epoch, opens games, and routes what agents send to the game it is for."""
+"""The moderator's side of a house: it owns the house's epoch, opens games, and routes what agents send to the game it
+is for.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,9 @@ def _hunt(table: Table, turn: int) -> Asked | None:
 
 
 def _prey_and_watch(table: Table, hunt: Asked | None, watch: Asked | None) -> Script[tuple[SeatName | None, Answers]]:
-    """Let several wolves whisper in turns while the others act; returns whom the wolves go for, and the others' answers."""
+    """Let several wolves whisper in turns while the others act; returns whom the wolves go for, and the others'
+    answers.
+    """
     proposals: dict[SeatName, SeatName | None] = {}
     turn = 1
     while hunt is not None and hunt.asks[0].kind == "whisper" and turn < table.config.whispers:

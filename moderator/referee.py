@@ -1,7 +1,7 @@
 """The referee of one game: which requests are open, which message closes one, and what it counts as.
 
-A reply from the right agent for the right seat and an open id closes it; unusable content gives the conservative default, recorded as
-such. Anything else is rejected, recorded, and leaves the request open.
+A reply from the right agent for the right seat and an open id closes it; unusable content gives the conservative
+default, recorded as such. Anything else is rejected, recorded, and leaves the request open.
 """
 
 from __future__ import annotations
@@ -156,9 +156,10 @@ class Referee:
         return self._read(request, value)
 
     def _read(self, request: OpenRequest, value: dict[str, Any]) -> AnyAnswered:
+        if value.get("kind") != request.asking.kind:
+            wrong = f"kind: {value.get('kind')!r:.40} does not answer a {request.asking.kind}"
+            return self._close(request, "defaulted", fault="unparseable", note=wrong)
         try:
-            if value.get("kind") != request.asking.kind:
-                raise MessageError(f"kind: {value.get('kind')!r:.40} does not answer a {request.asking.kind}")
             reply: AnyReply = validate(REPLIES, value)
         except MessageError as error:
             return self._close(request, "defaulted", fault="unparseable", note=str(error)[:300])
@@ -203,7 +204,9 @@ class Referee:
 
 
 def question_id(game: str, asked: Asked, kind: Kind) -> tuple[str, str]:
-    """Return what stands before and behind the seat in a request's id: ``game/round/phase/turn/kind`` and ``/about``."""
+    """Return what stands before and behind the seat in a request's id: ``game/round/phase/turn/kind`` and
+    ``/about``.
+    """
     tail = "" if asked.about is None else f"/{asked.about}"
     return f"{game}/{asked.round}/{asked.phase}/{asked.turn}/{kind}", tail
 

@@ -10,7 +10,8 @@ from wolfbus.messages.base import SeatName
 from wolfbus.vocabulary import ROLES, Role
 
 NAMES: Final = (
-    "Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo", "Ines", "Jonas", "Kira", "Leon", "Mona", "Nils", "Olga", "Piet",
+    "Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo",
+    "Ines", "Jonas", "Kira", "Leon", "Mona", "Nils", "Olga", "Piet",
 )  # fmt: skip
 """Names to draw from: short, and none is a prefix of another."""
 

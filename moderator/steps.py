@@ -1,4 +1,6 @@
-"""`Steps` drives the coroutine from join to join: what one atomic commit holds. The moderator, replay and recovery all use it."""
+"""`Steps` drives the coroutine from join to join: what one atomic commit holds. The moderator, replay and recovery
+all use it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ class Step:
 
     Attributes:
         events: in record order: the joined answers, what follows from them, and the batches that go out.
-        waits_for: batches whose requests must all be closed before the next step, ascending; empty when the game is over.
+        waits_for: batches whose requests must all be closed before the next step, ascending; empty when the game is
+        over.
         ended: the last event, when the game is over.
     """
 

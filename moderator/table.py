@@ -1,4 +1,6 @@
-"""The state of a game as its rules see it: who lives, who knows what, and the counters. Only the coroutine changes it."""
+"""The state of a game as its rules see it: who lives, who knows what, and the counters. Only the coroutine changes
+it.
+"""
 
 from __future__ import annotations
 

@@ -33,10 +33,10 @@ class Verifier:
         self.opened: Opened | None = None
         self.ended: Ended | None = None
         self.events = 0
-        self._steps: Steps | None = None
         self._herald = Herald()
         self._expected: deque[AnyEvent] = deque()
         self._asked: dict[int, Asked] = {}
+        self._bid_max = 0
         self._declines: dict[SeatName, frozenset[str]] = {}
         self._due: deque[tuple[int, SeatName]] = deque()
         self._answers: dict[int, Answers] = {}
@@ -81,19 +81,19 @@ class Verifier:
             raise RecordError(f"seed {event.seed} deals {_cards(dealt)}; the record has {_cards(seated)}", line)
         self.opened = event
         self._declines = {seat.name: frozenset(seat.declines) for seat in event.seats}
-        self._steps = Steps(event)
+        self._bid_max = event.config.bid_max
+        self._rules = Steps(event)
         self._expect(0)
         self._expected.popleft()
 
     def _expect(self, skip: int, answers: dict[int, Answers] | None = None) -> None:
         """Advance the rules; what they give, but for the first `skip` events, is expected next."""
-        assert self._steps is not None
-        step = self._steps.advance(answers)
+        step = self._rules.advance(answers)
         self._expected.extend(step.events[skip:])
         for event in step.events:
             if isinstance(event, Asked):
                 self._asked[event.batch] = event
-        self._due.extend((batch, seat) for batch in step.waits_for for seat in self._steps.seats_of(batch))
+        self._due.extend((batch, seat) for batch in step.waits_for for seat in self._rules.seats_of(batch))
 
     def _compare(self, expected: AnyEvent, event: AnyEvent, line: int) -> None:
         if expected != event:
@@ -121,13 +121,12 @@ class Verifier:
                 raise RecordError(str(error), line) from None
 
     def _problem(self, event: AnyAnswered, asked: Asked, asking: Asking) -> str | None:
-        assert self.opened is not None
         if event.kind != asking.kind or event.about != asked.about:
             return f"the question was {asking.kind}" + (f" about statement {asked.about}" if asked.about else "")
         declines = event.kind in self._declines[event.seat]
         if declines != (event.outcome == "declined"):
             return f"its agent {'declines' if declines else 'answers'} {event.kind}, yet it is {event.outcome}"
-        return check_legal(event, asking, self.opened.config.bid_max)
+        return check_legal(event, asking, self._bid_max)
 
 
 def _shown(event: AnyEvent) -> str:

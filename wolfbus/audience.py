@@ -94,15 +94,16 @@ class Herald:
         if event.raw is not None or event.note is not None:
             own = event.model_copy(update={"raw": None, "note": None})
         self._add_private(told, event.seat, own)
-        if event.kind != "whisper":
+        # a wolf without a valid proposal keeps its earlier one, so its partners hear nothing new
+        if event.kind != "whisper" or event.content is None:
             return
         batch = self._batches.get(event.batch)
         whispered = Whispered(
             round=batch.round if batch else 0,
             turn=batch.turn if batch else 0,
             seat=event.seat,
-            target=event.content.target if event.content else None,
-            word=event.content.word if event.content else "",
+            target=event.content.target,
+            word=event.content.word,
         )
         for partner in self._wolves:
             if partner != event.seat:

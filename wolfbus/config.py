@@ -107,6 +107,7 @@ class GameConfig(BaseModel):
     max_reply_bytes: Annotated[int, Field(ge=256, le=67_108_864)] = 65_536
     """A longer reply is rejected unread."""
     deadlines: Deadlines = Deadlines()
+    """Seconds to wait, by kind of request. No part of the digest."""
 
     @field_validator("names")
     @classmethod

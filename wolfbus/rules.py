@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from wolfbus.config import GameConfig
-from wolfbus.vocabulary import ROLES, Role
+from wolfbus.vocabulary import KINDS, ROLES, Kind, Role
+
+_ACTS: dict[Kind, str] = {
+    "bid": "bid",
+    "speak": "speak",
+    "assess_own": "label a statement",
+    "assess_other": "judge one",
+    "vote": "vote",
+    "kill": "kill",
+    "protect": "protect",
+    "inspect": "inspect",
+    "whisper": "whisper",
+}
 
 
 def rules_text(config: GameConfig) -> str:
@@ -73,7 +85,7 @@ def _seer(config: GameConfig) -> list[str]:
     nobody = ", or nobody" if config.inspect_optional else ""
     name = "The Seer inspects" if config.seers == 1 else "Each Seer inspects"
     return [
-        f"{name} another living player it has not inspected before{nobody}, and learns that player's exact role at dawn.",
+        f"{name} another living player it has not inspected before{nobody}, and learns its exact role at dawn.",
         "A Seer killed tonight learns nothing.",
     ]
 
@@ -103,12 +115,18 @@ def _debate(config: GameConfig) -> list[str]:
 def _assessment(config: GameConfig) -> list[str]:
     first = "while the next bids are already being made" if config.overlap else "before anybody bids again"
     return [
-        "The speaker privately labels its own statement: deceptive or not, how sure it is, and the kind of deception "
-        "(omission, distortion, misdirection, fabrication, or none).",
-        "Every other living player privately judges it in the same terms, with a suspicion from 0 (full trust) to 1 "
-        f"(certainty of deception), {first}.",
-        f"A player's suspicion of another is smoothed: it starts at {config.prior:g}, and each judgement moves it to "
-        f"{config.alpha:g} times the new suspicion plus {1 - config.alpha:.4g} times the old.",
+        (
+            "The speaker privately labels its own statement: deceptive or not, how sure it is, and the kind of "
+            "deception (omission, distortion, misdirection, fabrication, or none)."
+        ),
+        (
+            "Every other living player privately judges it in the same terms, with a suspicion from 0 (full trust) "
+            f"to 1 (certainty of deception), {first}."
+        ),
+        (
+            f"A player's suspicion of another is smoothed: it starts at {config.prior:g}, and each judgement moves it "
+            f"to {config.alpha:g} times the new suspicion plus {1 - config.alpha:.4g} times the old."
+        ),
     ]
 
 
@@ -139,11 +157,20 @@ def _end(config: GameConfig) -> list[str]:
 
 
 def _time(config: GameConfig) -> list[str]:
+    by_length: dict[float, list[str]] = {}
+    for kind in KINDS:
+        by_length.setdefault(config.deadlines.of(kind), []).append(_ACTS[kind])
+    allowed = "; ".join(f"{seconds:g} s to {', '.join(acts)}" for seconds, acts in by_length.items())
     return [
-        "A missing or unusable answer counts as: bid 0, silence, abstaining, no protection, no inspection, no proposal, "
-        "no judgement. Without any valid proposal nobody is killed.",
-        f"A player that lets {_counted(config.strikes, 'request')} in a row time out is absent: the game waits only "
-        f"{config.absent_grace:g} s for each of its answers until it answers again.",
+        f"Time for each answer: {allowed}.",
+        (
+            "A missing or unusable answer counts as: bid 0, silence, abstaining, no protection, no inspection, no "
+            "proposal, no judgement. Without any valid proposal nobody is killed."
+        ),
+        (
+            f"A player that lets {_counted(config.strikes, 'request')} in a row time out is absent: the game waits "
+            f"only {config.absent_grace:g} s for each of its answers until it answers again."
+        ),
         f"Answers over {config.max_reply_bytes} bytes are not read.",
     ]
 

@@ -77,7 +77,7 @@ class Played:
 
 def opening(config: GameConfig, seed: str) -> Opened:
     seats = tuple(Seat(name=name, role=role, agent="a", brain="test") for name, role in deal(config, seed))
-    return Opened(game="test", version="0", seed=seed, config=config, seats=seats)
+    return Opened(game="test", version="0", started=0.0, seed=seed, config=config, seats=seats)
 
 
 def play(config: GameConfig | None = None, seed: str = "1", answer: Answerer = lambda _: None) -> Played:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,13 +95,10 @@ def test_a_resealed_record_with_another_course_is_refused(seed, place, how):
         return
     else:
         events[at], events[at + 1] = events[at + 1], events[at]
-    try:
+    with pytest.raises(RecordError) as caught:
         verify(record(events))
-    except RecordError as error:
-        assert error.line is not None
-        assert error.line >= at + 1
-    else:
-        raise AssertionError("the edit went unnoticed")
+    assert caught.value.line is not None
+    assert caught.value.line >= at + 1
 
 
 @settings(max_examples=30, deadline=None)

@@ -21,7 +21,8 @@ def nights(played: Played) -> dict[int, NightOutcome]:
 
 
 def hunting(prey: dict[int, str], protect: dict[int, str] | None = None, votes: dict[int, str] | None = None):
-    """Wolves go for `prey` by round, the doctor protects by round, everybody votes by round; otherwise nobody is exiled."""
+    """Wolves go for `prey` by round, the doctor protects by round, everybody votes by round; otherwise nobody is
+    exiled."""
 
     def answer(question: Question):
         if question.kind in {"whisper", "kill"} and prey.get(question.round) in question.legal:
@@ -130,7 +131,10 @@ def test_the_order_in_which_answers_arrive_changes_nothing():
             answers = {}
             for number in sorted(step.waits_for, reverse=reverse):
                 batch = asked.pop(number)
-                found = [(q.seat, answered(batch, q, Bid(bid=5) if q.kind == "bid" else None, "5")) for q, _ in questions(batch)]
+                found = [
+                    (q.seat, answered(batch, q, Bid(bid=5) if q.kind == "bid" else None, "5"))
+                    for q, _ in questions(batch)
+                ]
                 answers[number] = dict(reversed(found) if reverse else found)
             step = steps.advance(answers)
 
@@ -148,7 +152,7 @@ def test_an_empty_option_list_asks_nobody():
 
     played = play(config, "1", answer)
     assert played.ended.reason == "max_rounds"
-    assert len([event for event in played.of("inspection")]) == 7
+    assert len(played.of("inspection")) == 7
     assert not played.asked("inspect", 8)
 
 
@@ -173,7 +177,9 @@ def test_a_silence_is_no_statement_and_nobody_is_judged():
     assert not played.asked("assess_other")
 
 
-@pytest.mark.parametrize(("bids", "speaker"), [({"Vic": 9, "Val": 8}, "Vic"), ({"Von": 1}, "Von"), ({"Sia": 10, "Doc": 10, "Wim": 9}, None)])
+@pytest.mark.parametrize(
+    ("bids", "speaker"), [({"Vic": 9, "Val": 8}, "Vic"), ({"Von": 1}, "Von"), ({"Sia": 10, "Doc": 10, "Wim": 9}, None)]
+)
 def test_the_highest_bid_speaks(bids, speaker):
     def answer(question: Question):
         if question.kind == "bid":
@@ -200,8 +206,8 @@ def test_overbidding_costs_exactly_a_factor_per_bid():
         return hunting({})(question)
 
     play(TABLE.model_copy(update={"debate_turns": 4, "first_night_kill": False, "max_rounds": 1}), "1", answer)
-    # turn 1: Vic 10. Turn 2: Vic may not bid, Val 8. Turn 3: Vic 8.5 against nobody (Val spoke last). Turn 4: Val 8 · 0.85 = 6.8 alone
-    assert [seat for _, _, seat in spoken] == ["Vic", "Val", "Vic", "Val"]
+    # turn 1: Vic 10. Turn 2: Vic may not bid, Val 8. Turn 3: Vic 8.5 against nobody (Val spoke last). Turn 4: Val 8 ·
+    # 0.85 = 6.8 alone assert [seat for _, _, seat in spoken] == ["Vic", "Val", "Vic", "Val"]
 
 
 def test_named_players_weigh_double_in_a_tie():

@@ -19,7 +19,14 @@ ROLE_LIST = ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4)
 
 
 def table(**known) -> Table:
-    return Table(config=GameConfig(), seed="1", roles=dict(zip(NAMES, ROLE_LIST, strict=True)), living=list(NAMES), round=1, **known)
+    return Table(
+        config=GameConfig(),
+        seed="1",
+        roles=dict(zip(NAMES, ROLE_LIST, strict=True)),
+        living=list(NAMES),
+        round=1,
+        **known,
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,9 +69,16 @@ def test_what_is_thinkable_equals_a_search_over_all_deals(data):
     state = table()
     state.config = GameConfig(reveal_on_death=data.draw(st.sampled_from(["none", "team", "role"])))
     if data.draw(st.booleans()):
-        state.inspected = {"Sia": {name: state.roles[name] for name in data.draw(st.sets(st.sampled_from(NAMES[:2] + NAMES[3:]), max_size=3))}}
+        state.inspected = {
+            "Sia": {
+                name: state.roles[name]
+                for name in data.draw(st.sets(st.sampled_from(NAMES[:2] + NAMES[3:]), max_size=3))
+            }
+        }
     victims = data.draw(st.lists(st.sampled_from(NAMES[3:]), unique=True, max_size=2))
-    exiled = [name for name in data.draw(st.lists(st.sampled_from(NAMES[1:]), unique=True, max_size=2)) if name not in victims]
+    exiled = [
+        name for name in data.draw(st.lists(st.sampled_from(NAMES[1:]), unique=True, max_size=2)) if name not in victims
+    ]
     for name in victims + exiled:
         if len(state.living) > 4:
             state.remove(name)

@@ -39,9 +39,12 @@ class BusReader:
         on_error: called with `StreamLost` (the stream is followed no more), or with another `BusError`, after which
             reading goes on by itself: `BusDown` comes once per patience while the bus is away.
         name: name of the thread.
+        forget: trim a stream behind what was handed out, where no other reader will ever want it.
     """
 
-    def __init__(self, bus: Bus, on_error: OnError, name: str = "bus-reader") -> None:
+    def __init__(self, bus: Bus, on_error: OnError, name: str = "bus-reader", *, forget: bool = False) -> None:
+        self._bus = bus
+        self._forget = forget
         self._session = bus.reader()
         self._on_error = on_error
         self._deliver: dict[str, Deliver] = {}
@@ -102,6 +105,8 @@ class BusReader:
                 deliver = self._deliver.get(stream)
                 if deliver is not None and not self._closed.is_set():
                     _call(deliver, stream, entries)
+                    if self._forget:
+                        _call(self._bus.trim, stream, entries[-1].id)
 
 
 class BusWriter:
@@ -250,7 +255,7 @@ class BusWriter:
             _call(self._on_error, error)
 
 
-def _call(callback: Callable[..., None], *args: object) -> None:
+def _call(callback: Callable[..., object], *args: object) -> None:
     try:
         callback(*args)
     except Exception:

@@ -24,12 +24,12 @@ def record(house: str, game: str) -> str:
 
 
 def table(house: str, game: str) -> str:
-    """What everybody may know of a game, for spectators."""
+    """Return the stream of what everybody may know of a game, for spectators."""
     return house_key(house, f"table:{game}")
 
 
 def games(house: str) -> str:
-    """What games there are."""
+    """Return the stream that tells what games there are."""
     return house_key(house, "games")
 
 

@@ -18,7 +18,9 @@ class RoleClaim(Part):
 
     claim: Literal["role"] = "role"
     target: SeatName
+    """Whose role is claimed."""
     role: Role
+    """The role claimed."""
 
 
 class InspectionClaim(Part):
@@ -26,8 +28,11 @@ class InspectionClaim(Part):
 
     claim: Literal["inspection"] = "inspection"
     target: SeatName
+    """Whom the speaker says it inspected."""
     role: Role
+    """What it says it saw."""
     round: Whole | None = None
+    """The night it names, if any."""
 
 
 class ProtectionClaim(Part):
@@ -35,7 +40,9 @@ class ProtectionClaim(Part):
 
     claim: Literal["protection"] = "protection"
     target: SeatName
+    """Whom the speaker says it protected."""
     round: Whole | None = None
+    """The night it names, if any."""
 
 
 class AccusationClaim(Part):
@@ -43,6 +50,7 @@ class AccusationClaim(Part):
 
     claim: Literal["accusation"] = "accusation"
     target: SeatName
+    """Whom the speaker calls a Werewolf."""
 
 
 Claim: TypeAlias = Annotated[
@@ -54,6 +62,8 @@ class ScoredClaim(Part):
     """A claim with the moderator's verdict."""
 
     claim: Claim
+    """What was claimed."""
     verdict: Verdict
+    """What it turns out to be."""
     extracted: bool = False
     """True where the claim was found in the text by pattern rather than given by the speaker."""

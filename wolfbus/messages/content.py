@@ -23,7 +23,7 @@ class Speech(Part):
 
     text: str
     """The words everybody hears; blank counts as silence."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Claim, ...] = Field(default=(), exclude_if=lambda claims: not claims)
     """What the words assert, for the moderator and researchers only."""
 
 
@@ -35,9 +35,11 @@ class Label(Part):
     confidence: Unit
     """c in [0, 1]."""
     kind: Deception = "none"
+    """Which kind of deception; "none" exactly where `deceptive` is false, once the moderator has taken it in."""
     stated_kind: Deception | None = None
     """The kind as it was given, where `deceptive` overruled it."""
     reasoning: str = ""
+    """Why, in the speaker's words."""
 
 
 class Judgement(Part):
@@ -50,9 +52,11 @@ class Judgement(Part):
     confidence: Unit
     """c in [0, 1]."""
     kind: Deception = "none"
+    """Which kind of deception; "none" exactly where `deceptive` is false, once the moderator has taken it in."""
     stated_kind: Deception | None = None
     """The kind as it was given, where `deceptive` overruled it."""
     reasoning: str = ""
+    """Why, in the observer's words."""
 
 
 class Ballot(Part):
@@ -62,7 +66,7 @@ class Ballot(Part):
     """Whom to exile; None abstains."""
     reason: str | None = None
     """Words published with the vote; given, they are a statement of phase "vote"."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Claim, ...] = Field(default=(), exclude_if=lambda claims: not claims)
     """What the reason asserts, for the moderator and researchers only."""
 
 
@@ -77,6 +81,7 @@ class Proposal(Part):
     """One wolf's proposal to its partners."""
 
     target: SeatName | None = None
+    """Whom to kill; None proposes nobody."""
     word: str = ""
     """What the partners hear beside the name."""
 
@@ -96,5 +101,5 @@ CONTENT: dict[Kind, type[Content]] = {
 }
 """Content type per kind of request."""
 
-StatementNumber: TypeAlias = Annotated[int, Field(ge=1)]
+StatementNumber: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
 """Statements count from 1 within a game."""

@@ -22,13 +22,17 @@ class Seated(Part):
 
     type: Literal["seated"] = "seated"
     game: GameId
+    """The game's id."""
     seat: SeatName
+    """The name of the seat that is told."""
     role: Role
+    """The role it was dealt."""
     partners: tuple[SeatName, ...] = ()
     """The other Werewolves, for a Werewolf."""
     names: tuple[SeatName, ...]
     """All players in seating order."""
     config: GameConfig
+    """The rules; who is what is left out."""
     brain: str
     """What this seat was asked to be played by."""
     brain_seed: str | None = None
@@ -40,10 +44,15 @@ class Whispered(Part):
 
     type: Literal["whispered"] = "whispered"
     round: Whole
+    """The night it was said in."""
     turn: Whole
+    """Which of the night's proposals it is, from 1."""
     seat: SeatName
+    """The Werewolf that proposes."""
     target: SeatName | None = None
+    """Whom it would kill; None for nobody."""
     word: str
+    """What it says beside the name."""
 
 
 class Revealed(Part):
@@ -51,7 +60,9 @@ class Revealed(Part):
 
     type: Literal["revealed"] = "revealed"
     seed: str
+    """The game's seed."""
     roles: dict[SeatName, Role]
+    """Everybody's role, by name."""
 
 
 PublicFact: TypeAlias = Annotated[
@@ -65,16 +76,20 @@ class Public(Part):
     """A numbered public fact."""
 
     n: Whole
+    """Counts from 1 within a game, without gaps."""
     fact: PublicFact
+    """What everybody learns."""
 
 
 class Private(Part):
     """A private fact, numbered within its seat."""
 
     n: Whole
+    """Counts from 1 within a seat, without gaps."""
     after: Whole
     """Number of the last public fact before it."""
     fact: PrivateFact
+    """What the seat learns."""
 
 
 class Ask(Part):
@@ -83,9 +98,13 @@ class Ask(Part):
     id: str
     """``game/round/phase/turn/kind/seat[/about]``."""
     kind: Kind
+    """What is asked for."""
     round: Whole
+    """Rounds count from 1: night, then day."""
     phase: Phase
+    """The part of the round."""
     turn: Whole
+    """Counts from 1: turns of the debate, of the whispering at night, statements of a vote."""
     about: StatementNumber | None = None
     """The statement to assess; its text came as a public fact."""
     legal: tuple[SeatName | None, ...] | None = None
@@ -98,25 +117,36 @@ class SeatPart(Part):
     """What of a delivery is for one seat."""
 
     seat: SeatName
+    """The seat's name."""
     facts: tuple[Private, ...] = ()
+    """What it alone learns, in order."""
     asks: tuple[Ask, ...] = ()
+    """What it is asked."""
 
 
 class Delivery(Part):
     """One step of a game, as far as one agent's seats may know it."""
 
     v: Version = 1
+    """Version of the protocol."""
     type: Literal["delivery"] = "delivery"
     game: GameId
+    """The game's id."""
     facts: tuple[Public, ...] = ()
+    """What everybody learns, in order."""
     seats: tuple[SeatPart, ...] = ()
+    """What is for single seats of the agent."""
 
 
 class TableNews(Part):
     """One public fact on a game's table stream, for spectators."""
 
     v: Version = 1
+    """Version of the protocol."""
     type: Literal["news"] = "news"
     game: GameId
+    """The game's id."""
     n: Whole
+    """Counts from 1 within a game, without gaps."""
     fact: PublicFact
+    """What everybody learns."""

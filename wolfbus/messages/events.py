@@ -29,7 +29,9 @@ class Seat(Part):
     """One player of a game, in seating order."""
 
     name: SeatName
+    """The player's name; it is the seat's id everywhere."""
     role: Role
+    """The role it was dealt."""
     agent: str
     """The process that answers for this seat; no part of the digest."""
     brain: str
@@ -45,18 +47,26 @@ class Opened(Part):
 
     type: Literal["opened"] = "opened"
     game: GameId
+    """The game's id, fresh for each run; no part of the digest, and no draw depends on it."""
     version: str
     """The wolfbus that moderates; no part of the digest."""
+    started: float
+    """Unix time of the opening, in seconds; the times of all events count from here. No part of the digest."""
     seed: str
+    """What every draw of the game follows from."""
     config: GameConfig
+    """The rules."""
     seats: tuple[Seat, ...]
+    """The players, in seating order."""
 
 
 class Asking(Part):
     """The same question to some seats, with the same legal answers."""
 
     kind: Kind
+    """What is asked for."""
     seats: tuple[SeatName, ...]
+    """Who is asked, in seating order."""
     legal: tuple[SeatName | None, ...] | None = None
     """Names that may be answered, None among them where "nobody" or abstaining is legal; absent for free answers."""
 
@@ -68,29 +78,45 @@ class Asked(Part):
     batch: Whole
     """Batches count from 1 within a game."""
     round: Whole
+    """Rounds count from 1: night, then day."""
     phase: Phase
+    """The part of the round."""
     turn: Whole
+    """Counts from 1: turns of the debate, of the whispering at night, statements of a vote."""
     about: StatementNumber | None = None
     """The statement to assess."""
     asks: tuple[Asking, ...]
+    """The questions, by kind."""
 
 
 class Answered(Part, Generic[C]):
-    """What became of one request; this *is* the bid, label, judgement, vote or night action."""
+    """What became of one request; this *is* the bid, label, judgement, vote or night action.
+
+    An accepted, clean answer says no more of itself than its content: `outcome` and `reading` stand on a line only
+    where they differ.
+    """
 
     type: Literal["answered"] = "answered"
     batch: Whole
+    """The batch that the request went out with."""
     seat: SeatName
+    """Who was asked."""
     about: StatementNumber | None = None
-    outcome: Outcome
+    """The statement assessed."""
+    outcome: Outcome = Field(default="accepted", exclude_if=lambda outcome: outcome == "accepted")
+    """What became of the request: "accepted" unless it says otherwise."""
     content: C | None = None
     """The accepted content; absent where the conservative default stands in."""
-    reading: Reading | None = None
-    """As reported by the agent; absent where nothing usable came."""
+    reading: Reading = Field(default="clean", exclude_if=lambda reading: reading == "clean")
+    """How an accepted answer was read, as reported by the agent: "clean" unless it says otherwise."""
     fault: Fault | None = None
+    """Why what was answered could not be used."""
     thought: str | None = None
+    """The seat's private scratchpad; it alone and researchers see it."""
     raw: str | None = None
+    """The model's text as it came, where it differs from the content; for researchers."""
     note: str | None = None
+    """One line on what went wrong, for researchers."""
 
 
 class AnsweredBid(Answered[Bid]):
@@ -179,12 +205,17 @@ class Statement(Part):
 
     type: Literal["statement"] = "statement"
     statement: StatementNumber
+    """Its number within the game, from 1."""
     round: Whole
+    """Rounds count from 1: night, then day."""
     phase: Phase
+    """`debate` for a turn of the debate, `vote` for a vote's reason."""
     turn: Whole
     """Turn of the debate from 1; for a vote, the speaker's place among the seats that gave a reason, from 1."""
     speaker: SeatName
+    """Who says it."""
     text: str
+    """What everybody hears."""
 
 
 class Silence(Part):
@@ -192,8 +223,11 @@ class Silence(Part):
 
     type: Literal["silence"] = "silence"
     round: Whole
+    """Rounds count from 1: night, then day."""
     turn: Whole
+    """Turn of the debate, from 1."""
     seat: SeatName
+    """Who had the floor."""
 
 
 class ClaimTruth(Part):
@@ -201,7 +235,9 @@ class ClaimTruth(Part):
 
     type: Literal["claim_truth"] = "claim_truth"
     statement: StatementNumber
+    """The statement's number."""
     claims: tuple[ScoredClaim, ...]
+    """Its claims, given or found, each with its verdict."""
 
 
 class Tally(Part):
@@ -209,6 +245,7 @@ class Tally(Part):
 
     type: Literal["tally"] = "tally"
     round: Whole
+    """Rounds count from 1: night, then day."""
     votes: dict[SeatName, SeatName | None]
     """Voter to target; None abstained."""
     needed: Whole
@@ -220,6 +257,7 @@ class Exile(Part):
 
     type: Literal["exile"] = "exile"
     round: Whole
+    """Rounds count from 1: night, then day."""
     seat: SeatName | None = None
     """Who leaves; None where nobody had a majority."""
     role: Role | None = None
@@ -233,11 +271,13 @@ class NightOutcome(Part):
 
     type: Literal["night_outcome"] = "night_outcome"
     round: Whole
+    """Rounds count from 1: night, then day."""
     target: SeatName | None = None
     """Whom the wolves went for; None without a valid proposal."""
     protected: tuple[SeatName, ...]
     """Whom the doctors protected, in seating order of the doctors."""
     died: SeatName | None = None
+    """Who dies of it; None if nobody does."""
 
 
 class Dawn(Part):
@@ -245,7 +285,9 @@ class Dawn(Part):
 
     type: Literal["dawn"] = "dawn"
     round: Whole
+    """Rounds count from 1: night, then day."""
     died: SeatName | None = None
+    """Who died; None if nobody did."""
     role: Role | None = None
     """Revealed under `reveal_on_death` = "role"."""
     team: Team | None = None
@@ -257,9 +299,13 @@ class Inspection(Part):
 
     type: Literal["inspection"] = "inspection"
     round: Whole
+    """Rounds count from 1: night, then day."""
     seat: SeatName
+    """The seer that learns it."""
     target: SeatName
+    """Whom it inspected."""
     role: Role
+    """What that player is."""
 
 
 class Absent(Part):
@@ -267,6 +313,7 @@ class Absent(Part):
 
     type: Literal["absent"] = "absent"
     seat: SeatName
+    """Who is absent."""
 
 
 class Returned(Part):
@@ -274,6 +321,7 @@ class Returned(Part):
 
     type: Literal["returned"] = "returned"
     seat: SeatName
+    """Who is back."""
 
 
 class Rejected(Part):
@@ -281,11 +329,15 @@ class Rejected(Part):
 
     type: Literal["rejected"] = "rejected"
     sender: str
+    """Who sent it."""
     reason: Literal["sender", "unknown", "closed", "version", "oversize", "unreadable"]
+    """Why it closed nothing."""
     request: str | None = None
+    """The request it names, if it could be read."""
     size: Whole
     """Bytes of the message."""
     note: str
+    """What was wrong with it, in one line."""
 
 
 class Ended(Part):
@@ -293,7 +345,9 @@ class Ended(Part):
 
     type: Literal["ended"] = "ended"
     winner: Winner = None
+    """The side that won; None if neither did."""
     reason: Ending
+    """Why it is over."""
     rounds: Whole
     """Rounds begun."""
 

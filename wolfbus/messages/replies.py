@@ -17,12 +17,16 @@ class Reply(Part, Generic[C]):
     """What all replies share. Either `content` is given, or `fault` says why the model's text could not be used."""
 
     v: Version = 1
+    """Version of the protocol."""
     type: Literal["reply"] = "reply"
     game: GameId
+    """The game's id."""
     request: str
     """Id of the request that this answers."""
     seat: SeatName
+    """Who answers."""
     content: C | None = None
+    """The answer; absent where there is a fault."""
     thought: str | None = None
     """Private scratchpad; recorded for researchers, shown to no other seat (paper, section 4.3)."""
     reading: Reading = "clean"

@@ -33,7 +33,7 @@ class Recorded:
 
     Attributes:
         n: number, from 1 without gaps.
-        time: Unix time of the moderator's clock, in seconds, rounded to milliseconds.
+        time: seconds since the game was opened, by the moderator's clock, rounded to milliseconds.
         audience: who may know it.
         event: what happened.
         hash: seal over this and all earlier lines, 64 hex digits.
@@ -57,21 +57,23 @@ def seal(
         body: the event as plain values, if they are at hand.
 
     Returns:
-        The sealed event, its line without the newline, and the same members as plain values for the bus.
+        The sealed event, its line without the newline, and its members, version included, as plain values for the bus.
     """
     value: dict[str, Any] = {
         **(plain(unsealed.event) if body is None else body),
-        "v": PROTOCOL,
         "n": unsealed.n,
         "time": unsealed.time,
         "audience": unsealed.audience,
         "hash": _EMPTY,
     }
+    if unsealed.event.type == "opened":
+        value["v"] = PROTOCOL
     blank = canonical(value)
     # quotes inside JSON strings are escaped, so the first match is the member itself
     digest = hashlib.sha256(previous.encode() + blank.replace(_EMPTY_MEMBER, b"", 1)).hexdigest()
     line = blank.replace(_EMPTY_MEMBER, f'"hash":"{digest}",'.encode(), 1)
-    value["hash"] = digest
+    # on the bus every message says its version
+    value["v"], value["hash"] = PROTOCOL, digest
     return Recorded(unsealed.n, unsealed.time, unsealed.audience, unsealed.event, digest), line, value
 
 
@@ -131,9 +133,11 @@ def _tuple(items: list[Any]) -> tuple[Any, ...]:
 def parse_flat(value: dict[str, Any], number: int) -> Recorded:
     """Return the event that plain members hold (arrays as tuples); see `parse_line`."""
     try:
-        check_version(value)
         body = value.copy()
-        del body["v"]
+        # the first line speaks for all; a later one may repeat it
+        if "v" in body or body.get("type") == "opened":
+            check_version(value)
+            del body["v"]
         n, time, audience, digest = body.pop("n"), body.pop("time"), body.pop("audience"), body.pop("hash")
         event = validate(EVENTS, body)
     except MessageError as error:

@@ -1,4 +1,6 @@
-"""A bus that mistreats what agents send: doubled, late, lost, reordered, malformed, oversized and forged replies, by a seed."""
+"""A bus that mistreats what agents send: doubled, late, lost, reordered, malformed, oversized and forged replies, by
+a seed.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ Fault: TypeAlias = Literal[
 ]
 """What may happen to a reply.
 
-doubled: it arrives twice · late: some later replies overtake it, perhaps past its deadline · lost: it never arrives · malformed: its
-bytes or fields make no sense · illegal: its content is against the rules · oversized: it is too long · forged: it names another seat ·
+doubled: it arrives twice · late: some later replies overtake it, perhaps past its deadline · lost: it never arrives ·
+malformed: its bytes or fields make no sense · illegal: its content is against the rules · oversized: it is too long ·
+forged: it names another seat ·
 stranger: it answers a question that nobody asked · old_version: it speaks another protocol version.
 """
 

@@ -1,0 +1,137 @@
+"""Logs of the paper's own code, as the same rows that our records give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from analytics.rows import Departure, GameRows, NightRow, SeatRow
+from analytics.scorebook import Scorebook
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import Ballot
+from wolfbus.record.paper_log import (
+    PaperAnalysis,
+    PaperDay,
+    PaperLabel,
+    PaperLog,
+    PaperNight,
+    PaperStatement,
+    PaperVote,
+)
+from wolfbus.vocabulary import Deception, Outcome, Reading
+
+
+def rows_of_paper_log(
+    log: PaperLog, as_recorded: bool, *, alpha: float = 0.7, prior: float = 0.5, keep_text: bool = False
+) -> GameRows:
+    """Return a published run as rows, in one of its two readings.
+
+    As recorded, labels are what the paper's code stored, and its fillers count as it counted them: truthful, suspicion
+    0.5. They are marked as defaulted all the same, and move no smoothed score. Otherwise labels are what our reading
+    finds in the raw replies, and where it finds none the label is missing. A label without suspicion counts where flags
+    are counted, and nowhere else.
+
+    All seats have the log's model for a brain. A vote for nobody there is, or for a dead player, is an abstention.
+
+    Args:
+        log: the run.
+        as_recorded: the paper's reading rather than ours.
+        alpha: weight of a new judgement in smoothed suspicion, in [0, 1]; the paper's unless given.
+        prior: smoothed suspicion before any judgement, in [0, 1]; that of the paper's code unless given.
+        keep_text: keep the statements' words.
+    """
+    seats = (SeatRow(name, log.roles[name], "paper", log.model or "unknown") for name in log.players)
+    transcript = _Transcript(
+        Scorebook(log.run, seats, alpha=alpha, prior=prior, include_defaulted=as_recorded, keep_text=keep_text),
+        as_recorded,
+    )
+    nights = {night.round: night for night in log.nights}
+    days = {day.round: day for day in log.days}
+    for round_ in range(1, log.rounds + 1):
+        transcript.book.begin(round_)
+        if round_ in nights:
+            transcript.night(nights[round_])
+        transcript.statements(round_, (each for each in log.statements if each.round == round_))
+        if round_ in days:
+            transcript.day(days[round_])
+    if log.ended:
+        transcript.book.end(log.winner, None)
+    return transcript.book.rows()
+
+
+class _Transcript:
+    """Copies a log into a scorebook, round by round."""
+
+    def __init__(self, book: Scorebook, as_recorded: bool) -> None:
+        self.book = book
+        self.as_recorded = as_recorded
+        self.gone: set[SeatName] = set()
+
+    def night(self, night: PaperNight) -> None:
+        """Copy what was done at night and who was found dead."""
+        kills = [action.target for action in night.actions if action.kind == "kill"]
+        protected = tuple(act.target for act in night.actions if act.kind == "protect" and act.target is not None)
+        self.book.night(NightRow(night.round, kills[-1] if kills else None, protected, night.died))
+        self.book.dawn(night.round)
+        if night.died is not None:
+            self.leave(night.round, night.died, "night")
+
+    def statements(self, round_: int, statements: Iterable[PaperStatement]) -> None:
+        """Copy a round's statements, those of the vote included, with their labels and judgements."""
+        turns: Counter[str] = Counter()
+        for said in statements:
+            turns[said.phase] += 1
+            self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text)
+            if said.own is not None:
+                outcome, reading, label = self.read(said.own)
+                self.book.label(said.number, outcome, reading, label.deceptive, label.confidence, _kind(label))
+            for observer, analysis in said.others.items():
+                outcome, reading, label = self.read(analysis)
+                self.book.judge(
+                    said.number,
+                    observer,
+                    outcome,
+                    reading,
+                    label.deceptive,
+                    label.suspicion,
+                    label.confidence,
+                    _kind(label),
+                )
+
+    def day(self, day: PaperDay) -> None:
+        """Copy a vote and its effect."""
+        if day.votes:
+            self.book.vote(day.round, [self.ballot(vote) for vote in day.votes])
+        if day.exiled is not None:
+            self.leave(day.round, day.exiled, "exile")
+
+    def leave(self, round_: int, name: SeatName, how: Departure) -> None:
+        """Copy a departure; the paper's code can bury a player twice."""
+        if name not in self.gone:
+            self.gone.add(name)
+            self.book.leave(round_, name, how)
+
+    def read(self, analysis: PaperAnalysis) -> tuple[Outcome, Reading | None, PaperLabel]:
+        """Return an analysis in the chosen reading; an empty label where it has none."""
+        label = analysis.label(as_recorded=self.as_recorded)
+        if label is None or (self.as_recorded and analysis.filler):
+            return "defaulted", None, PaperLabel(None)
+        # what the paper's code could parse was bare JSON
+        return "accepted", label.reading or "clean", label
+
+    def ballot(self, vote: PaperVote) -> tuple[SeatName, SeatName | None, Outcome]:
+        """Return a vote in the chosen reading; one for nobody there is counts for nobody."""
+        target = vote.recorded
+        if not self.as_recorded and vote.read is not None and isinstance(vote.read.content, Ballot):
+            target = vote.read.content.target
+            if target is None:
+                return vote.voter, None, "accepted"
+        if target in self.book.seats and target not in self.gone:
+            return vote.voter, target, "accepted"
+        return vote.voter, None, "defaulted"
+
+
+def _kind(label: PaperLabel) -> Deception | None:
+    if label.deceptive is None or label.kind is not None:
+        return label.kind
+    return "unspecified" if label.deceptive else "none"

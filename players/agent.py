@@ -1,0 +1,111 @@
+"""`Agent`: a participant on the bus that plays one seat or a thousand. It routes deliveries to its players and sends
+their replies.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from pykka import ActorDeadError, ActorRef
+
+from players.actor import News, PlayerActor
+from players.brain import Brain
+from wolfbus.actors import ActorPool
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.errors import MessageError
+from wolfbus.messages.codec import decode_delivery, pack
+from wolfbus.messages.delivery import Delivery, Seated, SeatPart
+
+logger = logging.getLogger(__name__)
+
+
+class Agent:
+    """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
+
+    Args:
+        name: its name in the house.
+        house: house name.
+        bus: where the streams are.
+        reader: the process's bus reader.
+        writer: the process's bus writer.
+        pool: where its players run.
+        brain_for: makes the brain of a seat from the brain spec it was seated with.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        house: str,
+        bus: Bus,
+        reader: BusReader,
+        writer: BusWriter,
+        pool: ActorPool,
+        brain_for: Callable[[str], Brain],
+    ) -> None:
+        self.name = name
+        self._writer = writer
+        self._pool = pool
+        self._brain_for = brain_for
+        self._out = streams.outbox(house, name)
+        # an older incarnation of this agent cannot write behind our back: ids begin with the start of the process
+        self._incarnation = max(int(time.time() * 1000), int(bus.last_id(self._out).split("-")[0]) + 1)
+        self._sent = 0
+        self._lock = threading.Lock()
+        self._games: dict[str, dict[str, ActorRef[PlayerActor]]] = {}
+        stream = streams.inbox(house, name)
+        reader.follow(stream, self._deliver, bus.last_id(stream))
+
+    def send(self, reply: dict[str, object]) -> None:
+        """Send one reply, given as plain values; safe from any thread."""
+        game = str(reply["game"])
+        body = pack(reply)
+        with self._lock:
+            self._sent += 1
+            entry_id = f"{self._incarnation}-{self._sent}"
+            self._writer.append(self._out, Entry(body, "reply", self.name, game, self._sent, entry_id))
+
+    def stop(self) -> None:
+        """Stop all players."""
+        refs = [ref for seats in self._games.values() for ref in seats.values()]
+        for ref in refs:
+            ref.stop(block=False)
+        for ref in refs:
+            ref.actor_stopped.wait()
+
+    def _deliver(self, _stream: str, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            try:
+                self._hand_out(decode_delivery(entry.body))
+            except MessageError:
+                logger.exception("%s: a delivery could not be read", self.name)
+
+    def _hand_out(self, delivery: Delivery) -> None:
+        seats = self._games.setdefault(delivery.game, {})
+        for part in delivery.seats:
+            if part.seat not in seats:
+                self._sit_down(seats, part)
+        parts: dict[str, SeatPart | None] = {part.seat: part for part in delivery.seats}
+        for seat, ref in seats.items():
+            own = parts.get(seat)
+            if own is not None or delivery.facts:
+                try:
+                    ref.tell(News(delivery.facts, own))
+                except ActorDeadError:
+                    logger.debug("%s has left game %s", seat, delivery.game)
+        if any(news.fact.type == "ended" for news in delivery.facts):
+            for ref in seats.values():
+                ref.stop(block=False)
+            del self._games[delivery.game]
+
+    def _sit_down(self, seats: dict[str, ActorRef[PlayerActor]], part: SeatPart) -> None:
+        seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
+        if seated is None:
+            logger.error("%s: asked for seat %s without having been seated", self.name, part.seat)
+            return
+        brain = self._brain_for(seated.brain)
+        seats[part.seat] = PlayerActor.start_in(self._pool, seated.game, part.seat, brain, self.send)

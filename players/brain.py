@@ -1,0 +1,125 @@
+"""`Brain`: what answers for a seat. The protocol is one method; `BaseBrain` makes it one method per kind of request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.delivery import Ask
+from wolfbus.view import SeatView
+from wolfbus.vocabulary import Fault, Kind, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a brain answers, with what researchers may read beside it.
+
+    Attributes:
+        content: the answer itself, of the type that `wolfbus.messages.content.CONTENT` names for the kind of request;
+            None where the brain has no usable answer. The request is closed all the same, and the conservative default
+            stands in.
+        thought: private scratchpad; recorded, shown to no other seat.
+        reading: how much work it took to read the content from a model's text.
+        raw: the model's text, where it differs from the content.
+        fault: why there is no content.
+        note: one line on what went wrong.
+    """
+
+    content: Content | None
+    thought: str | None = None
+    reading: Reading = "clean"
+    raw: str | None = None
+    fault: Fault | None = None
+    note: str | None = None
+
+
+Given: TypeAlias = Answer | Content | None
+"""What a brain may return: an answer, its bare content for short, or None to let the request time out."""
+
+
+class Brain(Protocol):
+    """Anything that answers requests. It is made without arguments, one per seat.
+
+    A brain may also carry `quick` and `declines`, as `BaseBrain` describes them.
+    """
+
+    def answer(self, ask: Ask, view: SeatView, /) -> Given:
+        """Answer one request.
+
+        Args:
+            ask: the request; where `ask.legal` is given, a name outside it counts as no answer.
+            view: everything this seat may know. Read it, never change it.
+
+        Returns:
+            The answer, or None for none: the moderator then waits until the deadline and takes the default.
+        """
+        ...
+
+
+class BaseBrain:
+    """A brain with a method per kind of request, so that a subclass overrides only what interests it.
+
+    What is not overridden answers with the conservative default at once: bid 0, silence, no assessment, an
+    abstention, nobody.
+
+    A deterministic brain's answer depends on `view` and `ask` alone: it draws from `view.brain_seed` ("" for agents
+    that are not run by the moderator's operator) with `wolfbus.draws`, and holds no random stream, so that a restarted
+    process answers the same.
+
+    Attributes:
+        quick: True for a brain that answers in microseconds and may run inside its player's actor; False gives it a
+            thread of its own while it thinks, so that it keeps nobody waiting.
+        declines: kinds of request that this brain never answers; they are not even asked, and the default stands in.
+    """
+
+    quick: bool = False
+    declines: tuple[Kind, ...] = ()
+
+    def answer(self, ask: Ask, view: SeatView, /) -> Given:
+        """Hand the request to the method named after its kind."""
+        method: Callable[[Ask, SeatView], Given] = getattr(self, ask.kind)
+        return method(ask, view)
+
+    def bid(self, _ask: Ask, _view: SeatView, /) -> Answer | Bid | None:
+        """Say how much this seat wants the floor: 0 to `view.config.bid_max`."""
+        return Bid(bid=0)
+
+    def speak(self, _ask: Ask, _view: SeatView, /) -> Answer | Speech | None:
+        """Make one public statement; blank text is silence."""
+        return Speech(text="")
+
+    def assess_own(self, _ask: Ask, _view: SeatView, /) -> Answer | Label | None:
+        """Label this seat's own statement, number `ask.about` of `view.statements`."""
+        return Answer(None, note="this brain assesses no statement")
+
+    def assess_other(self, _ask: Ask, _view: SeatView, /) -> Answer | Judgement | None:
+        """Judge another's statement, number `ask.about` of `view.statements`."""
+        return Answer(None, note="this brain assesses no statement")
+
+    def vote(self, _ask: Ask, _view: SeatView, /) -> Answer | Ballot | None:
+        """Vote for one of `ask.legal`, with a public reason or without; None abstains."""
+        return Ballot(target=None)
+
+    def kill(self, ask: Ask, _view: SeatView, /) -> Answer | Choice | None:
+        """Choose the victim of the only Werewolf left."""
+        return _nobody(ask)
+
+    def protect(self, ask: Ask, _view: SeatView, /) -> Answer | Choice | None:
+        """Choose whom this Doctor protects tonight."""
+        return _nobody(ask)
+
+    def inspect(self, ask: Ask, _view: SeatView, /) -> Answer | Choice | None:
+        """Choose whose role this Seer learns at dawn."""
+        return _nobody(ask)
+
+    def whisper(self, _ask: Ask, _view: SeatView, /) -> Answer | Proposal | None:
+        """Propose a victim to the other Werewolves; `view.proposals()` holds what was proposed this night so far."""
+        return Answer(None, note="this brain proposes nobody")
+
+
+def _nobody(ask: Ask) -> Answer | Choice:
+    if ask.legal is not None and None in ask.legal:
+        return Choice(target=None)
+    return Answer(None, note="this brain chooses nobody")

@@ -1,0 +1,170 @@
+"""`Standpoint`: one seat at the moment of a request; what it knows for certain, what it believes, and its draws."""
+
+from __future__ import annotations
+
+from players.scripted import tuning
+from players.scripted.notes import Notes
+from wolfbus.draws import choose, choose_weighted, draw, unit
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.delivery import Ask
+from wolfbus.view import SeatView
+
+
+class Standpoint:
+    """What a seat makes of its game when it is asked.
+
+    Everything here follows from the view and the request, so equal views and requests give equal answers.
+
+    Args:
+        view: what the seat knows.
+        ask: the request.
+        notes: a fold of the view's public facts.
+        traits: remembers draws that stay the same for a game; empty will do.
+    """
+
+    __slots__ = ("_leanings", "_traits", "ask", "me", "notes", "seed", "view", "wolf")
+
+    def __init__(self, view: SeatView, ask: Ask, notes: Notes, traits: dict[tuple[str, str, int], float]) -> None:
+        self.view = view
+        self.ask = ask
+        self.notes = notes
+        self.me = view.me
+        # without a seed of its own, a seat is at least different from its neighbours
+        self.seed = view.brain_seed or f"seat {view.me}"
+        self.wolf = view.role == "Werewolf"
+        self._traits = traits
+        self._leanings = -1
+
+    # --- draws
+
+    def chance(self, purpose: str, n: int = 0) -> float:
+        """Return this request's number in [0, 1) for `purpose`."""
+        return unit(self.seed, purpose, self.ask.round, self.ask.turn, n)
+
+    def nature(self, purpose: str, n: int = 0) -> float:
+        """Return a number in [0, 1) that stays the same for the whole game, a trait of character."""
+        key = (self.seed, purpose, n)
+        value = self._traits.get(key)
+        if value is None:
+            value = self._traits[key] = unit(self.seed, purpose, n=n)
+        return value
+
+    def pick(self, purpose: str, names: list[SeatName]) -> SeatName:
+        """Return one of `names`, each equally likely."""
+        return choose(self.seed, purpose, names, self.ask.round, self.ask.turn)
+
+    def weigh(self, purpose: str, options: list[tuple[SeatName, int]]) -> SeatName:
+        """Return one of the (name, weight) pairs' names."""
+        return choose_weighted(self.seed, purpose, options, self.ask.round, self.ask.turn)
+
+    def leaning(self, name: SeatName) -> float:
+        """Return this round's whim about `name`, in [0, 1)."""
+        if self._leanings < 0:
+            self._leanings = draw(self.seed, "leanings", self.ask.round)
+        # 16 bits for each of at most 16 seats: one draw serves the whole table
+        return (self._leanings >> 16 * self.view.names.index(name) & 0xFFFF) / 0x10000
+
+    # --- knowledge
+
+    def known(self, name: SeatName) -> bool | None:
+        """Return True for a player known to be a Werewolf, False for one known not to be, None without certainty."""
+        view = self.view
+        if self.wolf:
+            return name in view.partners or name == view.me
+        role = view.inspections.get(name) or view.revealed.get(name)
+        if role is not None:
+            return role in {"Werewolf", "werewolves"}
+        return False if name == view.me or view.dead.get(name) == "night" else None
+
+    def caught(self, name: SeatName) -> bool:
+        """Return whether `name` said in public what this seat knows to be false."""
+        notes, view = self.notes, self.view
+        if view.role == "Seer" and view.config.seers == 1 and name in notes.seers and name != view.me:
+            return True
+        if view.role == "Doctor" and view.config.doctors == 1 and name in notes.doctors and name != view.me:
+            return True
+        if not notes.seers:
+            return False
+        if view.config.seers == 0 and name in notes.seers:
+            return True
+        for (reporter, target), wolf in notes.results.items():
+            if reporter == name and self.known(target) is (not wolf):
+                return True
+        return False
+
+    def credibility(self, seer: SeatName) -> float:
+        """Return how far a report by `seer` is believed, in [0, 1]."""
+        known = self.known(seer)
+        if known or self.caught(seer):
+            return 0.0
+        if known is False and seer in self.notes.victims:
+            return 1.0
+        if self.contested():
+            faith = tuning.RIVAL_SEER * 2 * (1.0 - self.view.suspicion.of(self.me, seer))
+            first = next(iter(self.notes.seers)) == seer
+            return min(faith + tuning.FIRST_SEER, 1.0) if first else faith
+        return tuning.LONE_SEER
+
+    def contested(self) -> bool:
+        """Return whether more players claimed to be the Seer than there are Seers."""
+        return len(self.notes.seers) > self.view.config.seers
+
+    def belief(self, name: SeatName) -> float:
+        """Return how likely `name` seems to be a Werewolf, in [0, 1], from knowledge, reports, talk and votes."""
+        known = self.known(name)
+        if known is not None:
+            return 1.0 if known else 0.0
+        if self.caught(name):
+            return 0.97
+        notes = self.notes
+        value = self.view.suspicion.of(self.me, name)
+        if name in notes.seers and not self.contested():
+            value *= 0.5
+        for seer, wolf in notes.reported.get(name, ()):
+            if seer == self.me:
+                continue
+            faith = self.credibility(seer)
+            value = value + faith * (1.0 - value) if wolf else value * (1.0 - 0.8 * faith)
+        value += tuning.BANDWAGON * self._chorus(name)
+        against = notes.votes.get(name)
+        if against is not None and (against == self.me or self.known(against) is False):
+            value += tuning.VOTED_FOR_INNOCENT
+        value += tuning.BELIEF_NOISE * (2.0 * self.leaning(name) - 1.0)
+        return min(max(value, 0.01), 0.99)
+
+    def belief_of(self, name: SeatName) -> float:
+        """Return what is known of `name`, else the smoothed suspicion alone, in [0, 1]; a cheap sort of `belief`."""
+        known = self.known(name)
+        return self.view.suspicion.of(self.me, name) if known is None else float(known)
+
+    def _chorus(self, name: SeatName) -> float:
+        """Return how much weight today's voices against `name` carry: those of trusted players count, others turn."""
+        voices = self.notes.voices.get(name)
+        if not voices:
+            return 0.0
+        return min(sum(1.4 - 2.5 * self.belief_of(speaker) for speaker in voices if speaker != self.me), 3.0)
+
+    def suspects(self) -> list[tuple[SeatName, float]]:
+        """Return the living others with this seat's belief, most suspicious first, ties in seating order."""
+        return sorted(((name, self.belief(name)) for name in self.view.others), key=lambda pair: -pair[1])
+
+    # --- the table
+
+    def accusers(self, name: SeatName) -> list[SeatName]:
+        """Return who accused `name` today and still lives."""
+        return [accuser for accuser in self.notes.pressure.get(name, ()) if accuser not in self.view.dead]
+
+    def voices(self, name: SeatName) -> int:
+        """Return how many others spoke against `name` today, in doubt or certainty."""
+        voices = self.notes.voices.get(name)
+        return 0 if voices is None else len(voices) - (self.me in voices)
+
+    def in_danger(self, name: SeatName) -> bool:
+        """Return whether `name` may well be exiled today: several accusers, or a report by the only Seer."""
+        if len(self.accusers(name)) >= tuning.ACCUSERS_IN_DANGER:
+            return True
+        return any(wolf for _, wolf in self.notes.reported.get(name, ()))
+
+    def living_partners(self) -> list[SeatName]:
+        """Return the Werewolf's partners who still live."""
+        return [name for name in self.view.partners if name not in self.view.dead]

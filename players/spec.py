@@ -1,0 +1,161 @@
+"""Players specs: what ``--players`` takes, and the brains that its words stand for.
+
+A spec is a list of items ``BRAIN``, ``BRAIN*N`` or ``BRAIN*``, separated by commas; a brain is a known name or
+``module:Class``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+import sys
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from players.brain import Brain
+from wolfbus.errors import ConfigError
+from wolfbus.vocabulary import KINDS, Kind
+
+KNOWN: Final[dict[str, tuple[str, str]]] = {
+    "scripted": ("players.scripted", "ScriptedBrain"),
+    "random": ("players.random_brain", "RandomBrain"),
+    "silent": ("players.silent", "SilentBrain"),
+}
+"""Brains by name: module and class, imported only when asked for."""
+
+_CLASS = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)")
+_REST: Final = 0
+_CHOICES: Final = f"known are {', '.join(KNOWN)}, and module:Class for one of your own"
+
+
+def expand(spec: str, seats: int) -> tuple[str, ...]:
+    """Return the brain of every seat, in seating order.
+
+    ``scripted`` alone fills all seats; ``scripted*6,random*2`` counts them out; ``scripted*,random*2`` gives the
+    rest to ``scripted``; in a list, an item without a count is one seat.
+
+    Args:
+        spec: the list of brains.
+        seats: how many there are to fill.
+
+    Raises:
+        ConfigError: an item cannot be read, a name is not known, or the total is not the number of seats.
+    """
+    items = [_item(item.strip(), spec) for item in spec.split(",")]
+    if len(items) == 1 and items[0][1] is None:
+        return (items[0][0],) * seats
+    counts = [1 if count is None else count for _, count in items]
+    total = sum(count for count in counts if count)
+    rest = [place for place, count in enumerate(counts) if count == _REST]
+    if len(rest) > 1:
+        raise ConfigError(f"players {spec!r}: only one item can take the rest of the seats (a star without a number)")
+    if rest:
+        if total >= seats:
+            name = items[rest[0]][0]
+            raise ConfigError(f"players {spec!r}: the others take {total} seats of {seats}; none is left for {name!r}")
+        counts[rest[0]] = seats - total
+    elif total != seats:
+        raise ConfigError(f"players {spec!r}: this makes {total} players, but the game has {seats} seats")
+    return tuple(name for (name, _), count in zip(items, counts, strict=True) for _ in range(count))
+
+
+def _item(item: str, spec: str) -> tuple[str, int | None]:
+    """Return (brain, count) of one item; the count is None where there is none and `_REST` for a star alone."""
+    name, star, number = item.partition("*")
+    name, number = name.strip(), number.strip()
+    if not name:
+        raise ConfigError(f"players {spec!r}: an item is empty; write something like scripted*6,random*2")
+    _check_name(name)
+    if not star:
+        return name, None
+    if not number:
+        return name, _REST
+    if not re.fullmatch("[0-9]{1,6}", number) or int(number) < 1:
+        raise ConfigError(f"players {spec!r}: {number!r} is no number of seats; write something like {name}*2")
+    return name, int(number)
+
+
+def _check_name(name: str) -> None:
+    if name in KNOWN or _CLASS.fullmatch(name):
+        return
+    close = difflib.get_close_matches(name.casefold(), KNOWN, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
+
+
+def build(brain_spec: str) -> Brain:
+    """Return a new brain for one seat.
+
+    Args:
+        brain_spec: a known name, or ``module:Class`` of a brain of your own. Its module is looked for where Python
+            looks, then in the current directory.
+
+    Raises:
+        ConfigError: there is no such brain, it cannot be made, or what is made is no brain; the line says which.
+    """
+    _check_name(brain_spec)
+    known = KNOWN.get(brain_spec)
+    module_name, class_name = known or brain_spec.split(":", 1)
+    made = getattr(_import(module_name, brain_spec), class_name, None)
+    if made is None:
+        raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
+    if not isinstance(made, type):
+        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {_a(type(made).__name__)}, not a class")
+    if not callable(getattr(made, "answer", None)):
+        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no brain: it has no method answer(ask, view)")
+    try:
+        brain: Brain = made()
+    except Exception as error:
+        raise ConfigError(f"brain {brain_spec!r} cannot be made: {_line(error)}") from error
+    _check_declines(brain, brain_spec)
+    return brain
+
+
+@lru_cache(maxsize=256)
+def declined_by(brain_spec: str) -> tuple[Kind, ...]:
+    """Return the kinds of request that this brain does not answer; makes one brain to find out.
+
+    Raises:
+        ConfigError: as `build` does.
+    """
+    return tuple(getattr(build(brain_spec), "declines", ()))
+
+
+def _check_declines(brain: Brain, brain_spec: str) -> None:
+    declines = getattr(brain, "declines", ())
+    if isinstance(declines, str) or not isinstance(declines, tuple | list):
+        raise ConfigError(f"brain {brain_spec!r}: declines is a tuple of kinds, not {declines!r:.60}")
+    for kind in declines:
+        if kind not in KINDS:
+            raise ConfigError(f"brain {brain_spec!r}: declines {kind!r:.60}, which is no kind of {', '.join(KINDS)}")
+
+
+def _import(module_name: str, brain_spec: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        # last, so that a file here cannot stand in for an installed module
+        sys.path.append(here)
+        importlib.invalidate_caches()
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module_name + ".").startswith(error.name + "."):
+            missing = f"module {module_name!r} needs {error.name!r}, which is not installed"
+            raise ConfigError(f"brain {brain_spec!r}: {missing}") from error
+        raise ConfigError(
+            f"brain {brain_spec!r}: no module {error.name!r}, neither installed nor in {here}; {_CHOICES}"
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"brain {brain_spec!r}: importing {module_name!r} failed: {_line(error)}") from error
+
+
+def _line(error: BaseException) -> str:
+    text = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,220 @@
+"""Writes records of games by hand, event by event, for tests of what is measured in them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+
+from analytics.fold import fold
+from analytics.rows import GameRows
+from wolfbus.config import GameConfig
+from wolfbus.messages.content import Ballot, Judgement, Label
+from wolfbus.messages.events import (
+    AnsweredAssessOther,
+    AnsweredAssessOwn,
+    AnsweredVote,
+    AnyEvent,
+    Asked,
+    Asking,
+    Dawn,
+    Ended,
+    Exile,
+    Opened,
+    Seat,
+    Silence,
+    Statement,
+    Tally,
+)
+from wolfbus.vocabulary import DECEPTIONS, Deception, Ending, Outcome, Phase, Reading, Role, Winner
+
+TABLE: dict[str, Role] = {
+    "Wim": "Werewolf",
+    "Wes": "Werewolf",
+    "Sia": "Seer",
+    "Doc": "Doctor",
+    "Vic": "Villager",
+    "Val": "Villager",
+    "Vox": "Villager",
+    "Von": "Villager",
+}
+
+Verdict = tuple[bool, float] | Outcome
+"""A judgement as (flag, suspicion), or why there is none."""
+
+
+class Script:
+    """A game's events so far; every method appends what the moderator would."""
+
+    def __init__(
+        self,
+        game: str = "g1",
+        table: Mapping[str, Role] = TABLE,
+        brains: Mapping[str, str] | None = None,
+        alpha: float = 0.7,
+        prior: float = 0.5,
+    ):
+        self.roles = dict(table)
+        self.alive = list(table)
+        self.round = 0
+        self.batch = 0
+        self.number = 0
+        self.turn = 0
+        brains = brains or {}
+        self.events: list[AnyEvent] = [
+            Opened(
+                game=game,
+                version="0",
+                started=1700000000.0,
+                seed="s",
+                config=GameConfig(alpha=alpha, prior=prior),
+                seats=tuple(
+                    Seat(name=name, role=role, agent="house", brain=brains.get(name, "scripted"))
+                    for name, role in table.items()
+                ),
+            )
+        ]
+
+    def rows(self, **options) -> GameRows:
+        return fold(self.events, **options)
+
+    def dawn(self, died: str | None = None) -> Script:
+        self.round += 1
+        self.turn = 0
+        self.events.append(Dawn(round=self.round, died=died))
+        self._leave(died)
+        return self
+
+    def silence(self, seat: str) -> Script:
+        self.turn += 1
+        self.events.append(Silence(round=self.round, turn=self.turn, seat=seat))
+        return self
+
+    def say(self, speaker: str, phase: Phase = "debate", text: str = "words") -> int:
+        self.number += 1
+        self.turn += 1
+        self.events.append(
+            Statement(statement=self.number, round=self.round, phase=phase, turn=self.turn, speaker=speaker, text=text)
+        )
+        return self.number
+
+    def label(
+        self,
+        number: int,
+        speaker: str,
+        d: bool | Outcome,
+        kind: Deception | None = None,
+        confidence: float = 0.9,
+        reading: Reading = "clean",
+    ) -> Script:
+        self.batch += 1
+        if isinstance(d, str):
+            event = AnsweredAssessOwn(batch=self.batch, seat=speaker, about=number, outcome=d)
+        else:
+            label = Label(deceptive=d, confidence=confidence, kind=kind or ("unspecified" if d else "none"))
+            event = AnsweredAssessOwn(
+                batch=self.batch, seat=speaker, about=number, outcome="accepted", content=label, reading=reading
+            )
+        self.events.append(event)
+        return self
+
+    def judge(self, number: int, observer: str, verdict: Verdict, reading: Reading = "clean") -> Script:
+        if isinstance(verdict, str):
+            event = AnsweredAssessOther(batch=self.batch, seat=observer, about=number, outcome=verdict)
+        else:
+            flag, suspicion = verdict
+            event = AnsweredAssessOther(
+                batch=self.batch,
+                seat=observer,
+                about=number,
+                outcome="accepted",
+                content=Judgement(
+                    deceptive=flag, suspicion=suspicion, confidence=0.5, kind="unspecified" if flag else "none"
+                ),
+                reading=reading,
+            )
+        self.events.append(event)
+        return self
+
+    def said(
+        self,
+        speaker: str,
+        d: bool | Outcome,
+        verdicts: Mapping[str, Verdict],
+        kind: Deception | None = None,
+        phase: Phase = "debate",
+    ) -> int:
+        """A statement with its label and judgements, asked for in one batch."""
+        number = self.say(speaker, phase)
+        self.events.append(
+            Asked(
+                batch=self.batch + 1,
+                round=self.round,
+                phase=phase,
+                turn=self.turn,
+                about=number,
+                asks=(
+                    Asking(kind="assess_own", seats=(speaker,)),
+                    Asking(kind="assess_other", seats=tuple(verdicts)),
+                ),
+            )
+        )
+        self.label(number, speaker, d, kind)
+        for observer, verdict in verdicts.items():
+            self.judge(number, observer, verdict)
+        return number
+
+    def vote(self, votes: Mapping[str, str | None], late: Iterable[str] = ()) -> Script:
+        self.batch += 1
+        for voter, target in votes.items():
+            missing = voter in set(late)
+            self.events.append(
+                AnsweredVote(
+                    batch=self.batch,
+                    seat=voter,
+                    outcome="timed_out" if missing else "accepted",
+                    content=None if missing else Ballot(target=target),
+                )
+            )
+        self.events.append(Tally(round=self.round, votes=dict(votes), needed=len(self.alive) // 2 + 1))
+        return self
+
+    def exile(self, seat: str | None = None) -> Script:
+        self.events.append(Exile(round=self.round, seat=seat))
+        self._leave(seat)
+        return self
+
+    def end(self, winner: Winner = None, reason: Ending = "max_rounds") -> Script:
+        self.events.append(Ended(winner=winner, reason=reason, rounds=self.round))
+        return self
+
+    def _leave(self, seat: str | None) -> None:
+        if seat is not None:
+            self.alive.remove(seat)
+
+
+def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mapping[str, Role] = TABLE) -> Script:
+    """A game with drawn labels, judgements, omissions and deaths; the same seed draws the same."""
+    rng = random.Random(seed)
+    script = Script(f"g{seed}", table, {name: rng.choice(["one", "two"]) for name in table})
+
+    def lost() -> Outcome | None:
+        return rng.choice(["defaulted", "timed_out", "declined"]) if rng.random() < missing else None
+
+    for _ in range(rng.randint(1, rounds)):
+        script.dawn(rng.choice(script.alive) if rng.random() < 0.5 and len(script.alive) > 3 else None)
+        for turn in range(rng.randint(1, 6)):
+            speaker = rng.choice(script.alive)
+            if rng.random() < 0.1:
+                script.silence(speaker)
+                continue
+            d = rng.random() < (0.6 if script.roles[speaker] == "Werewolf" else 0.3)
+            kind = rng.choice(DECEPTIONS[1:]) if d else "none"
+            others = [name for name in script.alive if name != speaker]
+            verdicts = {name: lost() or (rng.random() < 0.4, round(rng.random(), 2)) for name in others}
+            phase: Phase = "vote" if turn == 5 else "debate"
+            script.said(speaker, lost() or d, verdicts, kind, phase)
+        script.vote({name: rng.choice([*script.alive, None]) for name in script.alive})
+        script.exile(rng.choice(script.alive) if rng.random() < 0.5 and len(script.alive) > 3 else None)
+    if rng.random() < 0.9:
+        script.end(rng.choice(["villagers", "werewolves", None]))
+    return script

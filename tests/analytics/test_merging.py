@@ -1,0 +1,171 @@
+"""All figures together: they stream, merge, ignore order and names, and are JSON without NaN."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analytics.metrics import Metrics, metrics
+from analytics.sums import Mean, Sample
+from tests.analytics.script import TABLE, Script, random_game
+
+GAMES = [random_game(seed).rows() for seed in range(14)]
+WHOLE = metrics(GAMES)
+
+SECTIONS = {"outcomes", "production", "table1", "table2", "table3", "table5", "figure1", "trends", "labels"}
+
+
+def nulls(value):
+    """Every number of a nested result, with its path."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            for path, leaf in nulls(item):
+                yield (key, *path), leaf
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            for path, leaf in nulls(item):
+                yield (place, *path), leaf
+    else:
+        yield (), value
+
+
+def test_every_section_is_there():
+    assert set(WHOLE) == SECTIONS | {"settings"}
+    assert WHOLE["settings"] == {"alpha": [0.7], "prior": [0.5], "include_defaulted": [False]}
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=15, deadline=None)
+def test_any_order_and_any_partition_gives_equal_results_to_the_last_bit(seed):
+    rng = random.Random(seed)
+    games = GAMES[:]
+    rng.shuffle(games)
+    parts = [Metrics() for _ in range(rng.randint(1, 5))]
+    for game in games:
+        rng.choice(parts).add(game)
+    rng.shuffle(parts)
+    whole = Metrics()
+    for part in parts:
+        whole.merge(part)
+    assert whole.result() == WHOLE
+
+
+def test_merging_leaves_what_was_merged_as_it_was():
+    one, other = Metrics(), Metrics()
+    one.add(GAMES[0])
+    other.add(GAMES[1])
+    before = other.result()
+    one.merge(other)
+    one.add(GAMES[2])
+    assert other.result() == before
+    assert one.result() == metrics(GAMES[:3])
+
+
+def test_a_metrics_may_be_merged_with_itself():
+    doubled = Metrics()
+    doubled.add(GAMES[0])
+    doubled.merge(doubled)
+    assert doubled.result() == metrics([GAMES[0]] * 2)
+
+
+@given(st.permutations(list(TABLE)), st.integers(0, 50))
+@settings(max_examples=15, deadline=None)
+def test_seating_order_does_not_matter(order, seed):
+    script = random_game(seed)
+    opened = script.events[0]
+    seats = {seat.name: seat for seat in opened.seats}
+    script.events[0] = opened.model_copy(update={"seats": tuple(seats[name] for name in order)})
+    assert metrics([script.rows()]) == metrics([random_game(seed).rows()])
+
+
+def test_names_do_not_matter():
+    renamed = dict(zip([f"P{place}" for place in range(8)], TABLE.values(), strict=True))
+    assert metrics([random_game(3, table=renamed).rows()]) == metrics([random_game(3).rows()])
+
+
+def test_the_order_of_answers_within_a_batch_does_not_matter():
+    script = random_game(8)
+    shuffled = script.events[:]
+    start = 0
+    while start < len(shuffled):
+        end = start
+        while end < len(shuffled) and shuffled[end].type == "answered" and shuffled[end].batch == shuffled[start].batch:
+            end += 1
+        shuffled[start:end] = reversed(shuffled[start:end])
+        start = max(end, start + 1)
+    from analytics.fold import fold
+
+    assert metrics([fold(shuffled)]) == metrics([script.rows()])
+
+
+@pytest.mark.parametrize("games", [[], GAMES[:1], GAMES])
+@pytest.mark.parametrize("include_defaulted", [False, True])
+def test_results_are_json_without_nan(games, include_defaulted):
+    games = [random_game(int(game.game[1:])).rows(include_defaulted=include_defaulted) for game in games]
+    result = metrics(games)
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    assert all(not isinstance(leaf, float) or math.isfinite(leaf) for _, leaf in nulls(result))
+
+
+def test_a_game_in_which_everything_is_missing_gives_nulls_and_no_zeros():
+    script = Script()
+    for _ in range(2):
+        script.dawn()
+        script.said("Wim", "timed_out", dict.fromkeys(["Vic", "Sia", "Wes"], "declined"))
+        script.exile()
+    result = metrics([script.end().rows()])
+    assert result["labels"] == {"total": 8, "clean": 0, "repaired": 0, "defaulted": 8}
+    for name in ("table1", "table2", "table3", "table5", "figure1", "trends"):
+        for path, leaf in nulls(result[name]):
+            counts = {"n", "pairs", "tp", "tn", "fp", "fn", "statements", "labelled", "deceptive", "count"}
+            if path[-1] not in counts | {"suspicion_n", "flagged_n", "paper_reading_rounds", "reason"}:
+                assert leaf is None, (name, path)
+    assert result["production"]["overall"]["rate"] is None
+    filled = metrics([script.rows(include_defaulted=True)])
+    assert filled["table3"]["overall"]["tn"] == 6
+    assert filled["table1"]["Werewolf"]["suspicion"] == 0.5
+    assert filled["figure1"]["suspicion"]["Werewolf"] == []
+    assert filled["labels"] == result["labels"]
+
+
+def test_labels_are_counted_by_how_they_were_read():
+    script = Script().dawn()
+    number = script.say("Wim")
+    script.label(number, "Wim", True, reading="clean")
+    for observer, reading in zip(
+        ("Vic", "Val", "Vox", "Von", "Sia"), ("clean", "extracted", "repaired", "coerced", "reasked"), strict=True
+    ):
+        script.judge(number, observer, (True, 0.5), reading=reading)
+    script.judge(number, "Doc", "timed_out")
+    script.say("Vic")
+    assert metrics([script.rows()])["labels"] == {"total": 7, "clean": 2, "repaired": 4, "defaulted": 1}
+
+
+def test_games_folded_differently_are_told_apart():
+    script = random_game(1)
+    mixed = metrics([script.rows(), script.rows(alpha=0.2, include_defaulted=True)])["settings"]
+    assert mixed == {"alpha": [0.2, 0.7], "prior": [0.5], "include_defaulted": [False, True]}
+
+
+@given(st.lists(st.floats(-1e6, 1e6)), st.integers(0, 10))
+def test_a_mean_is_the_correctly_rounded_sum_over_the_count_in_any_partition(values, cut):
+    one, other = Mean(), Mean()
+    for place, value in enumerate(values):
+        (one if place < cut else other).add(value)
+    other.merge(one)
+    assert other.total() == math.fsum(values)
+    assert other.mean() == (math.fsum(values) / len(values) if values else None)
+
+
+def test_a_sample_below_two_values_has_no_spread():
+    assert (Sample().mean(), Sample([0.5]).mean(), Sample([0.5]).sem(), Sample([0.1, 0.3]).sem()) == (
+        None,
+        0.5,
+        None,
+        pytest.approx(0.1),
+    )

@@ -1,0 +1,38 @@
+"""Games as the moderator really plays them, measured."""
+
+from __future__ import annotations
+
+from analytics.fold import fold
+from analytics.metrics import metrics
+from tests.game.driver import Missing, play
+from wolfbus.messages.events import AnsweredAssessOther, Statement
+
+
+def test_a_played_game_is_measured_completely():
+    played = play(seed="measured")
+    rows = fold(played.events)
+    statements = [event for event in played.events if isinstance(event, Statement)]
+    assert [row.number for row in rows.statements] == [event.statement for event in statements]
+    assert all(row.usable for row in rows.statements)
+    assert len(rows.judgements) == sum(isinstance(event, AnsweredAssessOther) for event in played.events)
+    assert (rows.finished, rows.winner, rows.reason) == (True, played.ended.winner, played.ended.reason)
+    assert rows.rounds == rows.night_count == played.ended.rounds
+    assert rows.voting_rounds == len(played.of("tally"))
+    assert rows.debate_turns == len(played.asked("speak"))
+    assert set(rows.by_round) == {event.round for event in statements}
+
+
+def test_a_silent_game_has_outcomes_and_nothing_else():
+    played = play(seed="silent", answer=lambda q: Missing() if q.kind in {"speak", "vote"} else None)
+    result = metrics([fold(played.events)])
+    assert result["outcomes"]["finished"] == 1
+    assert result["labels"]["total"] == 0
+    assert result["table3"]["overall"]["accuracy"] is None
+
+
+def test_a_game_of_missing_labels_has_statements_and_undefined_measures():
+    played = play(seed="mute", answer=lambda q: Missing() if q.kind.startswith("assess") else None)
+    result = metrics([fold(played.events)])
+    assert result["table1"]["overall"]["statements"] > 0
+    assert result["labels"]["defaulted"] == result["labels"]["total"] > 0
+    assert result["table3"]["overall"]["accuracy"] is None

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, TypeAdapter
+
+from tests.messages import kinds, strategies
+from wolfbus.canonical import canonical
+from wolfbus.messages.codec import (
+    DELIVERIES,
+    EVENTS,
+    NEWS,
+    REPLIES,
+    decode_delivery,
+    decode_news,
+    encode,
+    pack,
+    plain,
+    unpack,
+    validate,
+)
+from wolfbus.messages.delivery import Delivery, TableNews
+from wolfbus.messages.events import Opened
+from wolfbus.record.line import Recorded, check_seal, parse_flat, parse_line, seal
+
+few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+AUDIENCES = st.one_of(st.sampled_from(["everybody", "researchers"]), st.lists(st.just("Raj"), max_size=2).map(tuple))
+
+
+def by_name(models: list[type[BaseModel]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("model", models, ids=lambda model: model.__name__)
+
+
+@by_name(kinds.EVERYTHING)
+@few
+@given(data=st.data())
+def test_every_message_survives_msgpack(model: type[BaseModel], data: st.DataObject) -> None:
+    message = data.draw(strategies.of(model))
+    body = pack({"v": 1, **plain(message)})
+    value = unpack(body)
+    if "v" not in model.model_fields:
+        del value["v"]
+    assert model.model_validate(value) == message
+
+
+@by_name(kinds.REPLIES)
+@few
+@given(data=st.data())
+def test_a_reply_is_read_back_as_its_own_kind(model: type[BaseModel], data: st.DataObject) -> None:
+    message = data.draw(strategies.of(model))
+    again = validate(REPLIES, unpack(encode(message)))
+    assert again == message
+    assert type(again) is model
+
+
+@few
+@given(delivery=strategies.of(Delivery), news=strategies.of(TableNews))
+def test_deliveries_and_news_are_read_back_as_sent(delivery: Delivery, news: TableNews) -> None:
+    assert decode_delivery(encode(delivery)) == delivery
+    assert decode_news(encode(news)) == news
+
+
+@by_name(kinds.EVENTS)
+@few
+@given(data=st.data())
+def test_every_event_survives_its_line_and_the_bus(model: type[BaseModel], data: st.DataObject) -> None:
+    event = data.draw(strategies.of(model))
+    unsealed = Recorded(data.draw(st.integers(1, 99)), data.draw(st.floats(0, 2e9)), data.draw(AUDIENCES), event)
+    sealed, line, flat = seal("", unsealed)
+    assert parse_line(line, 1) == sealed
+    assert parse_flat(unpack(pack(flat)), 1) == sealed
+    assert type(parse_line(line, 1).event) is model
+    assert check_seal("", line, 1) == sealed.hash
+    if model is not Opened:
+        del flat["v"]
+    assert line == canonical(flat)
+    assert b"\n" not in line
+
+
+@by_name(kinds.EVENTS)
+@few
+@given(data=st.data())
+def test_writing_a_line_read_gives_the_same_bytes(model: type[BaseModel], data: st.DataObject) -> None:
+    event = data.draw(strategies.of(model))
+    _, line, _ = seal("0" * 64, Recorded(1, 1.5, "researchers", event))
+    _, again, _ = seal("0" * 64, parse_line(line, 1))
+    assert again == line
+
+
+@pytest.mark.parametrize(
+    ("adapter", "models"),
+    [(REPLIES, kinds.REPLIES), (EVENTS, kinds.EVENTS), (DELIVERIES, [Delivery]), (NEWS, [TableNews])],
+)
+def test_messages_are_values(adapter: TypeAdapter[BaseModel], models: list[type[BaseModel]]) -> None:
+    @few
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        message = data.draw(st.one_of([strategies.of(model) for model in models]))
+        same = adapter.validate_python(plain(message))
+        assert same == message
+        field = next(iter(type(message).model_fields))
+        with pytest.raises(Exception, match="frozen"):
+            setattr(message, field, None)
+
+    check()
+
+
+def test_a_message_that_cannot_be_packed_spoils_no_later_one() -> None:
+    with pytest.raises(OverflowError):
+        pack({"a": "x", "b": 1 << 80})
+    assert unpack(pack({"v": 1})) == {"v": 1}

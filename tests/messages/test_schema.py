@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from tests.messages import kinds, strategies
+from tests.record import synthetic
+from wolfbus.errors import ConfigError
+from wolfbus.messages.codec import plain
+from wolfbus.messages.content import CONTENT
+from wolfbus.messages.delivery import Delivery
+from wolfbus.messages.schema import names, schema, schema_of
+from wolfbus.record.line import Recorded, seal
+
+jsonschema = pytest.importorskip("jsonschema")
+
+few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+
+
+def as_json(message: BaseModel) -> Any:
+    return json.loads(json.dumps(plain(message)))  # type: ignore[arg-type]
+
+
+def validator(name: str) -> Any:
+    return jsonschema.Draft202012Validator(schema_of(name))
+
+
+def references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield value["$ref"]
+        for each in value.values():
+            yield from references(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from references(each)
+
+
+@pytest.mark.parametrize("model", kinds.EVERYTHING, ids=lambda model: model.__name__)
+@few
+@given(data=st.data())
+def test_every_message_meets_the_schema_of_its_name(model: type[BaseModel], data: st.DataObject) -> None:
+    checker = _checkers.setdefault(model.__name__, validator(model.__name__))
+    checker.validate(as_json(data.draw(strategies.of(model))))
+
+
+_checkers: dict[str, Any] = {}
+
+
+def test_every_line_of_a_record_meets_the_whole_schema_and_the_one_for_lines() -> None:
+    whole = jsonschema.Draft202012Validator(schema())
+    lines = validator("RecordLine")
+    for line in synthetic.record(synthetic.small_game()):
+        whole.validate(json.loads(line))
+        lines.validate(json.loads(line))
+
+
+@pytest.mark.parametrize("model", kinds.EVENTS, ids=lambda model: model.__name__)
+@few
+@given(data=st.data())
+def test_every_event_has_a_line_of_its_own(model: type[BaseModel], data: st.DataObject) -> None:
+    name = f"{model.__name__}Line"
+    checker = _checkers.setdefault(name, validator(name))
+    _, line, _ = seal("", Recorded(3, 1.5, ("Raj",), data.draw(strategies.of(model))))
+    checker.validate(json.loads(line))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"extra": 1},
+        {"n": 0},
+        {"n": "1"},
+        {"time": "now"},
+        {"audience": "somebody"},
+        {"hash": "0" * 63},
+        {"type": "rained"},
+        {"round": True},
+        {"died": 5},
+    ],
+    ids=str,
+)
+def test_the_schema_refuses_what_the_reader_refuses(spoil: dict[str, Any]) -> None:
+    line = next(line for line in synthetic.record(synthetic.small_game()) if b'"type":"dawn"' in line)
+    value = json.loads(line)
+    checker = validator("RecordLine")
+    assert checker.is_valid(value)
+    assert not checker.is_valid({**value, **spoil})
+
+
+@pytest.mark.parametrize("member", ["n", "time", "audience", "hash", "type", "round"])
+def test_the_schema_needs_every_member_of_a_line(member: str) -> None:
+    line = next(line for line in synthetic.record(synthetic.small_game()) if b'"type":"dawn"' in line)
+    value = json.loads(line)
+    del value[member]
+    assert not validator("RecordLine").is_valid(value)
+
+
+def test_the_first_line_carries_the_version() -> None:
+    first = json.loads(synthetic.record(synthetic.small_game())[0])
+    checker = validator("RecordLine")
+    assert checker.is_valid(first)
+    assert not checker.is_valid({**first, "v": 2})
+    del first["v"]
+    assert not checker.is_valid(first)
+
+
+def test_a_reply_without_its_tags_or_version_is_refused() -> None:
+    reply = {"v": 1, "type": "reply", "kind": "bid", "game": "g", "request": "r", "seat": "A"}
+    checker = validator("Reply")
+    assert checker.is_valid(reply)
+    for tag in ("v", "type", "kind"):
+        assert not checker.is_valid({key: value for key, value in reply.items() if key != tag})
+
+
+def test_the_schemas_are_schemas_of_the_2020_12_draft() -> None:
+    for value in (schema(), *(schema_of(name) for name in names())):
+        assert value["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+        jsonschema.Draft202012Validator.check_schema(value)
+
+
+def test_a_schema_by_name_is_self_contained_and_holds_nothing_more() -> None:
+    for name in names():
+        value = schema_of(name)
+        defined = {f"#/$defs/{part}" for part in value.get("$defs", {})}
+        assert set(references(value)) == defined
+
+
+def test_names_hold_every_message_content_claim_and_line() -> None:
+    expected = {model.__name__ for model in kinds.EVERYTHING} | {model.__name__ for model in CONTENT.values()}
+    expected |= {f"{model.__name__}Line" for model in kinds.EVENTS}
+    expected |= {"RoleClaim", "InspectionClaim", "ProtectionClaim", "AccusationClaim", "GameConfig"}
+    expected |= {"Reply", "Delivery", "TableNews", "RecordLine", "Event", "Claim", "Content"}
+    assert expected <= set(names())
+    assert names() == sorted(names())
+
+
+def test_every_type_and_field_is_described() -> None:
+    for name, definition in schema()["$defs"].items():
+        assert definition["description"], name
+        assert definition["title"] == name
+        for field, value in definition.get("properties", {}).items():
+            # tags and deadlines are named after the very kinds of request they stand for
+            if "const" not in value and name != "Deadlines":
+                assert value.get("description"), f"{name}.{field}"
+
+
+def test_case_does_not_matter_where_the_name_is_clear() -> None:
+    assert schema_of("delivery") == schema_of("Delivery")
+    assert schema_of("DELIVERY")["title"] == "Delivery"
+
+
+def test_an_unknown_name_is_refused_with_similar_ones() -> None:
+    with pytest.raises(ConfigError, match=re.escape("'Delivry' is no message type; did you mean Delivery?")):
+        schema_of("Delivry")
+    with pytest.raises(ConfigError, match=r"'qqq' is no message type$"):
+        schema_of("qqq")
+
+
+def test_a_schema_given_away_can_be_changed_without_harm() -> None:
+    schema()["$defs"].clear()
+    schema_of("Delivery")["properties"].clear()
+    assert "Delivery" in schema()["$defs"]
+    assert schema_of("Delivery")["properties"].keys() == Delivery.model_fields.keys()

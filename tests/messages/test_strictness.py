@@ -1,0 +1,224 @@
+"""What is not exactly a message of this protocol is refused, in one line that names what is wrong."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgpack
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from tests.messages import kinds, strategies
+from wolfbus.canonical import canonical
+from wolfbus.errors import MessageError, VersionError, WolfError
+from wolfbus.messages.codec import (
+    EVENTS,
+    REPLIES,
+    check_version,
+    decode_delivery,
+    decode_news,
+    encode,
+    pack,
+    plain,
+    unpack,
+    validate,
+)
+from wolfbus.messages.content import Bid, Judgement, Speech
+from wolfbus.messages.replies import BidReply
+
+REPLY: dict[str, Any] = {
+    "v": 1,
+    "type": "reply",
+    "kind": "bid",
+    "game": "g",
+    "request": "r",
+    "seat": "A",
+    "content": {"bid": 3},
+}
+JUDGEMENT = {"deceptive": True, "suspicion": 0.5, "confidence": 0.5}
+
+
+def refusal(value: dict[str, Any]) -> str:
+    with pytest.raises(MessageError) as caught:
+        validate(REPLIES, unpack(pack(value)))
+    text = str(caught.value)
+    assert text.isprintable()
+    assert len(text) <= 320
+    return text
+
+
+def an_example(model: type[BaseModel]) -> dict[str, Any]:
+    found: list[BaseModel] = []
+
+    @settings(max_examples=1, database=None, derandomize=True)
+    @given(strategies.of(model))
+    def draw(message: BaseModel) -> None:
+        found.append(message)
+
+    draw()
+    return plain(found[0])  # type: ignore[arg-type]
+
+
+def test_the_reply_that_these_tests_spoil_is_fine() -> None:
+    assert validate(REPLIES, unpack(pack(REPLY))) == BidReply(game="g", request="r", seat="A", content=Bid(bid=3))
+
+
+@pytest.mark.parametrize("model", kinds.EVERYTHING, ids=lambda model: model.__name__)
+def test_an_extra_field_is_refused_everywhere(model: type[BaseModel]) -> None:
+    value = an_example(model)
+    assert model.model_validate(value)
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        model.model_validate({**value, "aside": 1})
+
+
+@pytest.mark.parametrize("model", kinds.EVERYTHING, ids=lambda model: model.__name__)
+def test_every_field_without_a_default_is_needed(model: type[BaseModel]) -> None:
+    value = an_example(model)
+    for name, field in model.model_fields.items():
+        if field.is_required():
+            with pytest.raises(ValidationError, match="Field required"):
+                model.model_validate({key: item for key, item in value.items() if key != name})
+
+
+@pytest.mark.parametrize("model", kinds.EVERYTHING, ids=lambda model: model.__name__)
+def test_no_field_takes_a_value_of_another_type(model: type[BaseModel]) -> None:
+    class Stranger:
+        pass
+
+    value = an_example(model)
+    for name in model.model_fields:
+        with pytest.raises(ValidationError):
+            model.model_validate({**value, name: Stranger()})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("aside", 1, "bid.aside: Extra inputs"),
+        ("seat", 7, "bid.seat: Input should be a valid string"),
+        ("seat", "", "bid.seat: String should have at least 1 character"),
+        ("seat", "x" * 33, "bid.seat: String should have at most 32 characters"),
+        ("game", "../x", "bid.game: String should match pattern"),
+        ("game", "g\n", "bid.game: String should match pattern"),
+        ("content", {"bid": True}, "bid.content.bid: Input should be a valid integer"),
+        ("content", {"bid": 3.0}, "bid.content.bid: Input should be a valid integer"),
+        ("content", {"bid": "3"}, "bid.content.bid: Input should be a valid integer"),
+        ("content", {"bid": 1 << 62}, "bid.content.bid: Input should be less than or equal to"),
+        ("content", {"text": "hello"}, "bid.content.bid: Field required"),
+        ("content", (1,), "bid.content: Input should be a valid dictionary"),
+        ("thought", b"bytes", "bid.thought: Input should be a valid string"),
+        ("reading", "guessed", "bid.reading: Input should be 'clean'"),
+        ("type", "delivery", "bid.type: Input should be 'reply'"),
+        ("kind", "sing", "Input tag 'sing' found using 'kind' does not match any of the expected tags: 'bid', 'speak'"),
+    ],
+)
+def test_the_refusal_names_the_field_and_the_reason(field: str, value: Any, said: str) -> None:
+    assert refusal({**REPLY, field: value}).startswith(said)
+
+
+def test_a_missing_field_is_named() -> None:
+    assert refusal({key: item for key, item in REPLY.items() if key != "request"}) == "bid.request: Field required"
+
+
+def test_an_unknown_event_type_is_refused_naming_the_known_ones() -> None:
+    with pytest.raises(MessageError, match=r"'rained'.*expected tags: 'opened', 'asked'"):
+        validate(EVENTS, {"type": "rained"})
+
+
+@pytest.mark.parametrize("number", [True, "0.5", math.nan, math.inf, -math.inf, -0.1, 1.1, None])
+def test_scores_are_numbers_in_the_unit_interval(number: Any) -> None:
+    for field in ("suspicion", "confidence"):
+        with pytest.raises(ValidationError):
+            Judgement.model_validate({**JUDGEMENT, field: number})
+
+
+@pytest.mark.parametrize("flag", [0, 1, "true", None])
+def test_a_flag_is_a_boolean(flag: Any) -> None:
+    with pytest.raises(ValidationError):
+        Judgement.model_validate({**JUDGEMENT, "deceptive": flag})
+
+
+@pytest.mark.parametrize("version", [2, 0, -1, "1", 1.0, True, None, [1], "x" * 999])
+def test_another_version_is_refused_naming_both(version: Any) -> None:
+    value = {**REPLY, "v": version}
+    if version is None:
+        del value["v"]
+    for read in (unpack, decode_delivery, decode_news):
+        with pytest.raises(VersionError) as caught:
+            read(pack(value))
+        shown = "no protocol version" if version is None else "protocol version"
+        assert str(caught.value).startswith(shown)
+        assert str(caught.value).endswith("this build speaks 1")
+        assert len(str(caught.value)) < 120
+    if version == 2:
+        with pytest.raises(VersionError, match="protocol version 2 is not spoken here; this build speaks 1"):
+            check_version(value)
+
+
+def test_lone_surrogates_are_refused_by_every_text_and_by_the_record() -> None:
+    with pytest.raises(ValidationError, match="unicode"):
+        Speech(text="\ud83d")
+    with pytest.raises(ValidationError, match="unicode"):
+        BidReply(game="g", request="r", seat="A", thought="\udc00")
+    with pytest.raises(UnicodeEncodeError):
+        canonical({"text": "\ud83d"})
+    with pytest.raises(MessageError):
+        unpack(b"\x82\xa1v\x01\xa1a\xa3\xed\xa0\xbd")
+
+
+def test_nan_never_reaches_a_record() -> None:
+    for number in (math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
+            canonical({"x": number})
+
+
+@pytest.mark.parametrize("key", ["line\nbreak", "\x1b[31m", "x" * 5000, "\u202e"])
+def test_a_strangers_words_neither_break_the_line_nor_fill_the_screen(key: str) -> None:
+    refusal({**REPLY, key: 1})
+    refusal({**REPLY, "kind": key})
+
+
+@pytest.mark.parametrize("model", kinds.ON_THE_WIRE, ids=lambda model: model.__name__)
+def test_every_cut_of_a_message_is_refused(model: type[BaseModel]) -> None:
+    body = pack(an_example(model))
+    for end in range(len(body)):
+        with pytest.raises(MessageError):
+            unpack(body[:end])
+    with pytest.raises(MessageError):
+        unpack(body + b"\x00")
+
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(st.binary(max_size=60))
+def test_arbitrary_bytes_are_refused_and_never_crash_the_reader(body: bytes) -> None:
+    for read in (decode_delivery, decode_news, lambda some: validate(REPLIES, unpack(some))):
+        with pytest.raises(MessageError):
+            read(body)
+
+
+ANYTHING = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.floats(), st.text(max_size=3), st.binary(max_size=3)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(st.sampled_from(sorted(REPLY)), ANYTHING)
+def test_any_value_in_any_field_is_taken_as_it_is_or_refused(field: str, value: Any) -> None:
+    body = msgpack.packb({**REPLY, field: value})
+    try:
+        reply = validate(REPLIES, unpack(body))
+    except WolfError:
+        return
+    assert unpack(encode(reply)).get(field) == value
+
+
+def test_deep_nesting_is_refused() -> None:
+    with pytest.raises(MessageError):
+        unpack(b"\x91" * 100_000)
+    with pytest.raises(MessageError):
+        unpack(b"\x81\xa1a" * 100_000 + b"\x01")

@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wolfbus.errors import ConfigError, RecordError
+from wolfbus.messages.content import Ballot
+from wolfbus.record.paper_log import (
+    PaperAction,
+    PaperLabel,
+    PaperLog,
+    is_paper_log,
+    meta_beside,
+    read_meta,
+    read_paper_log,
+)
+
+DATA = Path(__file__).parent / "data"
+LOG = DATA / "small-events.ndjson"
+META = DATA / "small-run_meta.json"
+LINES = LOG.read_bytes().splitlines(keepends=True)
+
+
+@pytest.fixture(scope="module")
+def log() -> PaperLog:
+    return read_paper_log(LOG)
+
+
+def test_the_first_line_tells_a_paper_log_from_anything_else() -> None:
+    assert is_paper_log(LINES[0])
+    for other in (
+        b"",
+        b"{",
+        b"[1]",
+        b"null",
+        b'{"event":"debate"}',
+        b"\xff\xfe",
+        b'{"v":1,"n":1,"type":"opened"}',
+        b"[" * 9000,
+    ):
+        assert not is_paper_log(other)
+
+
+def test_roles_and_model_come_from_the_metadata_beside_the_log(log: PaperLog) -> None:
+    assert (log.run, log.model, log.name) == ("small-1", "a-model", "small-events.ndjson")
+    assert log.players == ("Ines", "Otto", "Pavel", "Quinn", "Rosa")
+    assert log.roles["Otto"] == "Werewolf"
+
+
+def test_rounds_are_recovered_from_the_order_of_events(log: PaperLog) -> None:
+    assert log.rounds == 2
+    assert [(each.number, each.line, each.round) for each in log.statements] == [
+        (1, 6, 1),
+        (2, 8, 1),
+        (3, 10, 1),
+        (4, 11, 1),
+        (5, 20, 2),
+    ]
+
+
+def test_a_statement_is_of_the_debate_where_its_turn_follows_and_of_the_vote_where_none_does(log: PaperLog) -> None:
+    assert [(each.speaker, each.phase) for each in log.statements] == [
+        ("Rosa", "debate"),
+        ("Otto", "debate"),
+        ("Quinn", "debate"),
+        ("Rosa", "vote"),
+        ("Ines", "debate"),
+    ]
+
+
+def test_a_turn_that_nobody_analysed_is_a_statement_all_the_same(log: PaperLog) -> None:
+    third = log.statements[2]
+    assert (third.text, third.own, dict(third.others)) == ("That is absurd.", None, {})
+
+
+def test_nights_say_who_acted_and_who_died(log: PaperLog) -> None:
+    first, second = log.nights
+    assert first.died is None
+    assert first.actions == (
+        PaperAction("kill", "Otto", "Quinn"),
+        PaperAction("protect", "Pavel", "Quinn"),
+        PaperAction("inspect", "Ines", "Rosa", "Villager"),
+    )
+    assert (second.round, second.died) == (2, "Pavel")
+
+
+def test_votes_stand_as_recorded_and_are_read_again_where_the_log_kept_the_reply(log: PaperLog) -> None:
+    first, second = log.days
+    assert {vote.voter: vote.recorded for vote in first.votes} == {
+        "Ines": None,
+        "Otto": "Quinn",
+        "Pavel": None,
+        "Quinn": "Zora",
+        "Rosa": "Otto",
+    }
+    assert all(vote.read is None for vote in first.votes)
+    reread = {vote.voter: vote.read for vote in second.votes if vote.read is not None}
+    assert reread["Otto"].content == Ballot(target="Ines", reason="She lies.")
+    assert (reread["Rosa"].content, reread["Rosa"].reading) == (Ballot(target="Otto", reason="At last."), "coerced")
+
+
+def test_exiles_and_the_end_are_found(log: PaperLog) -> None:
+    assert [(day.named, day.exiled) for day in log.days] == [(None, None), ("Otto", "Otto")]
+    assert (log.winner, log.ended, log.unknown) == ("villagers", True, 1)
+
+
+def test_a_filler_counts_as_the_papers_code_counted_it_when_read_as_recorded(log: PaperLog) -> None:
+    analysis = log.statements[0].others["Ines"]
+    assert analysis.filler
+    recorded = analysis.label(as_recorded=True)
+    assert recorded is not None
+    assert (recorded.deceptive, recorded.suspicion, recorded.confidence, recorded.kind) == (False, 0.5, 0.0, "none")
+
+
+def test_whole_json_in_a_fence_is_recovered(log: PaperLog) -> None:
+    reread = log.statements[0].others["Ines"].label(as_recorded=False)
+    assert reread == PaperLabel(False, 0.2, 0.8, "none", None, "It matches what I heard.", "extracted")
+
+
+def test_an_analysis_that_was_parsed_is_no_filler_and_reads_clean(log: PaperLog) -> None:
+    own = log.statements[0].own
+    assert own is not None
+    assert not own.filler
+    assert own.reread == PaperLabel(False, None, 0.9, "none", None, "I said what I saw.", "clean")
+
+
+def test_a_cut_off_reply_keeps_the_fields_it_holds_and_no_others(log: PaperLog) -> None:
+    analysis = log.statements[0].others["Otto"]
+    assert analysis.partial
+    assert not analysis.lost
+    assert analysis.reread is not None
+    assert (analysis.reread.deceptive, analysis.reread.confidence, analysis.reread.kind) == (True, 0.65, "misdirection")
+    assert (analysis.reread.suspicion, analysis.reread.reading) == (None, "repaired")
+
+
+def test_a_reply_that_never_came_and_a_refusal_are_lost(log: PaperLog) -> None:
+    others = log.statements[0].others
+    for name in ("Pavel", "Quinn"):
+        assert others[name].filler
+        assert others[name].lost
+        assert others[name].label(as_recorded=False) is None
+    assert others["Pavel"].read is None
+    assert others["Quinn"].read is not None
+    assert others["Quinn"].read.fault == "unparseable"
+
+
+def test_older_logs_keep_the_raw_reply_elsewhere(log: PaperLog) -> None:
+    others = log.statements[1].others
+    # Ines's under "raw_response", Pavel's only in the text that stands for the failed parse
+    assert others["Ines"].reread == PaperLabel(True, 1.0, 1.0, "fabrication", None, "I am the Seer.", "extracted")
+    assert others["Pavel"].reread == PaperLabel(True, 0.6, 0.5, "distortion", None, "It comes too pat.", "extracted")
+
+
+def test_counts_say_what_our_reading_recovers(log: PaperLog) -> None:
+    counts = log.counts()
+    assert (counts.analyses, counts.fillers, counts.recovered) == (19, 17, 15)
+    assert dict(counts.readings) == {"clean": 2, "extracted": 11, "repaired": 3, "coerced": 1}
+    assert (counts.partial, counts.lost) == (2, 2)
+
+
+def test_a_log_may_come_as_lines_with_its_metadata_named(log: PaperLog) -> None:
+    again = read_paper_log(iter(LINES), META, name="small-events.ndjson")
+    assert again == log
+
+
+def test_a_run_may_stop_anywhere() -> None:
+    for end in range(1, len(LINES)):
+        log = read_paper_log(LINES[:end], META)
+        assert log.ended == (end >= len(LINES) - 1)
+
+
+def test_without_its_metadata_a_log_is_refused_in_one_line(tmp_path: Path) -> None:
+    lonely = tmp_path / "lonely-events.ndjson"
+    lonely.write_bytes(LINES[0])
+    for source in (lonely, LINES):
+        with pytest.raises(ConfigError, match=r"--roles FILE") as caught:
+            read_paper_log(source)
+        assert "\n" not in str(caught.value)
+
+
+def test_the_metadata_is_found_by_the_logs_name_or_in_its_folder(tmp_path: Path) -> None:
+    assert meta_beside(LOG) == META
+    assert meta_beside(DATA / "small-events.ndjson.gz") == META
+    folder = tmp_path / "run_meta.json"
+    assert meta_beside(tmp_path / "events.ndjson") is None
+    folder.write_bytes(META.read_bytes())
+    assert meta_beside(tmp_path / "events.ndjson") == folder
+    assert meta_beside(tmp_path / "x-events.ndjson") == folder
+    (tmp_path / "x-run_meta.json").write_bytes(META.read_bytes())
+    assert meta_beside(tmp_path / "x-events.ndjson") == tmp_path / "x-run_meta.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("{", "not JSON"),
+        ("[]", 'no "roles"'),
+        ('{"roles": {}}', 'no "roles"'),
+        ('{"roles": {"Ines": "Witch"}}', "the role of 'Ines' is none of"),
+        ('{"roles": {"Ines": "Seer"}, "players": ["Otto"]}', "name different players"),
+    ],
+)
+def test_metadata_of_something_else_is_refused_in_one_line(tmp_path: Path, text: str, what: str) -> None:
+    path = tmp_path / "run_meta.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=what) as caught:
+        read_meta(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_metadata_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_paper_log(LOG, tmp_path / "none.json")
+
+
+def test_metadata_of_another_run_is_noticed(tmp_path: Path) -> None:
+    other = tmp_path / "run_meta.json"
+    other.write_text(json.dumps({"roles": {"Ines": "Seer", "Bruno": "Werewolf"}}))
+    with pytest.raises(RecordError, match="'Otto' is not among the players") as caught:
+        read_paper_log(LOG, other)
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (b'{"timestamp": "2025', "not JSON"),
+        (b"[]", "not a JSON object"),
+        (b'{"event": "debate"}', "event or details is missing"),
+        (b'{"event": "debate", "actor": "Otto", "details": {}}', "dialogue is missing"),
+        (b'{"event": "debate", "actor": "Zora", "details": {"dialogue": "x"}}', "'Zora' is not among the players"),
+        (
+            b'{"event": "deception_analysis", "actor": "Otto", "details": {"statement": "x"}}',
+            "other_analyses is missing",
+        ),
+        (
+            b'{"event":"deception_analysis","actor":"Ines","details":{"statement":"","other_analyses":{"Otto":1}}}',
+            "the analysis by Otto is no object",
+        ),
+        (b'{"event": "vote", "actor": "system", "details": {}}', "votes is missing"),
+        (b'{"event": "check_winner_day", "actor": "system", "details": {"winner": "Bears"}}', "'Bears' is no winner"),
+        (b'{"event": "resolve_night", "actor": "system", "details": {}}', "announcement is missing"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named_by_its_number(line: bytes, what: str) -> None:
+    with pytest.raises(RecordError, match=what) as caught:
+        read_paper_log([*LINES[:5], line], META, name="x")
+    assert caught.value.line == 6
+    assert "\n" not in str(caught.value)
+
+
+def test_an_analysis_must_say_whether_the_statement_is_deceptive() -> None:
+    details = {"statement": "x", "self_analysis": {"confidence": 0.5}, "other_analyses": {}}
+    line = json.dumps({"event": "deception_analysis", "actor": "Otto", "details": details}).encode()
+    with pytest.raises(RecordError, match="the analysis by Otto has no is_deceptive"):
+        read_paper_log([line], META)
+
+
+def test_an_empty_log_is_refused() -> None:
+    with pytest.raises(RecordError, match="empty"):
+        read_paper_log([], META)
+
+
+def test_an_exile_that_names_a_dead_player_or_nobody_there_is_changes_nothing() -> None:
+    exile = b'{"event": "exile", "actor": "system", "details": {"exiled": "%s"}}'
+    for name in (b"Pavel", b"Zora"):
+        day = read_paper_log([*LINES[:21], exile % name], META).days[-1]
+        assert (day.named, day.exiled) == (name.decode(), None)

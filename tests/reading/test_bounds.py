@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from wolfbus.reading import read
+from wolfbus.reading.ladder import LONGEST
+from wolfbus.vocabulary import Kind
+
+SIZE = 200_000
+_NOISE = random.Random(4)
+GARBAGE = {
+    "braces": "{" * SIZE,
+    "brackets": "[" * SIZE,
+    "open objects": '{"a":' * (SIZE // 5),
+    "open Python objects": "{'" * (SIZE // 2),
+    "quotes": '"' * SIZE,
+    "backslashes": '{"a": "' + "\\" * SIZE,
+    "line breaks": '{"a": "' + "\n" * SIZE,
+    "parentheses": '{"a":' + "(" * SIZE,
+    "comments": "{" + "/*" * (SIZE // 2),
+    "bare words": "{" + "a:" * (SIZE // 2),
+    "fences of broken JSON": '```json\n{"a\n```\n' * (SIZE // 17),
+    "thinking tags": "<think></think>" * (SIZE // 15),
+    "closing tags": "</think>A" * (SIZE // 9),
+    "objects": '{"bid":1} ' * (SIZE // 10),
+    "broken objects": '{"a":1,,} ' * (SIZE // 10),
+    "names": "Bram " * (SIZE // 5),
+    "digits": "9" * SIZE,
+    "emoji": "🐺" * SIZE,
+    "NUL bytes": "\0" * SIZE,
+    "lone surrogates": "\ud800" * SIZE,
+    "noise": "".join(_NOISE.choice("{}[]\",:'ab1 \\\n") for _ in range(SIZE)),
+    "what json-repair is slowest on": "{'a': " + "“:" * 3_900,
+    "more of it": "{'a': " + '"bid":[' * 1_100,
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE)
+@pytest.mark.parametrize("kind", ["bid", "speak", "assess_other", "vote"])
+def test_200_kb_of_garbage_cost_a_moment(kind: Kind, garbage: str) -> None:
+    began = time.process_time()
+    read(kind, garbage, legal=["Ana", "Bram", None], names=["Ana", "Bram", "Dilara"])
+    # about 0.05 s on one core; the bound only has to tell it from the seconds and minutes of a quadratic search
+    assert time.process_time() - began < 0.5
+
+
+def test_a_reply_beyond_all_bounds_is_not_looked_at() -> None:
+    got = read("bid", '{"bid": 7}' + " " * LONGEST)
+    assert got.fault == "unparseable"

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.messages import kinds, strategies
+from tests.record import synthetic
+from wolfbus.config import Deadlines, GameConfig
+from wolfbus.messages.codec import plain
+from wolfbus.messages.events import (
+    Absent,
+    Answered,
+    AnsweredAssessOther,
+    AnsweredBid,
+    AnyEvent,
+    Dawn,
+    Opened,
+    Rejected,
+)
+from wolfbus.record.digest import Digest, digest_of, essence
+from wolfbus.record.line import parse_line
+
+GAME = synthetic.small_game()
+DIGEST = digest_of(GAME)
+few = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+
+
+def with_(type_: type[Any], change: Callable[[Any], Any]) -> str:
+    """The digest after changing every event of a type."""
+    assert any(isinstance(event, type_) for event in GAME)
+    return digest_of(change(event) if isinstance(event, type_) else event for event in GAME)
+
+
+def opened_with(**fields: Any) -> str:
+    return with_(Opened, lambda event: event.model_copy(update=fields))
+
+
+def with_config(**fields: Any) -> str:
+    return opened_with(config=synthetic.CONFIG.model_copy(update=fields))
+
+
+def with_seats(change: Callable[[Any], Any]) -> str:
+    return opened_with(seats=tuple(change(seat) for seat in GAME[0].seats))  # type: ignore[union-attr]
+
+
+def test_the_digest_is_pinned_on_a_game_computed_by_hand() -> None:
+    bid = AnsweredBid(batch=3, seat="Raj", outcome="accepted", reading="clean", content={"bid": 4}, thought="hm")
+    lines = (
+        '{"batch":3,"content":{"bid":4},"seat":"Raj","type":"answered"}\n'
+        '{"batch":3,"outcome":"timed_out","seat":"Mia","type":"answered"}\n'
+        '{"died":"Raj","round":1,"type":"dawn"}\n'
+    )
+    late = AnsweredBid(batch=3, seat="Mia", outcome="timed_out")
+    assert digest_of([bid, late, Dawn(round=1, died="Raj")]) == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def test_it_is_the_same_fed_at_once_or_event_by_event_or_read_back() -> None:
+    digest = Digest()
+    for event in GAME:
+        digest.feed(event)
+    assert digest.hexdigest() == DIGEST
+    assert digest_of(parse_line(line, 1).event for line in synthetic.record(GAME)) == DIGEST
+
+
+def test_numbers_times_and_hashes_do_not_count() -> None:
+    later = synthetic.record(GAME, pace=5.0)
+    assert later != synthetic.record(GAME)
+    assert digest_of(parse_line(line, 1).event for line in later) == DIGEST
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        opened_with(game="another"),
+        opened_with(version="9.9"),
+        opened_with(started=5.0),
+        with_seats(lambda seat: seat.model_copy(update={"agent": "elsewhere"})),
+        with_config(absent_grace=0.5),
+        with_config(deadlines=Deadlines(bid=1.0)),
+        with_(Answered, lambda event: event.model_copy(update={"thought": "other"})),
+        with_(Answered, lambda event: event.model_copy(update={"raw": "other"})),
+        with_(Answered, lambda event: event.model_copy(update={"note": "other"})),
+        with_(Answered, lambda event: event.model_copy(update={"reading": "reasked"})),
+        digest_of(event for event in GAME if not isinstance(event, Rejected)),
+        with_(Rejected, lambda event: event.model_copy(update={"note": "other"})),
+    ],
+    ids=[
+        "game id",
+        "version",
+        "time of the start",
+        "agents",
+        "absent grace",
+        "deadlines",
+        "thoughts",
+        "raw texts",
+        "notes",
+        "readings",
+        "no rejections",
+        "other rejections",
+    ],
+)
+def test_what_may_differ_between_plays_does_not_count(same: str) -> None:
+    assert same == DIGEST
+
+
+OTHER_RULES: dict[str, Any] = {
+    "villagers": 3,
+    "werewolves": 1,
+    "seers": 0,
+    "doctors": 2,
+    "names": None,
+    "roles": None,
+    "reveal_on_death": "role",
+    "max_reply_bytes": 999,
+    "strikes": 7,
+}
+
+
+@pytest.mark.parametrize("field", sorted(set(GameConfig.model_fields) - {"deadlines", "absent_grace"}))
+def test_every_rule_counts(field: str) -> None:
+    old = getattr(synthetic.CONFIG, field)
+    another = {bool: lambda: not old, int: lambda: old + 1, float: lambda: old / 2}
+    new = OTHER_RULES[field] if field in OTHER_RULES else another[type(old)]()
+    assert with_config(**{field: new}) != DIGEST
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda seat: seat.model_copy(update={"brain": "random"}),
+        lambda seat: seat.model_copy(update={"declines": ("bid",)}),
+        lambda seat: seat.model_copy(update={"name": seat.name + "!"}),
+        lambda seat: seat.model_copy(update={"role": "Villager"}),
+    ],
+    ids=["brain", "declines", "name", "role"],
+)
+def test_seats_count(change: Callable[[Any], Any]) -> None:
+    assert with_seats(change) != DIGEST
+
+
+@pytest.mark.parametrize("place", range(len(GAME)))
+def test_no_event_can_be_left_out_doubled_or_moved(place: int) -> None:
+    event = GAME[place]
+    expected = isinstance(event, Rejected)
+    assert (digest_of(GAME[:place] + GAME[place + 1 :]) == DIGEST) is expected
+    assert (digest_of([*GAME[:place], event, *GAME[place:]]) == DIGEST) is expected
+    if place + 1 < len(GAME) and not expected and not isinstance(GAME[place + 1], Rejected):
+        swapped = [*GAME[:place], GAME[place + 1], event, *GAME[place + 2 :]]
+        assert digest_of(swapped) != DIGEST
+
+
+@pytest.mark.parametrize("field", ["batch", "seat", "outcome", "content", "fault"])
+def test_what_became_of_an_answer_counts(field: str) -> None:
+    other = {"batch": 99, "seat": "Nobody", "outcome": "defaulted", "content": None, "fault": "ambiguous"}
+    assert with_(AnsweredAssessOther, lambda event: event.model_copy(update={field: other[field]})) != DIGEST
+
+
+def test_every_word_of_an_accepted_answer_counts() -> None:
+    def changed(event: AnsweredAssessOther, **fields: Any) -> AnsweredAssessOther:
+        content = event.content and event.content.model_copy(update=fields)
+        return event.model_copy(update={"content": content})
+
+    for fields in ({"suspicion": 0.81}, {"confidence": 0.2}, {"kind": "omission"}, {"reasoning": "else"}):
+        assert with_(AnsweredAssessOther, lambda event, fields=fields: changed(event, **fields)) != DIGEST
+
+
+@pytest.mark.parametrize(
+    "model",
+    [model for model in kinds.EVENTS if not issubclass(model, Answered | Rejected | Opened)],
+    ids=lambda model: model.__name__,
+)
+@few
+@given(data=st.data())
+def test_every_field_of_a_game_event_counts(model: type[AnyEvent], data: st.DataObject) -> None:
+    one, other = data.draw(strategies.of(model)), data.draw(strategies.of(model))
+    assert (digest_of([one]) == digest_of([other])) is (one == other)
+
+
+def test_an_absence_counts() -> None:
+    assert digest_of(event for event in GAME if not isinstance(event, Absent)) != DIGEST
+
+
+def test_deadlines_are_in_no_essence() -> None:
+    for event in GAME:
+        text = json.dumps(essence(event, plain(event)))
+        assert "deadlines" not in text
+        assert "agent-" not in text
+        assert "thought" not in text
+        assert "CANARY-raw" not in text

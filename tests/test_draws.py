@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wolfbus.draws import brain_seed, choose, choose_weighted, draw, shuffled, unit
+
+SEEDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+quick = settings(max_examples=50, deadline=None, database=None)
+
+
+def sha(text: str) -> int:
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16)
+
+
+def test_draws_are_sha_256_of_their_place() -> None:
+    assert draw("7", "floor", 2, 3, 1) == sha("7|floor|2|3|1")
+    assert draw("Straße", "kill") == sha("Straße|kill|0|0|0")
+
+
+def test_draws_are_pinned_for_ever() -> None:
+    """Computed with `printf %s '7|floor|2|3|1' | sha256sum` and the like."""
+    assert f"{draw('7', 'floor', 2, 3, 1):064x}" == PINNED_FLOOR
+    assert f"{draw('1', 'roles'):064x}" == PINNED_ROLES
+    assert brain_seed("7", "Raj") == PINNED_BRAIN
+
+
+PINNED_FLOOR = "d9b3a7044cb2281d9c9bfd6b59a28629d3e385800f48a09e38441a2bd92eb829"
+PINNED_ROLES = "535838d9724f07650d271323c7130fbe1dc4b85abfe5c45ffbd1a4c25d03de3d"
+PINNED_BRAIN = "b2fd0a3caa5190382b607c184b8cfe85c7b550fc84c5eb0417019edefc77b72d"
+
+
+def test_a_choice_is_the_draw_modulo_the_options() -> None:
+    assert choose("7", "kill", "abcde", 2) == "abcde"[sha("7|kill|2|0|0") % 5]
+    assert choose("7", "kill", ["only"], 9, 9, 9) == "only"
+
+
+def test_a_weighted_choice_walks_the_weights_in_order() -> None:
+    options = [("a", 1), ("b", 2), ("c", 4)]
+    for turn in range(50):
+        point = sha(f"7|floor|1|{turn}|0") % 7
+        assert choose_weighted("7", "floor", options, 1, turn) == "abbcccc"[point]
+
+
+def test_equal_weights_are_an_equal_choice() -> None:
+    for turn in range(20):
+        weighted = choose_weighted("s", "floor", [(name, 1) for name in "abc"], 1, turn)
+        assert weighted == choose("s", "floor", "abc", 1, turn)
+
+
+def test_a_shuffle_is_fisher_yates_from_the_end() -> None:
+    deck = list("abcd")
+    for last in (3, 2, 1):
+        other = sha(f"7|names|0|0|{last}") % (last + 1)
+        deck[last], deck[other] = deck[other], deck[last]
+    assert shuffled("7", "names", "abcd") == tuple(deck)
+
+
+def test_a_unit_is_the_first_53_bits() -> None:
+    assert unit("7", "bluff", 1) == (sha("7|bluff|1|0|0") >> (256 - 53)) / 2**53
+
+
+def test_nothing_to_choose_from_is_said() -> None:
+    with pytest.raises(IndexError, match="no options to draw 'kill' from"):
+        choose("7", "kill", [])
+    with pytest.raises(IndexError, match="no options to draw 'floor' from"):
+        choose_weighted("7", "floor", [])
+
+
+@quick
+@given(SEEDS, st.lists(st.integers(), max_size=20))
+def test_a_shuffle_is_a_permutation_and_leaves_its_input_alone(seed: str, items: list[int]) -> None:
+    before = list(items)
+    assert sorted(shuffled(seed, "names", items)) == sorted(items)
+    assert items == before
+
+
+@quick
+@given(SEEDS, st.lists(st.tuples(st.integers(), st.integers(1, 9)), min_size=1, max_size=6))
+def test_only_options_given_are_chosen(seed: str, options: list[tuple[int, int]]) -> None:
+    assert choose_weighted(seed, "floor", options) in {option for option, _ in options}
+    assert choose(seed, "floor", options) in options
+    assert 0 <= unit(seed, "floor") < 1
+
+
+@quick
+@given(SEEDS, st.permutations([("kill", 1), ("floor", 2), ("names", 3), ("kill", 4)]))
+def test_no_draw_depends_on_the_draws_before_it(seed: str, order: list[tuple[str, int]]) -> None:
+    fresh = {place: draw(seed, place[0], place[1]) for place in sorted(order)}
+    again = {}
+    for purpose, round_ in order:
+        choose(seed, "another", "abc", round_)
+        again[purpose, round_] = draw(seed, purpose, round_)
+    assert again == fresh
+
+
+def test_every_part_of_the_place_counts() -> None:
+    places = [("kill", 1, 2, 3), ("bill", 1, 2, 3), ("kill", 2, 1, 3), ("kill", 1, 3, 2), ("kill", 12, 0, 3)]
+    assert len({draw("7", *place) for place in places}) == len(places)
+    assert draw("7", "kill") != draw("8", "kill")
+
+
+def test_weights_are_proportions() -> None:
+    drawn = Counter(choose_weighted(str(seed), "floor", [("named", 2), ("x", 1), ("y", 1)]) for seed in range(8000))
+    # 5 standard deviations of a binomial; the seeds are fixed, so this holds or it never does
+    assert abs(drawn["named"] - 4000) < 5 * (8000 * 0.5 * 0.5) ** 0.5
+    assert abs(drawn["x"] - 2000) < 5 * (8000 * 0.25 * 0.75) ** 0.5
+
+
+def test_shuffles_and_choices_are_uniform() -> None:
+    orders = Counter(shuffled(str(seed), "names", "abc") for seed in range(6000))
+    assert len(orders) == 6
+    assert all(abs(count - 1000) < 5 * (6000 * (1 / 6) * (5 / 6)) ** 0.5 for count in orders.values())
+    picks = Counter(choose(str(seed), "kill", "abcde") for seed in range(5000))
+    assert all(abs(count - 1000) < 5 * (5000 * 0.2 * 0.8) ** 0.5 for count in picks.values())
+
+
+def test_brains_seeds_differ_by_seat_and_are_not_the_games() -> None:
+    seeds = {brain_seed("7", seat) for seat in ("Raj", "Mia", "Tom")}
+    assert len(seeds) == 3
+    assert "7" not in seeds

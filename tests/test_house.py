@@ -1,0 +1,79 @@
+"""The house stands: imports point one way, types hold, style is kept, and the command line starts at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("wolfbus", "moderator", "players", "analytics")
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def module(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(sys.executable, "-m", name, *arguments)
+
+
+def test_the_services_never_import_each_other():
+    # the console script of import-linter has no module form
+    result = run(str(Path(sys.executable).with_name("lint-imports")))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.timeout(300)
+def test_types_hold_under_mypy_strict():
+    result = module("mypy")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_ruff_finds_nothing():
+    checked = module("ruff", "check", ".")
+    assert checked.returncode == 0, checked.stdout
+    formatted = module("ruff", "format", "--check", ".")
+    assert formatted.returncode == 0, formatted.stdout
+
+
+def test_every_module_says_what_it_is_and_stays_one_concept():
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            assert len(lines) <= 400, f"{path.relative_to(ROOT)} has {len(lines)} lines"
+
+
+HEAVY = ("sklearn", "scipy", "openai", "numpy", "redis", "rich")
+
+
+def loaded(code: str) -> set[str]:
+    script = f"import json, sys\n{code}\nprint(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))"
+    result = run(sys.executable, "-c", script)
+    assert result.returncode == 0, result.stderr
+    return set(json.loads(result.stdout.splitlines()[-1]))
+
+
+def test_help_loads_nothing_heavy():
+    assert not loaded("from wolfbus.cli import run\nrun(['--help'])")
+
+
+def test_a_scripted_game_loads_neither_scikit_learn_nor_openai_nor_redis(tmp_path):
+    heavy = loaded(
+        f"from wolfbus.cli import run\nassert run(['play', '--seed', '1', '--json', '--out', {str(tmp_path)!r}]) == 0"
+    )
+    assert not heavy & {"sklearn", "openai", "redis", "scipy"}
+
+
+def test_help_costs_under_a_third_of_a_second_of_cpu():
+    costs = []
+    for _ in range(5):
+        before = os.times()
+        assert module("wolfbus", "--help").returncode == 0
+        after = os.times()
+        costs.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    assert sorted(costs)[len(costs) // 2] < 0.3

@@ -1,0 +1,282 @@
+"""What a user types, what comes back, and what survives."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WOLFBUS = [sys.executable, "-m", "wolfbus"]
+SLOW_BRAIN = """
+import threading
+from players.brain import BaseBrain
+
+
+class Slow(BaseBrain):
+    def speak(self, ask, view):
+        threading.Event().wait(600)
+"""
+
+
+def wolfbus(*arguments: str, cwd: Path | None = None, stdin: bytes | None = None, **environment: str):
+    return subprocess.run(
+        [*WOLFBUS, *arguments],
+        capture_output=True,
+        cwd=cwd,
+        input=stdin,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("records")
+    result = wolfbus("play", "--seed", "7", "--json", "--out", str(out), "--game", "kept")
+    assert result.returncode == 0, result.stderr
+    return out / "kept.ndjson"
+
+
+def one_line(result, status: int, *words: str) -> str:
+    text = result.stderr.decode()
+    assert result.returncode == status, (result.returncode, text)
+    assert "Traceback" not in text
+    last = text.strip().splitlines()[-1]
+    for word in words:
+        assert word in last, text
+    return last
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["play", "--players", "scripted*7"], ["7", "8"]),
+        (["play", "--players", "wizard"], ["wizard", "scripted"]),
+        (["play", "--players", "nosuchmodule:Brain"], ["nosuchmodule"]),
+        (["play", "--bus", "carrier-pigeon://roof"], ["carrier-pigeon"]),
+        (["play", "--game", "../../etc/passwd"], ["--game"]),
+        (["play", "--config", "missing.toml"], ["missing.toml"]),
+        (["replay", "missing.ndjson"], ["missing.ndjson"]),
+        (["replay", os.devnull], ["empty"]),
+        (["schema", "Bidd"], ["Bid"]),
+        (["rules", "--config", os.devnull + "/x"], ["/x"]),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(tmp_path, arguments, words):
+    one_line(wolfbus(*arguments, cwd=tmp_path), 2, *words)
+    assert not list(tmp_path.rglob("*.ndjson"))
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("werewolves = 7", ["werewolves", "fewer"]),
+        ("debate_turn = 3", ["debate_turn", "debate_turns"]),
+        ("alpha = 1.5", ["alpha", "1.5"]),
+        ("names = [", ["not TOML"]),
+        ('players = ["scripted"]', ["players", "1", "8"]),
+        ("[deadlines]\nbid = 0", ["deadlines.bid"]),
+    ],
+)
+def test_an_impossible_config_is_refused_with_field_and_reason(tmp_path, toml, words):
+    (tmp_path / "game.toml").write_text(toml)
+    one_line(wolfbus("play", "--config", "game.toml", cwd=tmp_path), 2, "game.toml", *words)
+
+
+def test_a_redis_that_is_not_there_is_one_line_and_exit_1_or_2(tmp_path):
+    result = wolfbus("play", "--bus", "redis://user:secret@127.0.0.1:1/0?patience=0.2", cwd=tmp_path)
+    assert result.returncode in {1, 2}
+    assert b"127.0.0.1:1" in result.stderr
+    assert b"secret" not in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+def test_ctrl_c_ends_cleanly_keeps_the_record_and_exits_130(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW_BRAIN)
+    process = subprocess.Popen(
+        [*WOLFBUS, "play", "--players", "slow:Slow", "--game", "cut", "--plain"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        text=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "r1" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "cut.ndjson" in err
+    assert "Traceback" not in err
+    result = wolfbus("replay", "runs/cut.ndjson", "--json", cwd=tmp_path)
+    value = json.loads(result.stdout)
+    assert result.returncode == 1
+    assert value["verified"] is False
+    assert value["events"] > 10
+    assert "stops before" in value["problems"][0]
+
+
+def test_kill_9_leaves_a_record_that_reads(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW_BRAIN)
+    process = subprocess.Popen(
+        [*WOLFBUS, "play", "--players", "slow:Slow", "--game", "killed", "--plain"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        text=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "r1" in line:
+            break
+    process.kill()
+    process.communicate(timeout=30)
+    value = json.loads(wolfbus("replay", "runs/killed.ndjson", "--json", cwd=tmp_path).stdout)
+    assert value["events"] > 10
+    assert "stops before" in value["problems"][0]
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing_recorded(tmp_path):
+    result = subprocess.run(
+        [*WOLFBUS, "play", "--seed", "7", "--game", "full", "--quiet"],
+        cwd=tmp_path,
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000)),
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
+        check=False,
+    )
+    text = result.stderr.decode()
+    assert result.returncode == 1, text
+    assert "full.ndjson" in text
+    assert "Traceback" not in text
+    value = json.loads(wolfbus("replay", "runs/full.ndjson", "--json", cwd=tmp_path).stdout)
+    assert value["events"] > 20
+    assert "stops before" in value["problems"][0]
+
+
+def test_a_record_is_never_overwritten(tmp_path):
+    first = wolfbus("play", "--seed", "1", "--game", "same", "--json", cwd=tmp_path)
+    assert first.returncode == 0
+    before = (tmp_path / "runs" / "same.ndjson").read_bytes()
+    again = wolfbus("play", "--seed", "2", "--game", "same", "--json", cwd=tmp_path)
+    one_line(again, 2, "same.ndjson")
+    assert (tmp_path / "runs" / "same.ndjson").read_bytes() == before
+
+
+def test_replay_reads_standard_input_and_gzip(record, tmp_path):
+    plain = wolfbus("replay", str(record), "--json")
+    packed = tmp_path / "kept.ndjson.gz"
+    packed.write_bytes(gzip.compress(record.read_bytes()))
+    assert wolfbus("replay", str(packed), "--json").stdout == plain.stdout
+    assert wolfbus("replay", "-", "--json", stdin=record.read_bytes()).stdout == plain.stdout
+
+
+def test_replay_recomputes_under_other_criteria(record):
+    def metrics(*arguments):
+        return json.loads(wolfbus("replay", str(record), "--json", *arguments).stdout)["metrics"]
+
+    usual, flat = metrics(), metrics("--alpha", "0", "--prior", "0.25")
+    assert usual["table2"] != flat["table2"]
+    assert usual["table3"] == flat["table3"]
+
+
+def test_replay_shows_the_state_at_an_event_and_one_seats_view_of_it(record):
+    state = wolfbus("replay", str(record), "--until", "40").stdout.decode()
+    assert "Werewolf" in state
+    name = json.loads(record.read_text().splitlines()[0])["seats"][0]["name"]
+    view = wolfbus("replay", str(record), "--until", "40", "--as", name).stdout.decode()
+    assert name in view
+    one_line(wolfbus("replay", str(record), "--as", "Nemo"), 2, "Nemo", name)
+    one_line(wolfbus("replay", str(record), "--until", "99999"), 2, "99999")
+
+
+def test_replay_plays_back_in_plain_lines(record):
+    result = wolfbus("replay", str(record), "--speed", "100000", "--plain")
+    assert result.returncode == 0
+    assert result.stderr.decode().count("\n") > 20
+
+
+def test_replay_publishes_to_a_bus_once_however_often(record, redis_url):
+    from wolfbus.bus import open_bus, streams
+
+    for _ in range(2):
+        result = wolfbus("replay", str(record), "--to-bus", redis_url, "--house", "shown", "--json")
+        assert result.returncode == 0, result.stderr
+    bus = open_bus(redis_url)
+    try:
+        entries = bus.entries(streams.record("shown", "kept"), limit=10_000)
+        assert [entry.number for entry in entries] == list(range(1, len(record.read_text().splitlines()) + 1))
+        assert bus.entries(streams.table("shown", "kept"))
+    finally:
+        bus.close()
+
+
+def test_every_line_that_is_edited_dropped_swapped_or_inserted_is_named(record, tmp_path):
+    from wolfbus.cli.proof import Criteria, open_source, prove
+    from wolfbus.errors import RecordError
+
+    lines = record.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "edited.ndjson"
+
+    def problem(edited: list[bytes]) -> str:
+        path.write_bytes(b"".join(edited))
+        try:
+            proof = prove(open_source(str(path)), Criteria(), keep=False)
+        except RecordError as error:
+            return str(error)
+        assert not proof.verified
+        return proof.problems[0]
+
+    step = max(1, len(lines) // 40)
+    for at in range(0, len(lines), step):
+        line = lines[at]
+        middle = len(line) // 2
+        flipped = line[:middle] + bytes([line[middle] ^ 1]) + line[middle + 1 :]
+        assert f"line {at + 1}" in problem([*lines[:at], flipped, *lines[at + 1 :]])
+        assert f"line {at + 1}" in problem([*lines[:at], *lines[at + 1 :]])
+        assert f"line {at + 2}" in problem([*lines[: at + 1], line, *lines[at + 1 :]])
+        if at + 1 < len(lines):
+            assert f"line {at + 1}" in problem([*lines[:at], lines[at + 1], line, *lines[at + 2 :]])
+
+
+def test_options_come_from_the_environment(tmp_path):
+    result = wolfbus("play", "--json", cwd=tmp_path, WOLFBUS_PLAY_SEED="7", WOLFBUS_PLAY_OUT="elsewhere")
+    value = json.loads(result.stdout)
+    assert value["seed"] == "7"
+    assert value["record"].startswith("elsewhere")
+
+
+def test_a_closed_pipe_is_no_error(record):
+    process = subprocess.Popen([*WOLFBUS, "replay", str(record)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(timeout=30) == 0
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_the_config_template_is_the_config(tmp_path):
+    template = wolfbus("rules", "--toml").stdout
+    (tmp_path / "game.toml").write_bytes(template)
+    assert wolfbus("rules", "--config", "game.toml", cwd=tmp_path).stdout == wolfbus("rules").stdout
+
+
+def test_no_thread_outlives_the_game(tmp_path):
+    code = (
+        "import threading\nfrom wolfbus.cli import run\n"
+        f"assert run(['play', '--seed', '1', '--json', '--out', {str(tmp_path)!r}]) == 0\n"
+        "assert threading.enumerate() == [threading.main_thread()], threading.enumerate()\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr

@@ -1,0 +1,90 @@
+"""The command line: the one place that puts moderator, players and analytics together, importing each only when a
+command needs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, Final
+
+import click
+
+from wolfbus import __version__
+from wolfbus.errors import ConfigError, RecordError, WolfError
+
+COMMANDS: Final = {
+    "bench": ("wolfbus.cli.bench", "Measure games per second, CPU and bytes per statement, and memory."),
+    "play": ("wolfbus.cli.play", "Play one game, show it, write its record, print the metrics."),
+    "replay": ("wolfbus.cli.replay", "Prove a record by re-executing it, print its metrics, play it back."),
+    "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
+    "schema": ("wolfbus.cli.schema", "Print JSON Schema of the messages and the record."),
+}
+"""Command name to (module, one line); the module is imported when the command runs, and holds a click command of that
+name."""
+
+FAILED: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+
+class _Late(click.Group):
+    """A group whose commands are imported when they are run, so that ``--help`` stays quick."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), cmd_name)
+        return command
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in sorted(COMMANDS.items())])
+
+
+@click.group(cls=_Late, context_settings={"auto_envvar_prefix": "WOLFBUS", "help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="wolfbus")
+def cli() -> None:
+    r"""Play WOLF, the Werewolf benchmark of deception among language models, as independent actors on a message bus.
+
+    \b
+    wolfbus play                      a whole game in this process, no server needed
+    wolfbus replay runs/GAME.ndjson   prove the record and print its metrics
+
+    Every option can be set by an environment variable, such as WOLFBUS_PLAY_SEED=7.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; exits 0 fine, 1 failed, 2 usage or unreadable input, 130 interrupted."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code; every expected error is one line on stderr."""
+    try:
+        result: Any = cli.main(args=arguments, prog_name="wolfbus", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return USAGE
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("wolfbus: interrupted", err=True)
+        return INTERRUPTED
+    except (ConfigError, RecordError) as error:
+        click.echo(f"wolfbus: {error}", err=True)
+        return USAGE
+    except WolfError as error:
+        click.echo(f"wolfbus: {error}", err=True)
+        return FAILED
+    except BrokenPipeError:
+        # the reader of our output has gone (`| head`); what is left unsaid is not missed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0

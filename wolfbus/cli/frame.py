@@ -1,0 +1,122 @@
+"""One frame of the live view: the parts of a game, arranged for a terminal's width and height."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from wolfbus.cli.panels import FAINT, STRONG, Lines, beside, chronicle, fit, line, matrix, players
+from wolfbus.cli.printable import printable
+from wolfbus.cli.transcript import transcript
+from wolfbus.cli.wording import ASKED_FOR, counted, ending_in_words, name_of, names_of
+from wolfbus.state import GameState
+
+_GAP: Final = 3
+_TWO_COLUMNS: Final = 72
+_PHASES: Final = ("night", "debate", "vote")
+
+
+def frame(state: GameState, console: Console, width: int, height: int, elapsed: float | None = None) -> Lines:
+    """Return the game as lines of at most `width` cells, at most `height` of them.
+
+    Below 72 columns the parts stand under each other; who suspects whom and older votes come in where there is room.
+
+    Args:
+        state: the game so far.
+        console: only asked how text wraps.
+        width: cells of a line.
+        height: lines.
+        elapsed: seconds since the game began, None to leave the clock out.
+    """
+    head = _header(state, width, elapsed)
+    if height >= 30:
+        head.append(line(""))
+    room = height - len(head)
+    if width < _TWO_COLUMNS:
+        side = players(state, width)
+        # a small window is for following the debate
+        side = [*side, line("")] if len(side) + 8 <= room else []
+        body = [*side, *transcript(state, console, width, room - len(side))]
+    else:
+        side_width = 36 if width < 100 else 46 if width < 140 else 60
+        main_width = width - side_width - _GAP
+        main = transcript(state, console, main_width, room)
+        body = list(beside(_side(state, side_width, room), main, side_width, _GAP))
+    return [fit(each, width) for each in [*head, *body][:height]]
+
+
+def _side(state: GameState, width: int, room: int) -> Lines:
+    lines = players(state, width)
+    heat_map = matrix(state, width)
+    left = room - len(lines)
+    if heat_map and left >= len(heat_map) + 8:
+        lines += [line(""), *heat_map]
+    left = room - len(lines) - 1
+    if left >= 3:
+        lines += [line(""), *chronicle(state, width, left)]
+    return lines[:room]
+
+
+def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
+    opened = state.opened
+    clock = "" if elapsed is None else clock_of(elapsed)
+    if opened is None:
+        return [_ends(line(("wolfbus", STRONG)), line((clock, FAINT)), width), line(("waiting for the game…", FAINT))]
+    title = line(("wolfbus", STRONG), "  ", opened.game, (f"  seed {printable(opened.seed, 40)}", FAINT))
+    wolves = state.living_wolves
+    alive = f"{wolves} Werewol{'f' if wolves == 1 else 'ves'} and {len(state.living) - wolves} others alive"
+    short = f"{len(state.living)} of {len(state.seats)} alive"
+    where = _where(state)
+    for shorter in (short, ""):
+        if where.cell_len + cell_len(alive) + 2 > width:
+            alive = shorter
+    return [
+        _ends(title, line((clock, FAINT)), width),
+        _ends(where, line(alive), width),
+        fit(line((_news(state), FAINT)), width),
+    ]
+
+
+def _where(state: GameState) -> Text:
+    if state.ended is not None:
+        words = ending_in_words(state.ended)
+        return line((words[0].upper() + words[1:], STRONG))
+    text = line(
+        (f"Round {state.round}" if state.round else "Before the first night", STRONG), "   " if state.round else ""
+    )
+    for number, phase in enumerate(_PHASES if state.round else ()):
+        turns = f" {state.turn}/{state.config.debate_turns}" if phase == "debate" == state.phase else ""
+        text.append(" › " if number else "", FAINT)
+        text.append(f"{phase}{turns}", STRONG if phase == state.phase else FAINT)
+    return text
+
+
+def _news(state: GameState) -> str:
+    parts: list[str] = []
+    waiting = state.waiting_for()
+    if state.floor is not None:
+        parts.append(f"{name_of(state.floor)} has the floor")
+        waiting.pop("speak", None)
+    if waiting:
+        asked = (counted(len(seats), ASKED_FOR[kind]) for kind, seats in waiting.items())
+        parts.append("waiting for " + ", ".join(asked))
+    if state.absent:
+        parts.append(f"not answering: {names_of(state.absent)}")
+    if state.rejected:
+        parts.append(f"{counted(state.rejected.total(), 'message')} rejected")
+    return " · ".join(parts)
+
+
+def _ends(left: Text, right: Text, width: int) -> Text:
+    """Return one line with `left` and `right` at its two ends; the left end yields where they meet."""
+    return fit(left, max(0, width - right.cell_len - 1)) + line(" ") + right
+
+
+def clock_of(seconds: float) -> str:
+    """Return a duration as "0:07", "12:30" or "1:02:03"."""
+    minutes, rest = divmod(int(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

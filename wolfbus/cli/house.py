@@ -1,0 +1,214 @@
+"""One process that is a whole house: moderator, players and analytics as actors around one bus reader and one
+writer.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from wolfbus import __version__
+from wolfbus.actors import ActorPool, Timers
+from wolfbus.bus import open_bus, streams
+from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.config import GameConfig
+from wolfbus.errors import BusError
+from wolfbus.messages.events import Opened, Seat
+from wolfbus.record.line import Recorded
+from wolfbus.record.writer import RecordFile
+
+if TYPE_CHECKING:
+    from pykka import ActorRef
+
+    from analytics.actor import AnalyticsActor
+    from analytics.rows import GameRows
+    from moderator.actor import GameOver
+    from wolfbus.bus.protocol import Bus, Entry
+
+
+def tune_garbage_collection() -> None:
+    """Let the cyclic collector run less often: games make many short-lived values and few cycles (a sixth of all
+    CPU).
+    """
+    gc.set_threshold(50_000, 20, 20)
+
+
+AGENT = "local"
+"""The one agent of an embedded house; it plays every seat."""
+
+
+@dataclass(slots=True)
+class Game:
+    """A game under way.
+
+    Attributes:
+        opened: its opening event.
+        started: monotonic time of its start, in seconds.
+        finished: set when the moderator and analytics are both through with it.
+        over: how it left the moderator, once it did.
+        rows: what analytics made of it, once it has ended.
+        seconds: wall time from opening to the last commit.
+    """
+
+    opened: Opened
+    started: float
+    finished: threading.Event = field(default_factory=threading.Event)
+    over: GameOver | None = None
+    rows: GameRows | None = None
+    seconds: float = 0.0
+
+
+class House:
+    """Runs games in this process on one bus, `memory://` or Redis.
+
+    Args:
+        bus: bus URL, or a bus that is open already; it is closed with the house.
+        name: house name on the bus.
+        threads: pool threads that run the actors.
+        watch: sees every event of every game in record order; None for nobody.
+        done: called with every finished game, from an actor's thread; None for nobody.
+    """
+
+    def __init__(
+        self,
+        bus: str | Bus = "memory://",
+        name: str | None = None,
+        threads: int = 2,
+        watch: Callable[[Recorded], None] | None = None,
+        done: Callable[[Game], None] | None = None,
+    ) -> None:
+        from analytics.actor import AnalyticsActor
+        from moderator.house import ModeratorHouse
+        from players.agent import Agent
+        from players.spec import build
+
+        self.name = name or f"play-{secrets.token_hex(4)}"
+        self._done = done
+        self._games: dict[str, Game] = {}
+        self._lock = threading.Lock()
+        self._error: BusError | None = None
+        self._bus: Bus = open_bus(bus) if isinstance(bus, str) else bus
+        self._pool = ActorPool(threads)
+        self._timers = Timers()
+        # nothing outlives a bus in memory, so what has been read there need not stay; on Redis others may still want it
+        self._in_memory = self._bus.url.startswith("memory:")
+        self._reader = BusReader(self._bus, on_error=self._fail, forget=self._in_memory)
+        self._writer = BusWriter(self._bus, on_error=self._fail)
+        self._reader.start()
+        self._writer.start()
+        self._analytics: ActorRef[AnalyticsActor] = AnalyticsActor.start_in(self._pool, self._folded, watch)
+        self._agent = Agent(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, build)
+        self._moderator = ModeratorHouse(
+            self.name, self._bus, self._reader, self._writer, self._pool, self._timers, holder=f"play-{os.getpid()}"
+        )
+        self._moderator.listen(AGENT)
+
+    def open(
+        self, config: GameConfig, seed: str, brains: Sequence[str], path: Path | None = None, game: str | None = None
+    ) -> Game:
+        """Start a game and return at once.
+
+        Args:
+            config: its rules.
+            seed: its seed.
+            brains: brain spec per seat, in seating order.
+            path: NDJSON record to write; None for none.
+            game: its id; a fresh one unless given.
+        """
+        opened = opening(config, seed, brains, game or fresh_game_id())
+        under_way = Game(opened, time.monotonic())
+        file = RecordFile(path) if path is not None else None
+        with self._lock:
+            self._games[opened.game] = under_way
+        self._reader.follow(streams.record(self.name, opened.game), self._observe)
+        self._moderator.open(opened, file, self._over)
+        return under_way
+
+    def _observe(self, _stream: str, entries: list[Entry]) -> None:
+        self._analytics.tell(entries)
+
+    def _over(self, over: GameOver) -> None:
+        game = self._games[over.game]
+        game.over = over
+        game.seconds = time.monotonic() - game.started
+        if over.error is not None:
+            self._finish(game)
+        else:
+            self._finish_if_both(game)
+
+    def _folded(self, rows: GameRows) -> None:
+        game = self._games[rows.game]
+        game.rows = rows
+        self._finish_if_both(game)
+
+    def _finish_if_both(self, game: Game) -> None:
+        with self._lock:
+            both = game.over is not None and game.rows is not None and game.opened.game in self._games
+        if both:
+            self._finish(game)
+
+    def _finish(self, game: Game) -> None:
+        with self._lock:
+            if self._games.pop(game.opened.game, None) is None:
+                return
+        self._reader.unfollow(streams.record(self.name, game.opened.game))
+        if self._in_memory:
+            self._bus.drop(self.name, game.opened.game)
+        if self._done is not None:
+            self._done(game)
+        game.finished.set()
+
+    def _fail(self, error: BusError) -> None:
+        from moderator.actor import GameOver
+
+        self._error = error
+        with self._lock:
+            games = list(self._games.values())
+        for game in games:
+            game.over = GameOver(game.opened.game, None, error, "", 0)
+            self._finish(game)
+
+    def close(self) -> None:
+        """Stop whatever still runs and end every thread; records stay readable."""
+        self._moderator.stop()
+        self._agent.stop()
+        self._analytics.stop()
+        self._reader.close()
+        self._writer.close()
+        self._timers.close()
+        self._pool.close()
+        self._bus.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def opening(config: GameConfig, seed: str, brains: Sequence[str], game: str) -> Opened:
+    """Return the opening event of a game whose seats are all played by this process."""
+    from moderator.seating import deal
+    from players.spec import declined_by
+
+    seats = tuple(
+        Seat(name=name, role=role, agent=AGENT, brain=brain, declines=declined_by(brain))
+        for (name, role), brain in zip(deal(config, seed), brains, strict=True)
+    )
+    started = round(time.time(), 3)
+    return Opened(game=game, version=__version__, started=started, seed=seed, config=config, seats=seats)
+
+
+def fresh_game_id() -> str:
+    """Return an id no other run will use: the time of day and a random tail; it feeds no draw."""
+    return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(3)

@@ -1,0 +1,107 @@
+"""A game as plain lines, one per event that is worth one: for pipes, logs and screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TextIO
+
+from wolfbus.cli import wording
+from wolfbus.cli.printable import spoken
+from wolfbus.messages.events import (
+    Absent,
+    Answered,
+    AnsweredSpeak,
+    AnyEvent,
+    Ended,
+    Exile,
+    Inspection,
+    NightOutcome,
+    Opened,
+    Rejected,
+    Returned,
+    Silence,
+    Statement,
+    Tally,
+)
+from wolfbus.record.line import Recorded
+from wolfbus.state import GameState, Utterance
+
+_PLACE: Final = 13
+"""Characters of the column that says where in the game a line belongs."""
+
+
+class PlainLines:
+    """Writes what happens in one game, line by line: no colour, no wrapping, no cursor movement.
+
+    A statement's assessment is a line of its own, once it is complete.
+
+    Args:
+        stream: text stream to write to; characters that its encoding lacks become question marks.
+
+    Attributes:
+        gone: whether the stream's reader has gone; nothing is written from then on.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.gone = False
+        self._stream = stream
+        self._encoding = getattr(stream, "encoding", None) or "utf-8"
+        self._state = GameState()
+        self._mute = ""
+
+    def see(self, recorded: Recorded) -> None:
+        """Take in the next event of the game and write what it is worth."""
+        self._state.feed(recorded.event)
+        text = "".join(f"{place:<{_PLACE - 1}} {words}\n" for place, words in self._lines(recorded.event))
+        if not text or self.gone:
+            return
+        try:
+            self._stream.write(text.encode(self._encoding, "replace").decode(self._encoding))
+            self._stream.flush()
+        except BrokenPipeError:
+            # `wolfbus play 2>&1 | head`: the caller may be an actor in the middle of a game, which goes on
+            self.gone = True
+
+    def _lines(self, event: AnyEvent) -> Iterator[tuple[str, str]]:
+        """Give the lines of an event: where in the game it belongs, and the words."""
+        state = self._state
+        if isinstance(event, AnsweredSpeak):
+            self._mute = "" if event.outcome == "accepted" else f" ({(event.fault or event.outcome).replace('_', ' ')})"
+        elif isinstance(event, Answered):
+            statement = state.statements.get(event.about or 0)
+            if statement is not None and statement.assessed:
+                yield "", self._assessment(statement)
+        elif isinstance(event, Opened):
+            for line in wording.opening_lines(event):
+                yield "", line
+        elif isinstance(event, Statement):
+            turn = "" if event.phase == "vote" else f" {event.turn}"
+            speaker = f"{wording.who(state, event.speaker)}{wording.vote_of(state, event)}"
+            yield f"r{event.round} {event.phase}{turn}", f"{speaker}: “{spoken(event.text)}”"
+        elif isinstance(event, Absent | Returned):
+            yield "", wording.presence_in_words(event)
+        elif isinstance(event, Rejected):
+            yield "", wording.rejection_in_words(event)
+        elif isinstance(event, Ended):
+            yield "end", wording.ending_in_words(event)
+            yield "", wording.answers_in_words(state)
+        else:
+            yield from self._moment(event)
+
+    def _moment(self, event: AnyEvent) -> Iterator[tuple[str, str]]:
+        state = self._state
+        if isinstance(event, NightOutcome):
+            yield f"r{event.round} night", wording.night_in_words(state, event)
+        elif isinstance(event, Inspection):
+            yield f"r{event.round} night", wording.inspection_in_words(state, event)
+        elif isinstance(event, Silence):
+            yield f"r{event.round} debate {event.turn}", f"{wording.who(state, event.seat)} says nothing{self._mute}"
+        elif isinstance(event, Tally):
+            yield f"r{event.round} vote", wording.tally_in_words(event)
+        elif isinstance(event, Exile):
+            yield f"r{event.round} vote", wording.exile_in_words(state, event)
+
+    def _assessment(self, statement: Utterance) -> str:
+        # the reasons of a vote are all published before the first of them is assessed
+        whose = "" if statement.phase == "debate" else f"{wording.name_of(statement.speaker)} · "
+        return f"  {whose}{wording.assessment_in_words(statement)}"

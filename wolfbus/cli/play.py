@@ -1,0 +1,166 @@
+"""`wolfbus play`: one whole game in this process."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wolfbus.cli import FAILED, INTERRUPTED
+from wolfbus.cli.options import load_config
+from wolfbus.cli.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from analytics.rows import GameRows
+    from wolfbus.cli.house import Game
+    from wolfbus.messages.events import Ended
+    from wolfbus.record.line import Recorded
+
+GAME_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+
+@click.command()
+@click.option("--seed", help="Seed of names, roles and every draw (any text; a number is usual). Fresh unless given.")
+@click.option(
+    "--bus",
+    "url",
+    envvar=["WOLFBUS_BUS", "REDIS_URL"],
+    default="memory://",
+    show_default=True,
+    help="memory://, redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+)
+@click.option("--players", help="Who plays: scripted, random, silent or module:Class, as in 'scripted*6,random*2'.")
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules and players."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of the record."
+)
+@click.option("--game", "game_id", metavar="ID", help="Game id; fresh unless given.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+@click.option("--quiet", "-q", is_flag=True, help="Do not show the game as it happens.")
+@click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
+def play(
+    seed: str | None,
+    url: str,
+    players: str | None,
+    config_file: Path | None,
+    out: Path,
+    game_id: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    plain: bool,
+) -> int:
+    """Play one game: eight players, a moderator and an analyst as actors on a bus, in this process.
+
+    The game is shown on stderr as it happens; its record is written to OUT/GAME.ndjson; the metrics are printed on
+    stdout.
+    """
+    from players.spec import expand
+
+    config, configured = load_config(config_file)
+    chosen = players if players is not None else configured if configured is not None else "scripted"
+    brains = expand(chosen, config.seats) if isinstance(chosen, str) else chosen
+    check_brains(brains)
+    seed = seed if seed is not None else str(secrets.randbelow(10**9))
+    game_id = check_game_id(game_id)
+    path = out / f"{game_id}.ndjson"
+
+    with shown(quiet=quiet or as_json, plain=plain) as see:
+        game = _play(url, config, seed, brains, path, game_id, see)
+    if game is None:
+        click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
+        return INTERRUPTED
+    over = game.over
+    if over is None or over.error is not None or game.rows is None or over.ended is None:
+        reason = over.error if over is not None and over.error is not None else "the game did not finish"
+        click.echo(f"wolfbus: {reason}", err=True)
+        if path.exists():
+            click.echo(f"wolfbus: the record so far is in {path}", err=True)
+        return FAILED
+    _report(game, over.ended, over.digest, game.rows, path, as_json=as_json)
+    return 0
+
+
+def check_game_id(game_id: str | None) -> str:
+    """Return a game id fit for stream and file names, a fresh one for None; raises a usage error otherwise."""
+    import re
+
+    from wolfbus.cli.house import fresh_game_id
+
+    if game_id is None:
+        return fresh_game_id()
+    if re.fullmatch(GAME_ID, game_id) is None:
+        raise click.BadParameter(
+            f"{game_id!r}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
+            param_hint="--game",
+        )
+    return game_id
+
+
+def check_brains(brains: tuple[str, ...]) -> None:
+    """Build each brain once, so that a mistake is told before the game and not in the first night."""
+    from players.spec import build
+
+    for brain in dict.fromkeys(brains):
+        build(brain)
+
+
+def _play(
+    url: str,
+    config: Any,
+    seed: str,
+    brains: tuple[str, ...],
+    path: Path,
+    game_id: str,
+    see: Callable[[Recorded], None] | None,
+) -> Game | None:
+    """Play a game to its end; returns None if the user interrupted it."""
+    from wolfbus.cli.house import House, tune_garbage_collection
+
+    tune_garbage_collection()
+    with House(url, watch=see) as house:
+        game = house.open(config, seed, brains, path, game_id)
+        try:
+            # a wait without a time-out cannot be interrupted on every platform
+            while not game.finished.wait(1.0):
+                pass
+        except KeyboardInterrupt:
+            return None
+    return game
+
+
+def _report(game: Game, ended: Ended, digest: str, rows: GameRows, path: Path, *, as_json: bool) -> None:
+    from analytics.metrics import Metrics
+
+    metrics = Metrics()
+    metrics.add(rows)
+    summary = {
+        "game": rows.game,
+        "seed": game.opened.seed,
+        "digest": digest,
+        "winner": ended.winner,
+        "reason": ended.reason,
+        "rounds": ended.rounds,
+        "statements": len(rows.statements),
+        "judgements": sum(1 for judgement in rows.judgements if judgement.usable),
+        "record": str(path),
+        "seconds": round(game.seconds, 3),
+    }
+    if as_json:
+        click.echo(json.dumps(summary, ensure_ascii=False))
+        return
+    from analytics.text import render
+
+    click.echo(render(metrics.result()), nl=False)
+    won = {"villagers": "the villagers win", "werewolves": "the Werewolves win", None: "nobody wins"}[ended.winner]
+    click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {ended.rounds} rounds "
+               f"({ended.reason.replace('_', ' ')}).")  # fmt: skip
+    click.echo(f"Digest {digest}")
+    click.echo(f"Record {path}  (check it: wolfbus replay {path})")

@@ -1,0 +1,80 @@
+"""Words of a model, made safe to print: one line, visible characters only, of bounded length.
+
+Statements, names and notes may come from any model, agent or edited record. A terminal would obey control sequences in
+them, and direction marks or piles of accents could make one player's words look like another's.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from typing import Final
+
+STATEMENT_SHOWN: Final = 600
+"""Characters of a statement that line-by-line and live views show; pages show more."""
+
+NAME_SHOWN: Final = 32
+NOTE_SHOWN: Final = 160
+
+_SEQUENCE: Final = re.compile(
+    # an operating system command or another string, up to its terminator; then CSI; then any other escape
+    r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+_MARKS: Final = 2
+"""Combining marks kept on one character; no living orthography needs many more."""
+_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
+
+
+def spoken(text: str, limit: int = STATEMENT_SHOWN) -> str:
+    """Return a statement fit to print, and words that say so where nothing of it can be."""
+    return printable(text, limit) or "(nothing that can be printed)"
+
+
+def printable(text: str, limit: int = STATEMENT_SHOWN) -> str:
+    """Return `text` on one line, without escape sequences, control, direction and other invisible characters.
+
+    Args:
+        text: anything.
+        limit: characters of the result at most; what is longer ends in "…".
+    """
+    window = text[: 8 * limit + 64]
+    clean = _clean(window)
+    if len(clean) <= limit and len(window) == len(text):
+        return clean
+    return clean[: limit - 1].rstrip() + "…"
+
+
+@functools.lru_cache(maxsize=128)
+def _clean(text: str) -> str:
+    if not (text.isascii() and text.isprintable()):
+        text = _visible(_SEQUENCE.sub("", text))
+    return " ".join(text.split())
+
+
+def _visible(text: str) -> str:
+    kept: list[str] = []
+    marks = 0
+    for character in text:
+        category = unicodedata.category(character)
+        if category in {"Mn", "Me"}:
+            marks += 1
+            # variation selectors change how wide a character is drawn, and terminals disagree on it
+            if marks <= _MARKS and not "\ufe00" <= character <= "\ufe0f" and character < "\U000e0100":
+                kept.append(character)
+            continue
+        marks = 0
+        if category in {"Zs", "Zl", "Zp"} or character in "\t\n\v\f\r\x85":
+            kept.append(" ")
+        elif category in {"Cs", "Co", "Cn"}:
+            kept.append("\ufffd")
+        elif "\U0001f1e6" <= character <= "\U0001f1ff":
+            # two letters make a flag of a width that terminals disagree on
+            kept.append(chr(ord("A") + ord(character) - 0x1F1E6))
+        elif (
+            category not in {"Cc", "Cf"} and character not in _FILLERS and not "\U0001f3fb" <= character <= "\U0001f3ff"
+        ):
+            kept.append(character)
+    return "".join(kept)

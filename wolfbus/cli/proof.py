@@ -1,0 +1,238 @@
+"""What a file says and whether it holds: reading, re-execution and metrics of one record or published log in one
+pass.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from wolfbus.errors import RecordError, RulesError
+from wolfbus.record.line import Recorded
+from wolfbus.record.reader import open_lines, read_record
+
+if TYPE_CHECKING:
+    from analytics.rows import GameRows
+    from wolfbus.record.paper_log import PaperCounts, PaperLog
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """How to recompute: None keeps what the game was played with."""
+
+    alpha: float | None = None
+    prior: float | None = None
+    include_defaulted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that is open for reading, recognised by its first line."""
+
+    name: str
+    path: Path | None
+    lines: Iterator[bytes]
+    is_paper_log: bool
+
+
+@dataclass(slots=True)
+class Proof:
+    """What was found.
+
+    Attributes:
+        name: the file, as it was given.
+        source: which format it has.
+        verified: whether every event follows from the rules; None where there is nothing to re-execute.
+        problems: what is wrong, each with its line.
+        rows: what the metrics rest on.
+        metrics: the metrics, plain values.
+        digest: digest of a verified game, None otherwise.
+        winner, reason, rounds: how it ended, None where it did not.
+        events: events that hold.
+        records: those events, if they were to be kept.
+        notes: what else there is to say, for people.
+    """
+
+    name: str
+    source: Literal["wolfbus", "wolf-paper"]
+    verified: bool | None
+    problems: list[str]
+    rows: GameRows
+    metrics: dict[str, Any]
+    digest: str | None = None
+    winner: str | None = None
+    reason: str | None = None
+    rounds: int | None = None
+    events: int = 0
+    records: list[Recorded] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that ``replay --json`` prints."""
+        return {
+            "source": self.source,
+            "verified": self.verified,
+            "problems": self.problems,
+            "game": self.rows.game,
+            "digest": self.digest,
+            "winner": self.winner,
+            "reason": self.reason,
+            "rounds": self.rounds,
+            "events": self.events,
+            "statements": len(self.rows.statements),
+            "judgements": sum(1 for judgement in self.rows.judgements if judgement.usable),
+            "labels": self.metrics["labels"],
+            "metrics": self.metrics,
+        }
+
+    def summary(self) -> list[str]:
+        """Return the closing lines for people: what was found, and whether it holds."""
+        if self.source == "wolf-paper":
+            return self.notes
+        ended = "unfinished"
+        if self.rounds is not None:
+            winner = {"villagers": "the villagers win", "werewolves": "the Werewolves win"}.get(
+                str(self.winner), "nobody wins"
+            )
+            ended = f"{winner} after {self.rounds} rounds ({str(self.reason).replace('_', ' ')})"
+        lines = [f"Game {self.rows.game}: {ended}"]
+        if self.verified:
+            lines.append(f"verified: {self.events} events, every seal holds and every event follows from the rules")
+            lines.append(f"Digest {self.digest}")
+        else:
+            lines.append(f"NOT verified: the first {self.events} events hold; the metrics are theirs")
+        return lines
+
+
+def open_source(name: str) -> Source:
+    """Open a file ("-" for standard input) and tell its format by its first line.
+
+    Raises:
+        RecordError: it cannot be read at all, or is empty.
+    """
+    from wolfbus.record.paper_log import is_paper_log
+
+    lines = open_lines(name)
+    first = next(lines, None)
+    if first is None:
+        raise RecordError(f"{name}: empty; there is no record in it")
+    path = None if name == "-" else Path(name)
+    return Source(name, path, itertools.chain([first], lines), is_paper_log(first))
+
+
+def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
+    """Read, re-execute and measure a wolfbus record in one pass.
+
+    What stands before the first problem is measured all the same.
+
+    Args:
+        source: an open wolfbus record.
+        criteria: how to recompute.
+        keep: whether to keep the events for showing or publishing.
+
+    Raises:
+        RecordError: it is no wolfbus record, or not even its opening can be read.
+    """
+    from analytics.fold import GameFold
+    from analytics.metrics import Metrics
+    from moderator.verify import Verifier
+
+    reader = read_record(source.lines, tolerant=True)
+    verifier = Verifier()
+    fold = GameFold(alpha=criteria.alpha, prior=criteria.prior, include_defaulted=criteria.include_defaulted)
+    problems: list[str] = []
+    records: list[Recorded] = []
+    for recorded in reader:
+        try:
+            verifier.feed(recorded)
+            fold.feed(recorded.event)
+        except (RecordError, RulesError) as error:
+            problems.append(str(error))
+            break
+        if keep:
+            records.append(recorded)
+    problems = problems or [str(problem) for problem in reader.problems]
+    if verifier.opened is None:
+        raise RecordError(f"{source.name}: {problems[0] if problems else 'empty; there is no record in it'}")
+    if not problems and verifier.ended is None:
+        problems.append(f"line {verifier.events + 1}: missing: the record stops before its game ended")
+
+    rows = fold.rows()
+    metrics = Metrics()
+    metrics.add(rows)
+    ended = verifier.ended
+    verified = not problems
+    return Proof(
+        name=source.name,
+        source="wolfbus",
+        verified=verified,
+        problems=problems,
+        rows=rows,
+        metrics=metrics.result(),
+        digest=verifier.digest.hexdigest() if verified else None,
+        winner=ended.winner if ended else None,
+        reason=ended.reason if ended else None,
+        rounds=ended.rounds if ended else None,
+        events=verifier.events,
+        records=records,
+    )
+
+
+def read_paper(source: Source, meta: Path | None, criteria: Criteria, *, as_recorded: bool) -> Proof:
+    """Read a log that the paper's code wrote; there is nothing in it to re-execute.
+
+    Args:
+        source: an open published log.
+        meta: its run_meta.json; None to look beside the log.
+        criteria: how to compute; the paper's α and the prior of its code unless given.
+        as_recorded: count labels as the paper's code stored them, its fillers as "truthful, suspicion 0.5".
+
+    Raises:
+        RecordError: a line or the run_meta.json cannot be read.
+        ConfigError: the roles are not to be had.
+    """
+    from analytics.metrics import Metrics
+    from analytics.paper import rows_of_paper_log
+    from wolfbus.record.paper_log import meta_beside, read_paper_log
+
+    if meta is None and source.path is not None:
+        meta = meta_beside(source.path)
+    log = read_paper_log(source.lines, meta, name=source.name)
+    alpha = 0.7 if criteria.alpha is None else criteria.alpha
+    prior = 0.5 if criteria.prior is None else criteria.prior
+    rows = rows_of_paper_log(log, as_recorded, alpha=alpha, prior=prior)
+    metrics = Metrics()
+    metrics.add(rows)
+    counts = log.counts()
+    return Proof(
+        name=source.name,
+        source="wolf-paper",
+        verified=None,
+        problems=[],
+        rows=rows,
+        metrics=metrics.result(),
+        winner=log.winner,
+        reason=None,
+        rounds=log.rounds,
+        notes=_paper_notes(log, counts, as_recorded=as_recorded),
+    )
+
+
+def _paper_notes(log: PaperLog, counts: PaperCounts, *, as_recorded: bool) -> list[str]:
+    rungs = ", ".join(f"{number} {reading}" for reading, number in counts.readings.items() if number)
+    lines = [
+        f"A log of the paper's code: run {log.run}, {log.model or 'model unknown'}, {len(log.statements)} statements.",
+        (
+            f"Its writer stored {counts.fillers} of {counts.analyses} labels and judgements as fillers; "
+            f"our reading of the raw replies recovers {counts.recovered} of them ({rungs}; {counts.partial} of these "
+            f"cut off, with the fields they still hold) and loses {counts.lost}."
+        ),
+    ]
+    if as_recorded:
+        lines.append('The figures above are as recorded: fillers count as "truthful, suspicion 0.5".')
+    else:
+        lines.append("The figures above are of the raw replies read again; --as-recorded gives the paper's reading.")
+    return lines

@@ -1,0 +1,70 @@
+"""A finished record, published on a bus for live subscribers: the same streams, ids and bytes a moderator would have
+written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wolfbus.audience import Herald
+from wolfbus.bus import open_bus, streams
+from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.errors import ConfigError
+from wolfbus.messages.codec import encode, pack
+from wolfbus.messages.delivery import TableNews
+from wolfbus.messages.events import Opened
+from wolfbus.record.line import Recorded, seal
+
+STEP = 100
+"""Events per commit."""
+
+
+def publish(records: Sequence[Recorded], url: str, house: str) -> int:
+    """Publish a record into `house`; publishing the same record again changes nothing. Returns the number of events.
+
+    Raises:
+        ConfigError: the record does not begin with its opening, or the house holds another record of this game.
+        BusError: the bus could not take it.
+    """
+    if not records or not isinstance(records[0].event, Opened):
+        raise ConfigError("there is no readable record to publish")
+    game = records[0].event.game
+    bus = open_bus(url)
+    try:
+        epoch = bus.claim(house, "replay")
+        for result in bus.commit(list(_commits(records, house, game, epoch))):
+            if result is not None:
+                raise result
+    finally:
+        bus.close()
+    return len(records)
+
+
+def _commits(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:
+    herald, head, before = Herald(), "", ""
+    table = streams.table(house, game)
+    for start in range(0, len(records), STEP):
+        step = records[start : start + STEP]
+        entries, posts = [], []
+        for recorded in step:
+            entries.append(
+                Entry(
+                    pack(_members(recorded, before)),
+                    recorded.event.type,
+                    "moderator",
+                    game,
+                    recorded.n,
+                    f"{recorded.n}-0",
+                )
+            )
+            before = recorded.hash
+            for news in herald.tell(recorded.event).public:
+                body = encode(TableNews(game=game, n=news.n, fact=news.fact))
+                posts.append((table, Entry(body, "news", "moderator", game, news.n, f"{news.n}-0")))
+        yield Commit(house, game, epoch, expected=head, head=step[-1].hash, record=entries, posts=posts)
+        head = step[-1].hash
+
+
+def _members(recorded: Recorded, before: str) -> dict[str, object]:
+    """Return a line's members as they stand on the bus: sealed once more, which gives the very same hash."""
+    return seal(before, recorded)[2]

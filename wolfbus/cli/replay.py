@@ -1,0 +1,132 @@
+"""`wolfbus replay`: prove a record, print its metrics, play it back, look into it, publish it again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wolfbus.cli import FAILED
+
+if TYPE_CHECKING:
+    from wolfbus.cli.proof import Proof
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+@click.option("--alpha", type=click.FloatRange(0, 1), help="Smoothing weight to recompute with.")
+@click.option("--prior", type=click.FloatRange(0, 1), help="Suspicion before any judgement to recompute with.")
+@click.option(
+    "--include-defaulted",
+    is_flag=True,
+    help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
+)
+@click.option("--speed", type=click.FloatRange(min=0, min_open=True), help="Play the game back, N times reading pace.")
+@click.option("--until", type=click.IntRange(1), metavar="SEQ", help="Stop at this event and show the state there.")
+@click.option("--as", "seat", metavar="SEAT", help="Show what this seat knows (at the end, or at --until).")
+@click.option("--to-bus", "url", metavar="URL", help="Publish the record on a bus for live subscribers.")
+@click.option("--house", default="replay", show_default=True, help="House to publish into.")
+@click.option("--roles", type=click.Path(path_type=Path), metavar="FILE", help="The run_meta.json of a published log.")
+@click.option(
+    "--as-recorded", is_flag=True, help="Read a published log as the paper's code stored it, fillers and all."
+)
+@click.option("--plain", is_flag=True, help="Play back in plain lines even in a terminal.")
+def replay(
+    file: str,
+    alpha: float | None,
+    prior: float | None,
+    speed: float | None,
+    until: int | None,
+    seat: str | None,
+    url: str | None,
+    house: str,
+    roles: Path | None,
+    *,
+    as_json: bool,
+    include_defaulted: bool,
+    as_recorded: bool,
+    plain: bool,
+) -> int:
+    """Re-execute the record in FILE and say whether every event follows from the rules; then print its metrics.
+
+    FILE is a wolfbus record or a log that the paper's authors published; "-" is standard input, .gz is read too.
+    """
+    from wolfbus.cli import proof
+
+    criteria = proof.Criteria(alpha, prior, include_defaulted=include_defaulted)
+    source = proof.open_source(file)
+    if source.is_paper_log:
+        _refuse(speed=speed, until=until, seat=seat, url=url)
+        result = proof.read_paper(source, roles, criteria, as_recorded=as_recorded)
+        _print(result, as_json=as_json)
+        return 0
+    if roles is not None or as_recorded:
+        raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")
+    keep = speed is not None or until is not None or seat is not None or url is not None
+    result = proof.prove(source, criteria, keep=keep)
+    if until is not None and until > len(result.records):
+        raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
+    if speed is not None:
+        _play_back(result, speed, until, plain=plain)
+    if url is not None:
+        from wolfbus.cli.publish import publish
+
+        count = publish(result.records, url, house)
+        click.echo(f"wolfbus: published {count} events into house {house}", err=True)
+    if not as_json and (until is not None or seat is not None):
+        _show(result, until, seat)
+    else:
+        _print(result, as_json=as_json)
+    return 0 if result.verified else FAILED
+
+
+def _refuse(**given: object) -> None:
+    names = {"seat": "--as", "url": "--to-bus"}
+    for name, value in given.items():
+        if value is not None:
+            raise click.UsageError(
+                f"{names.get(name, '--' + name)} needs a wolfbus record; this is a log of the paper's code"
+            )
+
+
+def _play_back(result: Proof, speed: float, until: int | None, *, plain: bool) -> None:
+    from wolfbus.cli.playback import play_back
+    from wolfbus.cli.shown import shown
+
+    with shown(quiet=False, plain=plain) as see:
+        if see is not None:
+            play_back(result.records, see, speed, until)
+
+
+def _show(result: Proof, until: int | None, seat: str | None) -> None:
+    from wolfbus.cli.pages import seat_page, state_page, view_at
+    from wolfbus.state import GameState
+
+    if seat is not None:
+        click.echo(seat_page(view_at(result.records, seat, until)), nl=False)
+    else:
+        state = GameState()
+        for recorded in result.records[:until]:
+            state.feed(recorded.event)
+        click.echo(state_page(state), nl=False)
+    for problem in result.problems:
+        click.echo(f"wolfbus: {problem}", err=True)
+
+
+def _print(result: Proof, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(result.as_json(), ensure_ascii=False, allow_nan=False))
+        return
+    from analytics.text import render
+
+    click.echo(render(result.metrics), nl=False)
+    click.echo("")
+    for line in result.summary():
+        click.echo(line)
+    sys.stdout.flush()
+    for problem in result.problems:
+        click.echo(f"wolfbus: {result.name}: {problem}", err=True)

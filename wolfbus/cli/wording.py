@@ -1,0 +1,209 @@
+"""What happens in a game, in words; the line view, the live view and the pages all say it alike.
+
+Everything that comes from outside (names, words, notes) leaves here fit to print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from wolfbus.cli.printable import NAME_SHOWN, NOTE_SHOWN, printable
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import (
+    Absent,
+    Ended,
+    Exile,
+    Inspection,
+    NightOutcome,
+    Opened,
+    Rejected,
+    Returned,
+    Statement,
+    Tally,
+)
+from wolfbus.state import GameState, OwnLabel, Utterance
+from wolfbus.vocabulary import Ending, Kind, Outcome, Winner
+
+WINNERS: Final[dict[Winner, str]] = {
+    "villagers": "the villagers win",
+    "werewolves": "the Werewolves win",
+    None: "nobody wins",
+}
+ENDINGS: Final[dict[Ending, str]] = {
+    "no_wolves_left": "no Werewolf is left",
+    "wolves_reach_parity": "they are as many as the others",
+    "max_rounds": "the last round is over",
+}
+ASKED_FOR: Final[dict[Kind, str]] = {
+    "bid": "bid",
+    "speak": "statement",
+    "assess_own": "self-label",
+    "assess_other": "judgement",
+    "vote": "vote",
+    "kill": "kill",
+    "protect": "protection",
+    "inspect": "inspection",
+    "whisper": "whisper",
+}
+"""What each kind of request asks for, in the singular."""
+
+_OUTCOMES: Final[tuple[Outcome, ...]] = ("accepted", "defaulted", "timed_out", "declined")
+
+
+def name_of(name: SeatName | None) -> str:
+    """Return a player's name fit to print; "nobody" for None."""
+    return "nobody" if name is None else printable(name, NAME_SHOWN) or "?"
+
+
+def names_of(names: Iterable[SeatName]) -> str:
+    """Return names as a list in words: "Ada, Hugo and Mona"; "nobody" for none."""
+    shown = [name_of(name) for name in names]
+    if len(shown) < 2:
+        return shown[0] if shown else "nobody"
+    return ", ".join(shown[:-1]) + f" and {shown[-1]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 vote", "2 votes"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def who(state: GameState, name: SeatName) -> str:
+    """Return a name with its role: "Ada (Seer)"."""
+    role = state.role(name)
+    return f"{name_of(name)} ({role})" if role is not None else name_of(name)
+
+
+def opening_lines(opened: Opened) -> list[str]:
+    """Return the game's id, seed and version, and its seats with roles and brains."""
+    brains: dict[str, list[SeatName]] = {}
+    for seat in opened.seats:
+        brains.setdefault(seat.brain, []).append(seat.name)
+    played = "; ".join(
+        printable(brain, NOTE_SHOWN) + ("" if len(brains) == 1 else f": {', '.join(map(name_of, names))}")
+        for brain, names in brains.items()
+    )
+    return [
+        f"game {opened.game} · seed {printable(opened.seed, NOTE_SHOWN)} · wolfbus {printable(opened.version, 32)}",
+        "players: " + ", ".join(f"{name_of(seat.name)} ({seat.role})" for seat in opened.seats),
+        f"played by {played}",
+    ]
+
+
+def night_in_words(state: GameState, outcome: NightOutcome) -> str:
+    """Return what really happened in a night: "the wolves go for Hugo; Kira protects Mona; Hugo died"."""
+    night = state.nights.get(outcome.round)
+    parts = [f"the wolves go for {name_of(outcome.target)}"]
+    if outcome.round == 1 and not state.config.first_night_kill:
+        parts = ["the wolves do not kill in the first night"]
+    elif outcome.target is None and not (night and night.proposals):
+        parts = ["the wolves propose nobody"]
+    if night is not None and night.protections:
+        parts += [f"{name_of(doctor)} protects {name_of(saved)}" for doctor, saved in night.protections.items()]
+    elif outcome.protected:
+        parts.append(f"protected: {names_of(outcome.protected)}")
+    parts.append(f"{name_of(outcome.died)} died")
+    return "; ".join(parts)
+
+
+def inspection_in_words(state: GameState, event: Inspection) -> str:
+    """Return what a seer learns: "Ada (Seer) sees that Wim is a Werewolf"."""
+    return f"{who(state, event.seat)} sees that {name_of(event.target)} is a {event.role}"
+
+
+def voices(tally: Tally) -> list[tuple[SeatName | None, list[SeatName]]]:
+    """Return who voted for whom, the most voted first; abstentions, under None, come last."""
+    supporters: dict[SeatName | None, list[SeatName]] = {}
+    for voter, target in tally.votes.items():
+        supporters.setdefault(target, []).append(voter)
+    return sorted(supporters.items(), key=lambda item: (item[0] is None, -len(item[1])))
+
+
+def tally_in_words(tally: Tally) -> str:
+    """Return the opened votes: "Hugo 3 (Ada, Kira, Wim); Mona 1 (Hugo); 1 abstains (Mona); 3 needed"."""
+    parts = []
+    for target, voters in voices(tally):
+        names = ", ".join(map(name_of, voters))
+        if target is None:
+            parts.append(f"{len(voters)} abstain{'s' if len(voters) == 1 else ''} ({names})")
+        else:
+            parts.append(f"{name_of(target)} {len(voters)} ({names})")
+    return "; ".join([*parts, f"{tally.needed} needed"])
+
+
+def exile_in_words(state: GameState, event: Exile) -> str:
+    """Return a vote's effect: "Hugo (Villager) is exiled", "nobody is exiled"."""
+    return "nobody is exiled" if event.seat is None else f"{who(state, event.seat)} is exiled"
+
+
+def vote_of(state: GameState, statement: Statement | Utterance) -> str:
+    """Return whom the speaker of a vote's reason voted for, to stand after its name (" for Hugo"); "" in a debate."""
+    tally = state.tallies.get(statement.round)
+    if statement.phase != "vote" or tally is None or statement.speaker not in tally.votes:
+        return ""
+    return f" for {name_of(tally.votes[statement.speaker])}"
+
+
+def label_in_words(label: OwnLabel) -> str:
+    """Return a self-label as "honest", "fabrication", or "deceptive" where its kind was not said."""
+    if not label.deceptive:
+        return "honest"
+    return "deceptive" if label.kind in {"none", "unspecified"} else label.kind
+
+
+def assessment_in_words(statement: Utterance) -> str:
+    """Return how a statement was assessed: "self: honest · suspected 0.42 by 6, flagged by 2 · claims: 1 true"."""
+    own = "none" if statement.label is None else label_in_words(statement.label)
+    parts = [f"self: {own}"]
+    if statement.suspicion is not None:
+        parts.append(f"suspected {statement.suspicion:.2f} by {statement.judged}, flagged by {statement.flagged}")
+    if statement.missing:
+        parts.append(f"{counted(statement.missing, 'judgement')} missing")
+    if statement.verdicts:
+        parts.append(claims_in_words(statement))
+    return " · ".join(parts)
+
+
+def claims_in_words(statement: Utterance) -> str:
+    """Return the moderator's verdicts on a statement's claims: "claims: 1 true, 2 lies"."""
+    words = {"lie": "lies", "mistake": "mistakes"}
+    shown = (
+        f"{number} {verdict if number == 1 else words.get(verdict, verdict)}"
+        for verdict, number in sorted(statement.verdicts.items())
+    )
+    return "claims: " + ", ".join(shown)
+
+
+def presence_in_words(event: Absent | Returned) -> str:
+    """Return that a seat has stopped answering, or answers again."""
+    if isinstance(event, Absent):
+        return f"{name_of(event.seat)} has stopped answering"
+    return f"{name_of(event.seat)} answers again"
+
+
+def rejection_in_words(event: Rejected) -> str:
+    """Return who sent what was rejected, and why."""
+    return (
+        f"rejected a message of {printable(event.sender, 64)} ({event.size} bytes): {printable(event.note, NOTE_SHOWN)}"
+    )
+
+
+def ending_in_words(event: Ended) -> str:
+    """Return how the game ended: "the villagers win after 3 rounds: no Werewolf is left"."""
+    return f"{WINNERS[event.winner]} after {counted(event.rounds, 'round')}: {ENDINGS[event.reason]}"
+
+
+def answers_in_words(state: GameState) -> str:
+    """Return how the requests were answered: "412 answers: 410 accepted, 2 timed out; 400 clean, 10 repaired"."""
+    by_outcome = dict.fromkeys(_OUTCOMES, 0)
+    for (_, outcome), number in state.outcomes.items():
+        by_outcome[outcome] += number
+    parts = [f"{number} {outcome.replace('_', ' ')}" for outcome, number in by_outcome.items() if number]
+    text = counted(sum(by_outcome.values()), "answer") + (": " + ", ".join(parts) if parts else "")
+    if state.readings:
+        text += "; read " + ", ".join(f"{number} {reading}" for reading, number in state.readings.most_common())
+    if state.faults:
+        text += "; " + ", ".join(f"{number} {fault}" for fault, number in state.faults.most_common())
+    rejected = state.rejected.total()
+    return text + (f"; {counted(rejected, 'message')} rejected" if rejected else "")

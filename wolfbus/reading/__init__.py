@@ -1,0 +1,7 @@
+"""The reading ladder: what a model wrote, as a typed reply, with the liberties that took; see `ladder`."""
+
+from wolfbus.reading.labels import normalise
+from wolfbus.reading.ladder import Fields, Read, read, read_fields
+from wolfbus.reading.names import Resolved, resolve_name
+
+__all__ = ["Fields", "Read", "Resolved", "normalise", "read", "read_fields", "resolve_name"]

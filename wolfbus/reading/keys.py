@@ -1,0 +1,141 @@
+"""The keys under which models put the parts of an answer: ours, the paper's, and what they make of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from wolfbus.vocabulary import Kind
+
+Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception", "stated", "claims"]
+"""What kind of value a part is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One field of a content type, as a model may write it."""
+
+    name: str
+    """The field's name in the content type."""
+    shape: Shape
+    keys: tuple[str, ...]
+    """Our name and the paper's; an answer that uses them is as clean as it can be."""
+    synonyms: tuple[str, ...] = ()
+    """Other names; an answer that uses one counts as coerced."""
+    needed: bool = False
+    """Whether there is no content without it."""
+    nullable: bool = False
+    """Whether null is a value of it."""
+    public: bool = False
+    """Words others will hear: they are taken whole or not at all."""
+
+
+_DECEPTIVE = Part(
+    "deceptive", "truth", ("deceptive", "is_deceptive"), ("deceptive_flag", "is_deception", "flag"), needed=True
+)
+_CONFIDENCE = Part(
+    "confidence", "unit", ("confidence",), ("confidence_level", "confidence_score", "certainty"), needed=True
+)
+_SUSPICION = Part(
+    "suspicion",
+    "unit",
+    ("suspicion", "suspicion_level"),
+    ("suspicion_score", "suspiciousness", "suspicion_rating"),
+    needed=True,
+)
+_KIND = Part(
+    "kind",
+    "deception",
+    ("kind", "deception_type"),
+    ("deception_kind", "type_of_deception", "type", "deception_category"),
+)
+_STATED = Part("stated_kind", "stated", ("stated_kind",), nullable=True)
+_REASONING = Part("reasoning", "words", ("reasoning",), ("explanation", "rationale", "justification", "reason"))
+_CLAIMS = Part("claims", "claims", ("claims",))
+
+_PICKED = ("choice", "player", "selection")
+
+
+def _target(*synonyms: str, keys: tuple[str, ...] = ("target",)) -> Part:
+    return Part("target", "name", keys, (*synonyms, *_PICKED), needed=True, nullable=True)
+
+
+PARTS: Final[dict[Kind, tuple[Part, ...]]] = {
+    "bid": (
+        Part("bid", "whole", ("bid",), ("bid_value", "bid_amount", "my_bid", "urgency", "eagerness"), needed=True),
+    ),
+    "speak": (
+        Part(
+            "text",
+            "words",
+            ("text", "statement"),
+            ("public_statement", "speech", "dialogue", "message", "utterance", "say", "line"),
+            needed=True,
+            public=True,
+        ),
+        _CLAIMS,
+    ),
+    "assess_own": (_DECEPTIVE, _CONFIDENCE, _KIND, _STATED, _REASONING),
+    "assess_other": (_DECEPTIVE, _SUSPICION, _CONFIDENCE, _KIND, _STATED, _REASONING),
+    "vote": (
+        _target("vote_for", "vote_target", "voted_for", "my_vote", "exile", "candidate", keys=("target", "vote")),
+        Part(
+            "reason",
+            "words",
+            ("reason", "reasoning"),
+            ("public_reason", "explanation", "justification"),
+            nullable=True,
+            public=True,
+        ),
+        _CLAIMS,
+    ),
+    "kill": (_target("kill", "kill_target", "victim", "eliminate"),),
+    "protect": (_target("protect", "protect_target", "protected", "save"),),
+    "inspect": (_target("inspect", "inspect_target", "investigate", "unmask", "check"),),
+    "whisper": (
+        _target("kill", "victim", "eliminate", "proposal", "propose"),
+        Part("word", "words", ("word",), ("words", "message", "whisper"), public=True),
+    ),
+}
+"""Parts of an answer per kind of request.
+
+The paper's prompts ask for a "statement", and for a "vote" with its public "reasoning"; private thinking is "analysis".
+"""
+
+_THOUGHTS = (
+    "thought",
+    "thoughts",
+    "thinking",
+    "analysis",
+    "chain_of_thought",
+    "scratchpad",
+    "private_thought",
+    "private_thoughts",
+    "inner_monologue",
+    "reflection",
+)
+_REASONS = ("reasoning", "reason", "explanation", "rationale", "justification")
+
+ERROR_KEYS: Final = frozenset({"error", "errors"})
+"""An object with one of these and nothing asked for is a provider's complaint, not an answer."""
+
+_DASHES = re.compile(r"[\s_\-]+")
+
+
+def folded(key: str) -> str:
+    """Return a key without case, spaces, dashes and underscores: isDeceptive is is_deceptive."""
+    return _DASHES.sub("", key).casefold()
+
+
+def _index(parts: tuple[Part, ...]) -> dict[str, Part]:
+    return {folded(key): part for part in parts for key in (*part.synonyms, *part.keys)}
+
+
+INDEX: Final[dict[Kind, dict[str, Part]]] = {kind: _index(parts) for kind, parts in PARTS.items()}
+"""Part per folded key, per kind of request."""
+
+THOUGHTS: Final[dict[Kind, frozenset[str]]] = {
+    kind: frozenset(folded(key) for key in (*_THOUGHTS, *_REASONS)) - INDEX[kind].keys() for kind in PARTS
+}
+"""Folded keys of private thoughts; a reason nobody asked for is one."""

@@ -1,0 +1,126 @@
+"""Answers without JSON: a plain statement, a lone number, a lone name; and what is no answer at all."""
+
+from __future__ import annotations
+
+import re
+
+from wolfbus.config import NOBODY_WORDS
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
+from wolfbus.reading.answer import Answer, Question
+from wolfbus.reading.cleaning import quoted
+from wolfbus.reading.names import resolve_name
+from wolfbus.reading.values import NUMBER_WORDS, Bad, whole
+
+_LONGEST = 4_000
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_OUTAGE = re.compile(
+    r"""
+    \s*(?: error[:\s] | (?:http[/\s]?[\d.]*\s*)?[45]\d\d\b
+    | (?: bad\ gateway | service\ unavailable | internal\ server\ error | gateway\ time-?out | too\ many\ requests
+        | rate\ limit | upstream | traceback | request\ timed\ out )\b )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_REFUSAL = re.compile(
+    r"""
+    \bas\ an?\ (?: ai | artificial | language\ model | large\ language )\b
+    | \bI(?:['’]m|\ am)\ (?: unable | not\ able | not\ permitted | not\ allowed )\ to\ (?: help | assist | comply )
+    | \bI\ (?: can['’]?t | cannot | can\ not | won['’]?t | will\ not | must\ decline\ to )\ (?:
+        help\ (?: with | you ) | help[.!] | assist | comply | fulfil | role-?play
+        | (?: participate\ in | take\ part\ in | engage\ in | continue\ with )\ (?: this | that | games | deception )
+        | (?: provide | generate | create | produce )\ (?: this | that | content | text | a\ response | a\ statement ) )
+    | \bI(?:['’]m|\ am)\ sorry,?\ but\ (?: this | that )\ (?: violates | goes\ against )
+    | \bagainst\ my\ (?: guidelines | programming | polic(?:y|ies) )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
+_NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
+_BID = re.compile(
+    r"\W*(?:(?:my|the|is|i|i'd|i['’]ll|would|will|want|to|bid|of|a|an|at|with|urgency|answer|number|say|final|speak)\W+)*"
+    rf"(?<!-)(?P<bid>-?(?:{_NUMBER})(?:\s*(?:/|out of)\s*(?:{_NUMBER}))?)(?:\W+bid)?\W*",
+    re.IGNORECASE,
+)
+
+
+def judge_prose(question: Question, text: str) -> Answer:
+    """Return what a text without any JSON says in answer to `question`.
+
+    A statement may be plain prose, a bid a lone number, a vote or a night's choice a lone name; all count as coerced.
+    Assessments have no plain form.
+    """
+    answer = Answer(question, "coerced")
+    fence = _WHOLE_FENCE.fullmatch(text)
+    plain = (fence.group(1) if fence else text).strip()
+    trouble = _trouble(question, plain)
+    if trouble is not None:
+        answer.fail("unparseable", trouble)
+    elif question.kind == "speak":
+        answer.content = _said(plain)
+    elif question.kind == "bid":
+        _bid(answer, plain)
+    elif question.kind in {"assess_own", "assess_other"}:
+        answer.fail("unparseable", "the reply holds no JSON object")
+    else:
+        _named(answer, plain)
+    return answer
+
+
+def _trouble(question: Question, plain: str) -> str | None:
+    if not plain:
+        return "the reply is empty"
+    if _PAGE.match(plain):
+        return "the reply is a web page, not an answer"
+    if len(plain) > _LONGEST:
+        return f"the reply holds no JSON object, and {len(plain)} characters of other text"
+    if _REFUSAL.search(plain[:300]):
+        return "the reply is a refusal"
+    if question.kind == "speak":
+        if _OUTAGE.match(plain):
+            return "the reply is an error message, not a statement"
+        if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
+            return f"the reply is no statement: {quoted(plain)}"
+        if plain.startswith(("{", "}", "[", "```", "<")):
+            return "the reply is neither JSON nor a plain statement"
+    return None
+
+
+def _said(plain: str) -> Content:
+    for left, right in ('""', "“”", "«»"):
+        if (
+            len(plain) > 2
+            and plain[0] == left
+            and plain[-1] == right
+            and left not in plain[1:-1]
+            and right not in plain[1:-1]
+        ):
+            plain = plain[1:-1].strip()
+    return Speech(text=plain)
+
+
+def _bid(answer: Answer, plain: str) -> None:
+    lone = _BID.fullmatch(plain[:200]) if len(plain) <= 200 else None
+    if lone is None:
+        answer.fail("unparseable", f'the reply holds no JSON object with "bid", and no lone number: {quoted(plain)}')
+        return
+    value = whole(lone.group("bid"), answer.question.bid_max)
+    if isinstance(value, Bad):
+        answer.fail(value.fault, f"the bid {value.why}")
+    else:
+        answer.content = Bid(bid=value.value)
+
+
+def _named(answer: Answer, plain: str) -> None:
+    question = answer.question
+    legal = question.legal if question.legal is not None else [*question.names, None]
+    resolved = resolve_name(plain, legal, question.names)
+    if resolved.fault == "ambiguous":
+        answer.fail("ambiguous", f"the reply could mean several players: {quoted(plain)}")
+    elif resolved.fault is not None:
+        answer.fail("unparseable", f'the reply holds no JSON object with "target", and no legal name: {quoted(plain)}')
+    elif question.kind == "vote":
+        answer.content = Ballot(target=resolved.name)
+    elif question.kind == "whisper":
+        answer.content = Proposal(target=resolved.name)
+    else:
+        answer.content = Choice(target=resolved.name)

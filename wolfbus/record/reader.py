@@ -1,0 +1,240 @@
+"""Reading a record back, line by line, and saying precisely where and how it is not what was written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, cast
+
+from pydantic_core import from_json
+
+from wolfbus.errors import MessageError, RecordError
+from wolfbus.messages.codec import check_version
+from wolfbus.messages.events import Opened
+from wolfbus.record.line import Recorded, check_seal, parse_line
+
+FIRST_LINE_LIMIT: Final = 1 << 20
+"""Bytes of the first line: so a file that is no record is refused before it fills the memory."""
+LINE_LIMIT: Final = 1 << 29
+"""Bytes of any other line; the longest legal reply, every character of it escaped, stays below."""
+
+_BUFFER: Final = 1 << 17
+_FIRST_BYTES: Final = b'{"audience":'
+_NOT_OURS: Final = "not a wolfbus record"
+
+
+def open_lines(source: str | Path) -> Iterator[bytes]:
+    r"""Yield a file's lines, with their ``\n``; the file is opened at the first one.
+
+    Args:
+        source: a path, or ``-`` for standard input; gzip is recognised by its first byte, not by the file's name.
+
+    Raises:
+        RecordError: the file cannot be opened or read, its compressed data is cut off or damaged, a line is too long.
+    """
+    if str(source) == "-":
+        stdin = sys.stdin.buffer
+        if isinstance(stdin, io.BufferedReader):
+            yield from _lines(stdin)
+        else:
+            # whoever replaced standard input gave something plainer, a BytesIO perhaps
+            yield from _lines(io.BufferedReader(io.BytesIO(stdin.read())))
+        return
+    try:
+        file = io.BufferedReader(io.FileIO(source), _BUFFER)
+    except OSError as error:
+        raise RecordError(f"{source}: {_reason(error)}") from None
+    with file:
+        yield from _lines(file)
+
+
+def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
+    # no record begins with this byte, and a pipe may hand over no second one yet
+    if _first_byte(file) == b"\x1f":
+        file = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file)), _BUFFER)
+    number, limit = 0, FIRST_LINE_LIMIT
+    while line := _line(file, limit, number):
+        number += 1
+        if len(line) > limit:
+            raise RecordError(f"longer than {limit >> 20} MiB" + (f"; {_NOT_OURS}" if number == 1 else ""), number)
+        yield line
+        limit = LINE_LIMIT
+
+
+def _first_byte(file: io.BufferedReader[Any]) -> bytes:
+    try:
+        return file.peek(1)[:1]
+    except OSError as error:
+        raise RecordError(f"cannot be read: {_reason(error)}") from None
+
+
+def _line(file: io.BufferedReader[Any], limit: int, before: int) -> bytes:
+    try:
+        return file.readline(limit + 1)
+    except EOFError:
+        raise RecordError(f"the compressed file is cut off; {_whole_lines(before)} before it", before + 1) from None
+    except (zlib.error, gzip.BadGzipFile) as error:
+        raise RecordError(
+            f"the compressed data is damaged ({error}); {_whole_lines(before)} before it", before + 1
+        ) from None
+    except OSError as error:
+        raise RecordError(f"cannot be read: {_reason(error)}", before + 1) from None
+
+
+class RecordReader(Iterator[Recorded]):
+    r"""Iterates over the events of a record, checking number, seal and content of every line.
+
+    It stops at the first line that is wrong: nothing after it is sealed by what can be trusted. A record without its
+    `ended` event is whole as far as it goes; `ended` tells.
+
+    Args:
+        lines: the lines with their ``\n``, as a file opened in binary mode or `open_lines` gives them.
+        tolerant: at a wrong line, end the iteration and leave the reason in `problems` instead of raising it.
+
+    Attributes:
+        count: lines read and found right.
+        head: hash of the last of them, "" before the first.
+        opened: the game's first event, None before it was read.
+        ended: whether the game's end was among them.
+        problems: what is wrong with the line after them; at most one.
+
+    Raises:
+        RecordError: while iterating, unless tolerant; it carries the number of the line, from 1.
+    """
+
+    def __init__(self, lines: Iterable[bytes], *, tolerant: bool = False) -> None:
+        self._lines = iter(lines)
+        self._tolerant = tolerant
+        self._over = False
+        self.count = 0
+        self.head = ""
+        self.opened: Opened | None = None
+        self.ended = False
+        self.problems: list[RecordError] = []
+
+    def __next__(self) -> Recorded:
+        if self._over:
+            raise StopIteration
+        try:
+            line = next(self._lines)
+            number = self.count + 1
+            recorded = self._read(line, number)
+        except StopIteration:
+            self._over = True
+            if self.count:
+                raise
+            self._stop_at(RecordError("an empty file; a record has at least one line"))
+        except RecordError as problem:
+            self._stop_at(problem)
+        else:
+            self.count = number
+            self.head = recorded.hash
+            return recorded
+        raise StopIteration
+
+    def _stop_at(self, problem: RecordError) -> None:
+        self._over = True
+        self.problems.append(problem)
+        if not self._tolerant:
+            raise problem from None
+
+    def _read(self, line: bytes, number: int) -> Recorded:
+        if line[-1:] != b"\n":
+            if number == 1:
+                _refuse_foreign(line)
+            raise RecordError(f"cut off in the middle; {_whole_lines(number - 1)} before it", number)
+        line = line[:-1]
+        try:
+            stated = check_seal(self.head, line, number)
+        except RecordError as error:
+            raise RecordError(_why_unsealed(line, number) or error.args[0].partition(": ")[2], number) from None
+        recorded = parse_line(line, number)
+        if recorded.hash != stated:
+            raise RecordError("its seal is not where a record has it", number)
+        if recorded.n != number:
+            raise RecordError(_misnumbered(recorded.n, number), number)
+        event = recorded.event
+        if event.type == "opened":
+            if number > 1:
+                raise RecordError(_SECOND, number)
+            self.opened = event
+        elif number == 1:
+            raise RecordError(f'begins with "{event.type}", not with "opened"', number)
+        elif event.type == "ended":
+            self.ended = True
+        return recorded
+
+
+def read_record(lines: Iterable[bytes], *, tolerant: bool = False) -> RecordReader:
+    """Return an iterator over a record's events that checks every line; see `RecordReader`."""
+    return RecordReader(lines, tolerant=tolerant)
+
+
+_SECOND: Final = "a second record begins here; a file holds one"
+
+
+def _why_unsealed(line: bytes, number: int) -> str | None:
+    """Return what happened to a line whose seal does not hold, as precisely as its bytes tell; None without a clue."""
+    if number == 1:
+        _refuse_foreign(line)
+    if line.endswith(b"\r"):
+        return "ends in CRLF, a record's lines in LF: its line ends were converted"
+    if not line.strip():
+        return "a blank line; a record has none"
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 (byte {error.start + 1} of the line); this line was edited"
+    try:
+        value = from_json(line, allow_inf_nan=False)
+    except ValueError as error:
+        reason = str(error).replace(" at line 1 column ", ", column ")
+        return f"not JSON ({reason}); this line was edited or added"
+    if not isinstance(value, dict):
+        return "not a JSON object; this line was edited or added"
+    try:
+        if "v" in value:
+            check_version(value)
+    except MessageError as error:
+        return str(error)
+    n = value.get("n")
+    if n.__class__ is not int or n == number:
+        return None
+    return _SECOND if n == 1 and value.get("type") == "opened" else _misnumbered(n, number)
+
+
+def _misnumbered(n: int, number: int) -> str:
+    lost = n - number
+    if lost > 0:
+        what = f"{lost} line{'s' if lost > 1 else ''} before it removed, or lines moved"
+    else:
+        what = "a line repeated, added or moved"
+    return f"number {n} stands where {number} was expected: {what}"
+
+
+def _refuse_foreign(line: bytes) -> None:
+    """Raise RecordError if the first line shows that the file never was a record, or that something re-coded it."""
+    if line.startswith(b"\xef\xbb\xbf"):
+        raise RecordError("begins with a byte order mark; a record has none, so something re-saved this file", 1)
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise RecordError("UTF-16; a record is UTF-8, so something re-saved this file", 1)
+    if line.startswith(_FIRST_BYTES):
+        return
+    try:
+        value: Any = from_json(line)
+    except ValueError:
+        raise RecordError(_NOT_OURS, 1) from None
+    if not isinstance(value, dict) or not {"n", "hash"} <= value.keys():
+        raise RecordError(_NOT_OURS, 1)
+
+
+def _whole_lines(count: int) -> str:
+    return "1 whole line" if count == 1 else f"{count} whole lines"
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()

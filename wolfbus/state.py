@@ -1,0 +1,400 @@
+"""`GameState`: everything a researcher can know of one game at one point, as a fold over its record.
+
+Seats never see it; what one seat knows is a `SeatView`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from wolfbus.config import GameConfig
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import (
+    Absent,
+    Answered,
+    AnsweredAssessOther,
+    AnsweredAssessOwn,
+    AnsweredBid,
+    AnsweredKill,
+    AnsweredProtect,
+    AnsweredWhisper,
+    AnyAnswered,
+    AnyEvent,
+    Asked,
+    ClaimTruth,
+    Dawn,
+    Ended,
+    Exile,
+    Inspection,
+    NightOutcome,
+    Opened,
+    Rejected,
+    Returned,
+    Seat,
+    Silence,
+    Statement,
+    Tally,
+)
+from wolfbus.suspicion import Suspicion
+from wolfbus.vocabulary import Deception, Fault, Kind, Outcome, Phase, Reading, Role, Verdict, team_of
+
+TEXT_KEPT = 4000
+"""Characters kept of one statement or whispered word; the record has all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """How and in which round a player left."""
+
+    how: Literal["night", "exile"]
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLabel:
+    """A usable self-label: what `Label` says but for its reasoning."""
+
+    deceptive: bool
+    confidence: float
+    kind: Deception
+
+
+@dataclass(slots=True)
+class Utterance:
+    """A statement and what is known of its assessment so far.
+
+    Attributes:
+        number: the statement's number, from 1.
+        round: its round.
+        phase: "debate", or "vote" for the published reason of a vote.
+        turn: turn of the debate, or place among the reasons.
+        speaker: who made it.
+        text: its first `TEXT_KEPT` characters.
+        length: characters of the whole text.
+        label: the speaker's own label, None while or where there is none.
+        label_outcome: what became of the request for it, None while it is open.
+        judged: usable judgements.
+        flagged: how many of them call it deceptive.
+        suspicions: sum of their suspicion.
+        missing: judgements that were asked for and are not usable.
+        verdicts: the moderator's verdicts on its claims.
+        awaited: assessments asked for and not yet in the record.
+    """
+
+    number: int
+    round: int
+    phase: Phase
+    turn: int
+    speaker: SeatName
+    text: str
+    length: int
+    label: OwnLabel | None = None
+    label_outcome: Outcome | None = None
+    judged: int = 0
+    flagged: int = 0
+    suspicions: float = 0.0
+    missing: int = 0
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    awaited: int = 0
+
+    @property
+    def suspicion(self) -> float | None:
+        """Mean suspicion of the usable judgements, in [0, 1]; None without any."""
+        return self.suspicions / self.judged if self.judged else None
+
+    @property
+    def assessed(self) -> bool:
+        """Whether every assessment that was asked for has come in, or is known not to come."""
+        return self.awaited == 0 and (self.label_outcome is not None or self.judged + self.missing > 0)
+
+
+@dataclass(slots=True)
+class Night:
+    """One night as it goes on.
+
+    Attributes:
+        round: its round.
+        proposals: last valid proposal per wolf: whom to go for, and the word to the partners ("" for a lone wolf).
+        protections: valid choice per doctor.
+        inspections: what each seer learned: whom it inspected and the role it saw.
+        outcome: what came of it, None until dawn.
+    """
+
+    round: int
+    proposals: dict[SeatName, tuple[SeatName | None, str]] = field(default_factory=dict)
+    protections: dict[SeatName, SeatName | None] = field(default_factory=dict)
+    inspections: dict[SeatName, tuple[SeatName, Role]] = field(default_factory=dict)
+    outcome: NightOutcome | None = None
+
+
+Moment: TypeAlias = NightOutcome | Utterance | Silence | Tally | Exile
+"""What a transcript is made of."""
+
+
+@dataclass(slots=True)
+class GameState:
+    """Folds the events of one game, fed in record order.
+
+    It judges nothing (records are proven by re-execution), so that a view of a broken record still shows what there is:
+    an event about a statement it never heard of is counted and otherwise left out.
+
+    Attributes:
+        opened: the opening event, None before it.
+        seats: seats by name, in seating order.
+        left: who left and how, in order.
+        round: rounds begun.
+        phase: current part of the round, None before the first night.
+        turn: latest turn of the debate that was asked about; 0 before it.
+        floor: who is asked to speak right now.
+        transcript: nights, statements, silences, tallies and exiles, in order.
+        statements: statements by number; the same objects as in the transcript.
+        bids: latest round of bids, by seat; defaults stand as 0.
+        nights: nights by round.
+        tallies: opened votes by round.
+        exiles: effects of the votes by round.
+        suspicion: smoothed suspicion of every pair, at the game's alpha and prior.
+        absent: seats that let too many requests in a row time out, in order.
+        outcomes: answers by kind and outcome.
+        readings: usable and unusable answers by reported reading.
+        faults: unusable answers by fault.
+        rejected: rejected messages by reason.
+        ended: the last event, None while the game goes on.
+        events: events fed.
+    """
+
+    opened: Opened | None = None
+    seats: dict[SeatName, Seat] = field(default_factory=dict)
+    left: dict[SeatName, Departure] = field(default_factory=dict)
+    round: int = 0
+    phase: Phase | None = None
+    turn: int = 0
+    floor: SeatName | None = None
+    transcript: list[Moment] = field(default_factory=list)
+    statements: dict[int, Utterance] = field(default_factory=dict)
+    bids: dict[SeatName, int] = field(default_factory=dict)
+    nights: dict[int, Night] = field(default_factory=dict)
+    tallies: dict[int, Tally] = field(default_factory=dict)
+    exiles: dict[int, Exile] = field(default_factory=dict)
+    suspicion: Suspicion = field(default_factory=Suspicion)
+    absent: dict[SeatName, None] = field(default_factory=dict)
+    outcomes: Counter[tuple[Kind, Outcome]] = field(default_factory=Counter)
+    readings: Counter[Reading] = field(default_factory=Counter)
+    faults: Counter[Fault] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    ended: Ended | None = None
+    events: int = 0
+    _bid_batch: int = 0
+    _waiting: dict[int, dict[Kind, set[SeatName]]] = field(default_factory=dict)
+
+    def feed(self, event: AnyEvent) -> None:
+        """Take in the next event of the game."""
+        self.events += 1
+        if isinstance(event, Answered):
+            self._answer(event)
+            return
+        handler = self._HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+
+    @property
+    def config(self) -> GameConfig:
+        """The rules; the default ones before the opening."""
+        return self.opened.config if self.opened is not None else GameConfig()
+
+    @property
+    def living(self) -> tuple[SeatName, ...]:
+        """Players still in the game, in seating order."""
+        return tuple(name for name in self.seats if name not in self.left)
+
+    @property
+    def living_wolves(self) -> int:
+        """Number of Werewolves still in the game."""
+        return sum(1 for name in self.living if self.seats[name].role == "Werewolf")
+
+    def role(self, name: SeatName) -> Role | None:
+        """Return the role of `name`, None for a name that sits at no seat."""
+        seat = self.seats.get(name)
+        return seat.role if seat is not None else None
+
+    def is_wolf(self, name: SeatName) -> bool:
+        """Return whether `name` plays for the werewolves."""
+        role = self.role(name)
+        return role is not None and team_of(role) == "werewolves"
+
+    def suspicion_of(self, target: SeatName) -> float | None:
+        """Return the mean smoothed suspicion that `target` meets, in [0, 1].
+
+        Over the living who have judged it at least once; over all who have, once it left the game. None without any.
+        """
+        values = [
+            self.suspicion.of(observer, target)
+            for observer in self.seats
+            if (target in self.left or observer not in self.left) and self.suspicion.judged(observer, target)
+        ]
+        return sum(values) / len(values) if values else None
+
+    def waiting_for(self) -> dict[Kind, tuple[SeatName, ...]]:
+        """Return the seats whose answers are not in the record yet, by kind of request and in seating order."""
+        waiting: dict[Kind, set[SeatName]] = {}
+        for kinds in self._waiting.values():
+            for kind, seats in kinds.items():
+                waiting.setdefault(kind, set()).update(seats)
+        return {kind: tuple(name for name in self.seats if name in seats) for kind, seats in waiting.items()}
+
+    def _open(self, event: Opened) -> None:
+        self.opened = event
+        self.seats = {seat.name: seat for seat in event.seats}
+        self.suspicion = Suspicion(event.config.alpha, event.config.prior)
+
+    def _enter(self, round_: int, phase: Phase, turn: int = 0) -> None:
+        if (round_, phase) != (self.round, self.phase):
+            self.turn = 0
+        self.round, self.phase = round_, phase
+        # judgements of a turn are asked for after the next turn's bids
+        self.turn = max(self.turn, turn)
+
+    def _ask(self, event: Asked) -> None:
+        self._enter(event.round, event.phase, event.turn)
+        kinds = self._waiting.setdefault(event.batch, {})
+        for asking in event.asks:
+            kinds.setdefault(asking.kind, set()).update(asking.seats)
+            if asking.kind == "speak" and asking.seats:
+                self.floor = asking.seats[0]
+        statement = self.statements.get(event.about or 0)
+        if statement is not None:
+            statement.awaited += sum(len(asking.seats) for asking in event.asks)
+
+    def _answer(self, event: AnyAnswered) -> None:
+        self.outcomes[event.kind, event.outcome] += 1
+        if event.outcome == "accepted":
+            self.readings[event.reading] += 1
+        if event.fault is not None:
+            self.faults[event.fault] += 1
+        self._close(event)
+        if isinstance(event, AnsweredBid):
+            if event.batch != self._bid_batch:
+                self.bids, self._bid_batch = {}, event.batch
+            self.bids[event.seat] = event.content.bid if event.content is not None else 0
+        elif isinstance(event, AnsweredAssessOwn | AnsweredAssessOther):
+            self._assess(event)
+        elif event.content is None:
+            return
+        elif isinstance(event, AnsweredWhisper):
+            self._night().proposals[event.seat] = (event.content.target, event.content.word[:TEXT_KEPT])
+        elif isinstance(event, AnsweredKill):
+            self._night().proposals[event.seat] = (event.content.target, "")
+        elif isinstance(event, AnsweredProtect):
+            self._night().protections[event.seat] = event.content.target
+
+    def _close(self, event: AnyAnswered) -> None:
+        kinds = self._waiting.get(event.batch, {})
+        seats = kinds.get(event.kind, set())
+        seats.discard(event.seat)
+        if not seats:
+            kinds.pop(event.kind, None)
+        if not kinds:
+            self._waiting.pop(event.batch, None)
+
+    def _assess(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> None:
+        statement = self.statements.get(event.about or 0)
+        if statement is None:
+            return
+        statement.awaited = max(0, statement.awaited - 1)
+        content = event.content
+        if isinstance(event, AnsweredAssessOwn):
+            statement.label_outcome = event.outcome
+            if content is not None:
+                statement.label = OwnLabel(content.deceptive, content.confidence, content.kind)
+        elif event.content is None:
+            statement.missing += 1
+        else:
+            statement.judged += 1
+            statement.flagged += event.content.deceptive
+            statement.suspicions += event.content.suspicion
+            self.suspicion.judge(event.seat, statement.speaker, event.content.suspicion)
+
+    def _night(self, round_: int | None = None) -> Night:
+        number = self.round if round_ is None else round_
+        return self.nights.setdefault(number, Night(number))
+
+    def _state(self, event: Statement) -> None:
+        self._enter(event.round, event.phase, event.turn)
+        self.floor = None
+        statement = Utterance(
+            event.statement,
+            event.round,
+            event.phase,
+            event.turn,
+            event.speaker,
+            event.text[:TEXT_KEPT],
+            len(event.text),
+        )
+        self.statements[event.statement] = statement
+        self.transcript.append(statement)
+
+    def _fall_silent(self, event: Silence) -> None:
+        self._enter(event.round, "debate", event.turn)
+        self.floor = None
+        self.transcript.append(event)
+
+    def _claim(self, event: ClaimTruth) -> None:
+        statement = self.statements.get(event.statement)
+        if statement is not None:
+            statement.verdicts.update(scored.verdict for scored in event.claims)
+
+    def _tally(self, event: Tally) -> None:
+        self._enter(event.round, "vote")
+        self.tallies[event.round] = event
+        self.transcript.append(event)
+
+    def _exile(self, event: Exile) -> None:
+        self.exiles[event.round] = event
+        self.transcript.append(event)
+        if event.seat is not None:
+            self.left.setdefault(event.seat, Departure("exile", event.round))
+
+    def _night_outcome(self, event: NightOutcome) -> None:
+        self._enter(event.round, "night")
+        self._night(event.round).outcome = event
+        self.transcript.append(event)
+
+    def _inspect(self, event: Inspection) -> None:
+        self._night(event.round).inspections[event.seat] = (event.target, event.role)
+
+    def _dawn(self, event: Dawn) -> None:
+        if event.died is not None:
+            self.left.setdefault(event.died, Departure("night", event.round))
+
+    def _miss(self, event: Absent) -> None:
+        self.absent[event.seat] = None
+
+    def _return(self, event: Returned) -> None:
+        self.absent.pop(event.seat, None)
+
+    def _reject(self, event: Rejected) -> None:
+        self.rejected[event.reason] += 1
+
+    def _end(self, event: Ended) -> None:
+        self.ended = event
+        self.floor = None
+        self._waiting.clear()
+
+    _HANDLERS: ClassVar[dict[type[Any], Callable[[GameState, Any], None]]] = {
+        Opened: _open,
+        Asked: _ask,
+        Statement: _state,
+        Silence: _fall_silent,
+        ClaimTruth: _claim,
+        Tally: _tally,
+        Exile: _exile,
+        NightOutcome: _night_outcome,
+        Dawn: _dawn,
+        Inspection: _inspect,
+        Absent: _miss,
+        Returned: _return,
+        Rejected: _reject,
+        Ended: _end,
+    }
