@@ -38,7 +38,7 @@ HOSTILE_NAMES = ("[red]Ada[b]", "漢字漢字漢字漢字漢字漢字漢字漢�
 def recorded(events: Iterable[AnyEvent]) -> list[Recorded]:
     herald, records = Herald(), []
     for number, event in enumerate(events, 1):
-        records.append(Recorded(number, 1_700_000_000.0 + number / 4, herald.audience(event), event))
+        records.append(Recorded(number, number / 4, herald.audience(event), event))
         herald.tell(event)
     return records
 

@@ -81,7 +81,8 @@ def test_answers_are_counted_by_what_became_of_them():
         1 for event in answers if event.kind == "speak" and event.outcome == "timed_out"
     )
     assert state.faults["unparseable"] == sum(1 for event in answers if event.fault is not None)
-    assert state.readings["clean"] == sum(1 for event in answers if event.reading == "clean")
+    clean = [event for event in answers if event.outcome == "accepted" and event.reading == "clean"]
+    assert state.readings["clean"] == len(clean)
 
 
 def test_bids_are_those_of_the_latest_turn():

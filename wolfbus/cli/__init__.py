@@ -5,7 +5,6 @@ command needs it.
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from typing import Any, Final
 
@@ -83,8 +82,4 @@ def run(arguments: list[str] | None = None) -> int:
     except WolfError as error:
         click.echo(f"wolfbus: {error}", err=True)
         return FAILED
-    except BrokenPipeError:
-        # the reader of our output has gone (`| head`); what is left unsaid is not missed
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return result if isinstance(result, int) else 0

@@ -5,7 +5,7 @@ pass.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,12 +30,13 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that is open for reading, recognised by its first line."""
+    """A file that is open for reading, recognised by its first line; whoever reads it closes it."""
 
     name: str
     path: Path | None
     lines: Iterator[bytes]
     is_paper_log: bool
+    close: Callable[[], None]
 
 
 @dataclass(slots=True)
@@ -120,7 +121,7 @@ def open_source(name: str) -> Source:
     if first is None:
         raise RecordError(f"{name}: empty; there is no record in it")
     path = None if name == "-" else Path(name)
-    return Source(name, path, itertools.chain([first], lines), is_paper_log(first))
+    return Source(name, path, itertools.chain([first], lines), is_paper_log(first), lines.close)
 
 
 def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
@@ -154,6 +155,7 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
             break
         if keep:
             records.append(recorded)
+    source.close()
     problems = problems or [str(problem) for problem in reader.problems]
     if verifier.opened is None:
         raise RecordError(f"{source.name}: {problems[0] if problems else 'empty; there is no record in it'}")
@@ -201,6 +203,7 @@ def read_paper(source: Source, meta: Path | None, criteria: Criteria, *, as_reco
     if meta is None and source.path is not None:
         meta = meta_beside(source.path)
     log = read_paper_log(source.lines, meta, name=source.name)
+    source.close()
     alpha = 0.7 if criteria.alpha is None else criteria.alpha
     prior = 0.5 if criteria.prior is None else criteria.prior
     rows = rows_of_paper_log(log, as_recorded, alpha=alpha, prior=prior)

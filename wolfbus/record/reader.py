@@ -6,7 +6,7 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -27,7 +27,7 @@ _FIRST_BYTES: Final = b'{"audience":'
 _NOT_OURS: Final = "not a wolfbus record"
 
 
-def open_lines(source: str | Path) -> Iterator[bytes]:
+def open_lines(source: str | Path) -> Generator[bytes, None, None]:
     r"""Yield a file's lines, with their ``\n``; the file is opened at the first one.
 
     Args:
