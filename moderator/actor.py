@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -43,10 +43,10 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A message stood on an agent's out stream."""
+    """Messages for this game stood on an agent's out stream."""
 
     agent: str
-    entry: Entry
+    entries: Sequence[Entry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +161,12 @@ class ModeratorActor(PooledActor):
             self._commit(self._steps.advance())
 
     def _receive(self, message: Incoming) -> None:
-        verdict = self._referee.receive(message.agent, message.entry)
-        if isinstance(verdict, Rejected):
-            self._reject(verdict)
-            return
-        self._keep(verdict)
+        for entry in message.entries:
+            verdict = self._referee.receive(message.agent, entry)
+            if verdict.type == "rejected":
+                self._reject(verdict)
+            else:
+                self._keep(verdict)
         self._go_on()
 
     def _reject(self, rejected: Rejected) -> None:
@@ -193,7 +194,8 @@ class ModeratorActor(PooledActor):
     def _commit(self, step: Step) -> None:
         events: tuple[AnyEvent, ...] = (*self._rejected, *step.events)
         self._rejected = []
-        landing = self._landing = _Landing(step)
+        ends_phase = any(event.type in _PHASE_ENDS for event in step.events)
+        landing = self._landing = _Landing(step.waits_for, step.ended, ends_phase)
         expected = self._head
         now = round(self._clock() - self._opened.started, 3)
         herald = self._deliveries.herald
@@ -240,10 +242,10 @@ class ModeratorActor(PooledActor):
             self._leave(None, error)
             return
         self._write(landing)
-        if landing.step.ended is not None:
-            self._leave(landing.step.ended, None)
+        if landing.ended is not None:
+            self._leave(landing.ended, None)
             return
-        self._waits_for = landing.step.waits_for
+        self._waits_for = landing.waits_for
         for request in landing.requests:
             if self._referee.is_declined(request):
                 self._keep(self._referee.decline(request))
@@ -264,7 +266,7 @@ class ModeratorActor(PooledActor):
         if self._file is None:
             return
         self._file.write(landing.lines)
-        if any(event.type in _PHASE_ENDS for event in landing.step.events):
+        if landing.ends_phase:
             self._file.sync()
 
     def _leave(self, ended: Ended | None, error: WolfError | None) -> None:
@@ -284,8 +286,10 @@ class ModeratorActor(PooledActor):
 
 @dataclass(slots=True)
 class _Landing:
-    """A step on its way to the bus."""
+    """What there is to do when a step has landed; not the step itself, for many wait for the bus at a time."""
 
-    step: Step
+    waits_for: tuple[int, ...]
+    ended: Ended | None
+    ends_phase: bool
     lines: list[bytes] = field(default_factory=list)
     requests: list[OpenRequest] = field(default_factory=list)

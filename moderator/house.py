@@ -88,13 +88,16 @@ class ModeratorHouse:
             ref.actor_stopped.wait()
 
     def _route(self, agent: str, entries: Sequence[Entry]) -> None:
+        by_game: dict[str, list[Entry]] = {}
         for entry in entries:
-            ref = self._games.get(entry.game)
+            by_game.setdefault(entry.game, []).append(entry)
+        for game, found in by_game.items():
+            ref = self._games.get(game)
             if ref is None:
                 # replies that come after their game is over are the common case, and harmless
-                logger.debug("a message of %s for game %r found no such game", agent, entry.game)
+                logger.debug("%d messages of %s for game %r found no such game", len(found), agent, game)
                 continue
             try:
-                ref.tell(Incoming(agent, entry))
+                ref.tell(Incoming(agent, found))
             except ActorDeadError:
-                logger.debug("a message of %s came after the end of game %s", agent, entry.game)
+                logger.debug("%d messages of %s came after the end of game %s", len(found), agent, game)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -55,7 +54,7 @@ class PlayerActor(PooledActor):
         self._quick = bool(getattr(brain, "quick", False))
         self._view = SeatView(me=seat)
         self._thinking = False
-        self._waiting: deque[News] = deque()
+        self._waiting: list[News] = []
 
     def on_receive(self, message: Any) -> None:
         """Take in news and answer what is asked."""
@@ -64,7 +63,7 @@ class PlayerActor(PooledActor):
         elif isinstance(message, Answered):
             self._thinking = False
         while self._waiting and not self._thinking:
-            self._take_in(self._waiting.popleft())
+            self._take_in(self._waiting.pop(0))
 
     def _take_in(self, news: News) -> None:
         for fact in news.facts:

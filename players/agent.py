@@ -8,12 +8,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 from pykka import ActorDeadError, ActorRef
 
 from players.actor import News, PlayerActor
 from players.brain import Brain
-from wolfbus.actors import ActorPool
+from wolfbus.actors import ActorPool, PooledActor, default_pool
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
@@ -24,32 +25,23 @@ from wolfbus.messages.delivery import Delivery, Seated, SeatPart
 logger = logging.getLogger(__name__)
 
 
-class Agent:
+class Agent(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
+
+    Tell it the bodies of the deliveries in its mailbox. It reads them one at a time: what waits, waits as bytes.
 
     Args:
         name: its name in the house.
         house: house name.
         bus: where the streams are.
-        reader: the process's bus reader.
         writer: the process's bus writer.
-        pool: where its players run.
         brain_for: makes the brain of a seat from the brain spec it was seated with.
     """
 
-    def __init__(
-        self,
-        name: str,
-        house: str,
-        bus: Bus,
-        reader: BusReader,
-        writer: BusWriter,
-        pool: ActorPool,
-        brain_for: Callable[[str], Brain],
-    ) -> None:
-        self.name = name
+    def __init__(self, name: str, house: str, bus: Bus, writer: BusWriter, brain_for: Callable[[str], Brain]) -> None:
+        super().__init__()
+        self._name = name
         self._writer = writer
-        self._pool = pool
         self._brain_for = brain_for
         self._out = streams.outbox(house, name)
         # an older incarnation of this agent cannot write behind our back: ids begin with the start of the process
@@ -57,8 +49,28 @@ class Agent:
         self._sent = 0
         self._lock = threading.Lock()
         self._games: dict[str, dict[str, ActorRef[PlayerActor]]] = {}
+
+    @classmethod
+    def listen(
+        cls,
+        name: str,
+        house: str,
+        bus: Bus,
+        reader: BusReader,
+        writer: BusWriter,
+        pool: ActorPool,
+        brain_for: Callable[[str], Brain],
+    ) -> ActorRef[Self]:
+        """Start an agent in `pool` that hears its mailbox from what is new on it now."""
+        ref = cls.start_in(pool, name, house, bus, writer, brain_for)
         stream = streams.inbox(house, name)
-        reader.follow(stream, self._deliver, bus.last_id(stream))
+
+        def deliver(_stream: str, entries: Sequence[Entry]) -> None:
+            for entry in entries:
+                ref.tell(entry.body)
+
+        reader.follow(stream, deliver, bus.last_id(stream))
+        return ref
 
     def send(self, reply: dict[str, object]) -> None:
         """Send one reply, given as plain values; safe from any thread."""
@@ -67,22 +79,20 @@ class Agent:
         with self._lock:
             self._sent += 1
             entry_id = f"{self._incarnation}-{self._sent}"
-            self._writer.append(self._out, Entry(body, "reply", self.name, game, self._sent, entry_id))
+            self._writer.append(self._out, Entry(body, "reply", self._name, game, self._sent, entry_id))
 
-    def stop(self) -> None:
+    def on_receive(self, message: Any) -> None:
+        """Hand out one delivery; one that cannot be read is logged, for nobody here could answer it."""
+        try:
+            self._hand_out(decode_delivery(message))
+        except MessageError:
+            logger.exception("%s: a delivery could not be read", self._name)
+
+    def on_stop(self) -> None:
         """Stop all players."""
-        refs = [ref for seats in self._games.values() for ref in seats.values()]
-        for ref in refs:
-            ref.stop(block=False)
-        for ref in refs:
-            ref.actor_stopped.wait()
-
-    def _deliver(self, _stream: str, entries: Sequence[Entry]) -> None:
-        for entry in entries:
-            try:
-                self._hand_out(decode_delivery(entry.body))
-            except MessageError:
-                logger.exception("%s: a delivery could not be read", self.name)
+        for seats in self._games.values():
+            for ref in seats.values():
+                ref.stop(block=False)
 
     def _hand_out(self, delivery: Delivery) -> None:
         seats = self._games.setdefault(delivery.game, {})
@@ -105,7 +115,8 @@ class Agent:
     def _sit_down(self, seats: dict[str, ActorRef[PlayerActor]], part: SeatPart) -> None:
         seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
         if seated is None:
-            logger.error("%s: asked for seat %s without having been seated", self.name, part.seat)
+            logger.error("%s: asked for seat %s without having been seated", self._name, part.seat)
             return
         brain = self._brain_for(seated.brain)
-        seats[part.seat] = PlayerActor.start_in(self._pool, seated.game, part.seat, brain, self.send)
+        pool = self._pool or default_pool()
+        seats[part.seat] = PlayerActor.start_in(pool, seated.game, part.seat, brain, self.send)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.config import GameConfig
 from wolfbus.errors import RulesError
-from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import Judgement, Proposal
+from wolfbus.messages.base import SeatName, slim
+from wolfbus.messages.content import Content, Judgement, Proposal
 from wolfbus.messages.delivery import (
     Private,
     PrivateFact,
@@ -29,7 +30,18 @@ from wolfbus.messages.events import (
     Statement,
 )
 from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Deception, Role, Team
+from wolfbus.vocabulary import Deception, Kind, Outcome, Role, Team
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswer:
+    """Something this seat said, labelled, voted or did at night: what counts of the recorded answer."""
+
+    kind: Kind
+    about: int | None
+    outcome: Outcome
+    content: Content | None
+    thought: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +96,7 @@ class SeatView:
     inspections: dict[SeatName, Role] = field(default_factory=dict)
     protections: list[tuple[int, SeatName]] = field(default_factory=list)
     whispers: list[Whispered] = field(default_factory=list)
-    answers: list[AnyAnswered] = field(default_factory=list)
+    answers: list[OwnAnswer] = field(default_factory=list)
     judgements: dict[int, OwnJudgement] = field(default_factory=dict)
     suspicion: Suspicion = field(default_factory=Suspicion)
     revealed: dict[SeatName, Role | Team] = field(default_factory=dict)
@@ -115,6 +127,7 @@ class SeatView:
         if news.n != known + 1:
             raise RulesError(f"{self.me}: public fact {news.n} came after {known}; some are missing")
         fact = news.fact
+        slim(fact)
         self.public.append(fact)
         if fact.type == "statement":
             self.statements[fact.statement] = fact
@@ -164,7 +177,7 @@ class SeatView:
         self.role = fact.role
         self.partners = fact.partners
         self.names = fact.names
-        self.config = fact.config
+        self.config = _shared(fact.config)
         self.brain_seed = fact.brain_seed or ""
         self.suspicion = Suspicion(fact.config.alpha, fact.config.prior)
 
@@ -175,7 +188,9 @@ class SeatView:
             return
         if fact.kind == "bid":
             return
-        self.answers.append(fact)
+        if fact.content is not None:
+            slim(fact.content)
+        self.answers.append(OwnAnswer(fact.kind, fact.about, fact.outcome, fact.content, fact.thought))
         if fact.kind == "protect" and fact.content is not None and fact.content.target is not None:
             self.protections.append((round_, fact.content.target))
         elif fact.kind == "whisper" and fact.content is not None:
@@ -204,3 +219,9 @@ class SeatView:
         if self._proposed is not None and self._proposed[0] == self.round:
             latest[self.me] = self._proposed[1]
         return latest
+
+
+@lru_cache(maxsize=64)
+def _shared(config: GameConfig) -> GameConfig:
+    """Return one object for all equal configs: every seat of every game is told the rules anew."""
+    return config

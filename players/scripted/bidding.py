@@ -8,14 +8,14 @@ from players.scripted.wolfish import poses_as_seer, reporter_of
 from wolfbus.messages.content import Bid
 
 
-def bid(at: Standpoint) -> tuple[Bid, str]:
-    """Return the bid and the thought behind it."""
+def bid(at: Standpoint) -> tuple[Bid, str | None]:
+    """Return the bid, and the thought behind it where it has a reason."""
     urgency, thought = _urgency(at)
     most = at.view.config.bid_max
     return Bid(bid=min(max(round(urgency * most / 10), 0), most)), thought
 
 
-def _urgency(at: Standpoint) -> tuple[int, str]:
+def _urgency(at: Standpoint) -> tuple[int, str | None]:
     """Return urgency from 0 to 10."""
     urgent = _news(at)
     if urgent is not None:
@@ -32,7 +32,7 @@ def _urgency(at: Standpoint) -> tuple[int, str]:
     pressed = at.notes.pressure.get(at.me)
     if pressed and any(number > at.notes.latest.get(at.me, 0) for number in pressed.values()):
         return 6, "There is an accusation to answer."
-    return max(temper - 2 * spoken, 0), "I have spoken already." if spoken else "No hurry."
+    return max(temper - 2 * spoken, 0), None
 
 
 def _news(at: Standpoint) -> tuple[int, str] | None:

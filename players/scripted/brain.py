@@ -37,13 +37,13 @@ class ScriptedBrain(BaseBrain):
     def bid(self, ask: Ask, view: SeatView) -> Answer:
         """Bid by urgency."""
         content, thought = bid(self._standpoint(ask, view))
-        return Answer(content, thought[:80])
+        return Answer(content, thought)
 
     def speak(self, ask: Ask, view: SeatView) -> Answer:
         """Say what the role and the talk so far suggest."""
         at = self._standpoint(ask, view)
         plan = plan_wolf(at) if at.wolf else plan_honest(at)
-        return Answer(Speech(text=sentence(at, plan), claims=plan.claims), plan.thought[:80])
+        return Answer(Speech(text=sentence(at, plan), claims=plan.claims), plan.thought[:80] or None)
 
     def assess_own(self, ask: Ask, view: SeatView) -> Answer:
         """Label the own statement by what it said and what this seat knows."""
@@ -70,13 +70,12 @@ class ScriptedBrain(BaseBrain):
 
     def inspect(self, ask: Ask, view: SeatView) -> Answer:
         """Inspect the most suspicious player not known yet."""
-        content, thought = inspect(self._standpoint(ask, view))
-        return Answer(content, thought)
+        return Answer(inspect(self._standpoint(ask, view)))
 
     def whisper(self, ask: Ask, view: SeatView) -> Answer:
         """Propose the greatest threat, then agree."""
         content, thought = whisper(self._standpoint(ask, view))
-        return Answer(content, thought)
+        return Answer(content, thought if ask.turn == 1 else None)
 
     def _standpoint(self, ask: Ask, view: SeatView) -> Standpoint:
         if view is not self._view or view.names != self._names:

@@ -28,7 +28,7 @@ def judge(at: Standpoint) -> Judgement:
     speaker = statement.speaker
     value, kind, why = _contradiction(at, speaker, cues) or _impression(at, number, speaker, cues)
     value += tuning.JUDGING_NOISE * (2.0 * at.chance("judge", number) - 1.0)
-    suspicion = round(min(max(value, 0.02), 0.98), 3)
+    suspicion = round(min(max(value, 0.02), 0.98), 2)
     deceptive = suspicion >= tuning.FLAG_AT
     confidence = round(0.5 + 0.45 * abs(2.0 * suspicion - 1.0), 2)
     if not deceptive:
@@ -43,16 +43,16 @@ def _contradiction(at: Standpoint, speaker: SeatName, cues: Cues) -> Cue | None:
     known = at.known
     for target, wolf in cues.results:
         if known(target) is (not wolf) and known(speaker) is not False:
-            return 0.95, "fabrication", "The reported inspection is false; I know better."
+            return 0.95, "fabrication", "A false report."
     role = at.view.role
     if cues.claimed == role and role in _SPECIAL and at.view.config.count(role) == 1:
-        return 0.95, "fabrication", f"I am the {role}; nobody else can be."
+        return 0.95, "fabrication", f"I am the {role}."
     if known(speaker):
         if cues.claimed is not None:
-            return 0.95, "fabrication", "A Werewolf claiming to be something else."
+            return 0.95, "fabrication", "A Werewolf in disguise."
         if any(known(target) is False for target in cues.accused):
-            return 0.9, "misdirection", "A Werewolf accusing an innocent player."
-        return 0.72, "omission", "A Werewolf who hides what it is."
+            return 0.9, "misdirection", "A Werewolf framing somebody."
+        return 0.72, "omission", "A Werewolf, hiding."
     return None
 
 
@@ -65,7 +65,7 @@ def _impression(at: Standpoint, number: int, speaker: SeatName, cues: Cues) -> C
     marks.extend(_content(at, number, speaker, cues))
     before = at.view.suspicion.of(at.me, speaker)
     value = tuning.PLAIN + tuning.HABIT * (before - at.view.suspicion.prior)
-    strongest: Cue = (0.0, "none", "Nothing stands out.")
+    strongest: Cue = (0.0, "none", "")
     for mark in marks:
         value += mark[0]
         if mark[0] > strongest[0]:
@@ -73,22 +73,22 @@ def _impression(at: Standpoint, number: int, speaker: SeatName, cues: Cues) -> C
     if at.known(speaker) is False:
         # an innocent player may still keep things back
         value = 0.5 * value
-        return value, strongest[1], "I know that this player is no Werewolf."
+        return value, strongest[1], "No Werewolf, I know."
     return value, strongest[1], strongest[2]
 
 
 def _tone(cues: Cues) -> list[Cue]:
     marks: list[Cue] = []
     if cues.hedges:
-        marks.append((tuning.CUE_HEDGE * min(cues.hedges, 3), "omission", "Hedges and commits to nothing."))
+        marks.append((tuning.CUE_HEDGE * min(cues.hedges, 3), "omission", "Hedges."))
     if cues.absolutes:
-        marks.append((tuning.CUE_ABSOLUTE * min(cues.absolutes, 2), "distortion", "Sounds surer than anybody can be."))
+        marks.append((tuning.CUE_ABSOLUTE * min(cues.absolutes, 2), "distortion", "Too sure."))
     if cues.deflects:
-        marks.append((tuning.CUE_DEFLECTS, "misdirection", "Turns the talk to somebody else."))
+        marks.append((tuning.CUE_DEFLECTS, "misdirection", "Deflects."))
     if cues.pleads:
-        marks.append((tuning.CUE_PLEADS, "omission", "Defends itself without an argument."))
+        marks.append((tuning.CUE_PLEADS, "omission", "Pleads."))
     if cues.grounded:
-        marks.append((tuning.CUE_GROUNDED, "none", "Refers to things we can check."))
+        marks.append((tuning.CUE_GROUNDED, "none", "Can be checked."))
     return marks
 
 
@@ -98,13 +98,13 @@ def _content(at: Standpoint, number: int, speaker: SeatName, cues: Cues) -> list
         marks.append((tuning.CUE_FLIP, "fabrication", f"Changed its tune about {at.notes.flips[number]}."[:80]))
     if cues.claimed in _SPECIAL:
         if cues.claimed == "Seer" and speaker in at.notes.seers and at.contested():
-            marks.append((tuning.CUE_RIVAL_CLAIM, "fabrication", "More Seers than there can be."))
+            marks.append((tuning.CUE_RIVAL_CLAIM, "fabrication", "Too many Seers."))
         else:
-            marks.append((tuning.CUE_LONE_CLAIM, "none", "A claim that nobody disputes."))
+            marks.append((tuning.CUE_LONE_CLAIM, "none", "Undisputed claim."))
     for target in cues.accused[:2]:
         if target == at.me:
             if not at.wolf:
-                marks.append((tuning.CUE_ACCUSES_ME, "misdirection", "Accuses me, and I am no Werewolf."))
+                marks.append((tuning.CUE_ACCUSES_ME, "misdirection", "Accuses me."))
             continue
         trust = at.belief_of(target)
         if trust <= tuning.TRUST_AT:
@@ -112,5 +112,5 @@ def _content(at: Standpoint, number: int, speaker: SeatName, cues: Cues) -> list
         elif trust >= tuning.HARD_AT:
             marks.append((tuning.CUE_AGREES, "none", f"Suspects {target}, as I do."))
         elif not cues.results:
-            marks.append((tuning.CUE_ACCUSES, "misdirection", f"Accuses {target} with little behind it."))
+            marks.append((tuning.CUE_ACCUSES, "misdirection", f"Accuses {target} for little."))
     return marks

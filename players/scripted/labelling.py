@@ -98,4 +98,4 @@ def _honest(at: Standpoint, cues: Cues) -> Verdict:
         return "omission", 0.55, "I did not say all that I think."
     if cues.hedges:
         return "none", 0.75, "I was unsure, and said so."
-    return "none", 0.88, "I said what I think."
+    return "none", 0.88, ""

@@ -54,17 +54,14 @@ def protect(at: Standpoint) -> tuple[Choice, str]:
     return Choice(target=target), f"Watch over {target} tonight."
 
 
-def inspect(at: Standpoint) -> tuple[Choice, str]:
+def inspect(at: Standpoint) -> Choice:
     """Return whom the Seer inspects: the most suspicious player it does not know yet."""
     names = _names(at)
     unknown = [name for name in names if at.known(name) is None] or names
     if not unknown:
-        return Choice(target=None), "Nobody left to inspect."
-    if at.ask.round == 1:
-        target = at.pick("inspect", unknown)
-        return Choice(target=target), f"No lead yet; look into {target}."
-    target = max(unknown, key=at.belief)
-    return Choice(target=target), f"{target} troubles me most; look."
+        return Choice(target=None)
+    # without a lead in the first night, anybody
+    return Choice(target=at.pick("inspect", unknown) if at.ask.round == 1 else max(unknown, key=at.belief))
 
 
 def _threat(at: Standpoint) -> tuple[SeatName | None, str]:

@@ -43,14 +43,14 @@ def last_accuser(at: Standpoint) -> SeatName | None:
 
 def small_talk(at: Standpoint) -> list[Weighted]:
     """Return what can be said without accusing anybody; never empty."""
-    options: list[Weighted] = [(Plan("hedge", thought="Nothing firm; keep listening."), 2)]
+    options: list[Weighted] = [(Plan("hedge"), 2)]
     if at.ask.turn <= 2:
         if at.notes.died is not None:
             options.append((Plan("death", thought=f"Why {at.notes.died}?"), 6))
         elif at.ask.round > 1 or at.view.config.first_night_kill:
             options.append((Plan("quiet night", thought="A life saved; by whom?"), 6))
         if at.ask.round == 1:
-            options.append((Plan("first day", thought="Too early for a firm view."), 5))
+            options.append((Plan("first day"), 5))
     quiet = [name for name in at.view.others if name not in at.notes.spoken]
     if quiet and at.ask.turn >= 2:
         name = at.pick("quiet one", quiet)

@@ -16,8 +16,8 @@ Vote = tuple[SeatName | None, VoteReason]
 """Whom, and on what ground."""
 
 
-def ballot(at: Standpoint) -> tuple[Ballot, str]:
-    """Return a legal ballot and the thought behind it."""
+def ballot(at: Standpoint) -> tuple[Ballot, str | None]:
+    """Return a legal ballot, and the thought behind it where no reason says as much."""
     target, ground = _wolf_vote(at) if at.wolf else _honest_vote(at)
     legal = at.ask.legal or ()
     if target not in legal:
@@ -25,7 +25,7 @@ def ballot(at: Standpoint) -> tuple[Ballot, str]:
     if target is None:
         # abstaining is the moderator's default too, so it is sound even where nothing is legal
         ground = "abstain"
-    thought = f"Vote {target}: {ground}."[:80] if target else "Nobody is worth an exile."
+    thought = ground[:1].upper() + ground[1:] + "."
     if at.chance("reason") >= tuning.GIVES_REASON:
         return Ballot(target=target), thought
     other = _seer_behind(at, target) if target else None
@@ -33,7 +33,7 @@ def ballot(at: Standpoint) -> tuple[Ballot, str]:
         ground = "evidence"
     grounds = choose_evidence(at, target) if target else None
     reason = phrase(at, VOTE_REASONS[ground], target, other, grounds)
-    return Ballot(target=target, reason=reason, claims=_claims(at, target, ground)), thought
+    return Ballot(target=target, reason=reason, claims=_claims(at, target, ground)), None
 
 
 def _claims(at: Standpoint, target: SeatName | None, ground: VoteReason) -> tuple[Claim, ...]:

@@ -105,7 +105,7 @@ class House:
         self._reader.start()
         self._writer.start()
         self._analytics: ActorRef[AnalyticsActor] = AnalyticsActor.start_in(self._pool, self._folded, watch)
-        self._agent = Agent(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, build)
+        self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, build)
         self._moderator = ModeratorHouse(
             self.name, self._bus, self._reader, self._writer, self._pool, self._timers, holder=f"play-{os.getpid()}"
         )

@@ -12,13 +12,9 @@ from wolfbus.cli.printable import NOTE_SHOWN, printable, spoken
 from wolfbus.cli.wording import name_of, names_of
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import Choice, Label, Proposal
+from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
 from wolfbus.messages.delivery import PublicFact, Revealed
 from wolfbus.messages.events import (
-    AnsweredAssessOwn,
-    AnsweredSpeak,
-    AnsweredVote,
-    AnyAnswered,
     Dawn,
     Ended,
     Exile,
@@ -30,7 +26,7 @@ from wolfbus.messages.events import (
 )
 from wolfbus.record.line import Recorded
 from wolfbus.state import TEXT_KEPT, GameState, Moment, Night, Utterance
-from wolfbus.view import SeatView
+from wolfbus.view import OwnAnswer, SeatView
 
 WIDTH: Final = 100
 """Columns of a page; only the suspicion table of a very large game is wider."""
@@ -232,12 +228,12 @@ def _heard(view: SeatView) -> Iterator[str]:
 
 def _view_transcript(view: SeatView) -> Iterator[str]:
     # a seat's statements and silences, and its ballots, come in the order of its own answers
-    spoke = iter([answer for answer in view.answers if isinstance(answer, AnsweredSpeak)])
-    voted = iter([answer for answer in view.answers if isinstance(answer, AnsweredVote)])
-    labels = {answer.about: answer for answer in view.answers if isinstance(answer, AnsweredAssessOwn)}
+    spoke = iter([answer for answer in view.answers if answer.kind == "speak"])
+    voted = iter([answer for answer in view.answers if answer.kind == "vote"])
+    labels = {answer.about: answer for answer in view.answers if answer.kind == "assess_own"}
     for fact in view.public:
         yield from _fact(fact)
-        own: AnyAnswered | None = None
+        own: OwnAnswer | None = None
         if (isinstance(fact, Statement) and fact.phase == "debate" and fact.speaker == view.me) or (
             isinstance(fact, Silence) and fact.seat == view.me
         ):
@@ -249,11 +245,11 @@ def _view_transcript(view: SeatView) -> Iterator[str]:
         if isinstance(fact, Statement):
             yield from _own_assessment(view, fact.statement, labels.get(fact.statement))
     for answer in spoke:
-        words = f"“{spoken(answer.content.text, TEXT_KEPT)}”" if answer.content is not None else "nothing"
+        words = f"“{spoken(answer.content.text, TEXT_KEPT)}”" if isinstance(answer.content, Speech) else "nothing"
         yield from _wrapped(f"not heard yet: it says {words}", 4)
         yield from _thought(answer.thought, 6)
     for ballot in voted:
-        target = ballot.content.target if ballot.content is not None else None
+        target = ballot.content.target if isinstance(ballot.content, Ballot) else None
         yield f"    not opened yet: its vote for {name_of(target)}"
         yield from _thought(ballot.thought, 6)
 
@@ -284,7 +280,7 @@ def _shown(fact: Dawn | Exile) -> str:
     return f" ({known})" if known is not None else ""
 
 
-def _own_assessment(view: SeatView, statement: int, labelled: AnsweredAssessOwn | None) -> Iterator[str]:
+def _own_assessment(view: SeatView, statement: int, labelled: OwnAnswer | None) -> Iterator[str]:
     if labelled is not None:
         content = labelled.content
         if isinstance(content, Label):

@@ -34,11 +34,11 @@ class Label(Part):
     """d: whether the statement was meant to deceive; it decides over `kind`."""
     confidence: Unit
     """c in [0, 1]."""
-    kind: Deception = "none"
+    kind: Deception = Field(default="none", exclude_if=lambda kind: kind == "none")
     """Which kind of deception; "none" exactly where `deceptive` is false, once the moderator has taken it in."""
     stated_kind: Deception | None = None
     """The kind as it was given, where `deceptive` overruled it."""
-    reasoning: str = ""
+    reasoning: str = Field(default="", exclude_if=lambda reasoning: not reasoning)
     """Why, in the speaker's words."""
 
 
@@ -51,11 +51,11 @@ class Judgement(Part):
     """s in [0, 1]: 0 full trust, 1 certainty of deception."""
     confidence: Unit
     """c in [0, 1]."""
-    kind: Deception = "none"
+    kind: Deception = Field(default="none", exclude_if=lambda kind: kind == "none")
     """Which kind of deception; "none" exactly where `deceptive` is false, once the moderator has taken it in."""
     stated_kind: Deception | None = None
     """The kind as it was given, where `deceptive` overruled it."""
-    reasoning: str = ""
+    reasoning: str = Field(default="", exclude_if=lambda reasoning: not reasoning)
     """Why, in the observer's words."""
 
 
