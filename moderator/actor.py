@@ -13,18 +13,20 @@ from functools import partial
 from typing import Any
 
 from moderator.deliveries import Deliveries
-from moderator.referee import OpenRequest, Referee
+from moderator.referee import OpenRequest, Referee, seat_of
 from moderator.steps import Step, Steps
 from moderator.table import Answers
-from wolfbus.actors import PooledActor, Timer, Timers
+from wolfbus.actors import PooledActor, Timer, Timers, tell_if_alive
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.pump import BusWriter
-from wolfbus.errors import BusError, RecordError, WolfError
+from wolfbus.errors import BusDown, BusError, RecordError, WolfError
+from wolfbus.messages.base import SeatName
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.writer import RecordFile
+from wolfbus.vocabulary import KINDS
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +66,13 @@ class Expired:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """The game cannot go on."""
+
+    reason: WolfError
+
+
+@dataclass(frozen=True, slots=True)
 class GameOver:
     """How a game left its moderator.
 
@@ -71,8 +80,8 @@ class GameOver:
         game: its id.
         ended: the last event; None if the game could not finish.
         error: why it could not.
-        digest: digest of all committed events, 64 hex digits.
-        events: committed events.
+        digest: digest of the game, 64 hex digits; of a game that ended early it may cover a step that never landed.
+        events: the events it covers.
     """
 
     game: str
@@ -93,7 +102,7 @@ class ModeratorActor(PooledActor):
         timers: the process's timers.
         file: NDJSON record to write behind every commit, None for none.
         over: called once, from this actor, when the game is over or cannot go on.
-        clock: Unix time in seconds.
+        clock: seconds that never run backwards.
     """
 
     def __init__(
@@ -105,7 +114,7 @@ class ModeratorActor(PooledActor):
         timers: Timers,
         file: RecordFile | None,
         over: Callable[[GameOver], None],
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
         self._house = house
@@ -116,13 +125,15 @@ class ModeratorActor(PooledActor):
         self._file = file
         self._over = over
         self._clock = clock
+        self._began = clock()
         self._steps = Steps(opened)
         self._referee = Referee(opened)
         self._deliveries = Deliveries(house, opened)
         self._digest = Digest()
         self._head = ""
         self._count = 0
-        self._absent: set[str] = set()
+        self._absent: set[SeatName] = set()
+        self._waking: set[SeatName] = set()
         self._answers: dict[int, Answers] = {}
         self._waits_for: tuple[int, ...] = ()
         self._rejected: list[Rejected] = []
@@ -159,6 +170,8 @@ class ModeratorActor(PooledActor):
             self._go_on()
         elif isinstance(message, Begin):
             self._commit(self._steps.advance())
+        elif isinstance(message, Leave):
+            self._leave(None, message.reason)
 
     def _receive(self, message: Incoming) -> None:
         for entry in message.entries:
@@ -170,6 +183,9 @@ class ModeratorActor(PooledActor):
         self._go_on()
 
     def _reject(self, rejected: Rejected) -> None:
+        if rejected.reason == "closed" and rejected.request is not None:
+            # an absent seat that answers late is alive, but slower than the grace: it gets its full time again
+            self._waking.update(self._absent & {seat_of(rejected.request)})
         self._rejections[rejected.sender] += 1
         count = self._rejections[rejected.sender]
         if count == REJECTED_PER_SENDER:
@@ -179,14 +195,18 @@ class ModeratorActor(PooledActor):
             self._rejected.append(rejected)
 
     def _keep(self, answer: AnyAnswered) -> None:
+        if answer.outcome == "timed_out":
+            self._waking.discard(answer.seat)
         self._answers.setdefault(answer.batch, {})[answer.seat] = answer
         if not self._referee.is_open(answer.batch):
             for timer in self._running.pop(answer.batch, ()):
                 timer.cancel()
 
     def _go_on(self) -> None:
-        """Advance if the last step has landed and everything waited for is closed."""
-        if self._landing is not None or any(self._referee.is_open(batch) for batch in self._waits_for):
+        """Advance if the last step has landed and everything waited for is closed; never before the game has begun."""
+        if self._landing is not None or not self._waits_for:
+            return
+        if any(self._referee.is_open(batch) for batch in self._waits_for):
             return
         joined = {batch: self._answers.pop(batch) for batch in self._waits_for}
         self._commit(self._steps.advance(joined))
@@ -197,13 +217,17 @@ class ModeratorActor(PooledActor):
         ends_phase = any(event.type in _PHASE_ENDS for event in step.events)
         landing = self._landing = _Landing(step.waits_for, step.ended, ends_phase)
         expected = self._head
-        now = round(self._clock() - self._opened.started, 3)
+        now = round(self._clock() - self._began, 3)
         herald = self._deliveries.herald
         bodies, entries = [], []
         for event in events:
             if event.type == "asked":
                 # replies may overtake the word that the commit landed, so requests are open before it goes out
-                landing.requests.extend(self._referee.ask(event, self._absent))
+                for request in self._referee.ask(event, self._absent - self._waking):
+                    if self._referee.is_declined(request):
+                        self._keep(self._referee.decline(request))
+                    else:
+                        landing.requests.append(request)
             elif event.type == "absent":
                 self._absent.add(event.seat)
             elif event.type == "returned":
@@ -219,25 +243,29 @@ class ModeratorActor(PooledActor):
             entries.append(
                 Entry(pack(value), event.type, "moderator", self._opened.game, self._count, f"{self._count}-0")
             )
-        wanted = [request for request in landing.requests if not self._referee.is_declined(request)]
-        commit = Commit(
+        landing.commit = Commit(
             house=self._house,
             game=self._opened.game,
             epoch=self._epoch,
             expected=expected,
             head=self._head,
             record=entries,
-            posts=self._deliveries.of_step(events, bodies, wanted),
+            posts=self._deliveries.of_step(events, bodies, landing.requests),
         )
-        self._writer.commit(commit, self._commit_done)
+        self._writer.commit(landing.commit, self._commit_done)
 
     def _commit_done(self, error: BusError | None) -> None:
-        self.actor_ref.tell(Committed(error))
+        tell_if_alive(self.actor_ref, Committed(error))
 
     def _landed(self, error: BusError | None) -> None:
-        landing, self._landing = self._landing, None
-        if landing is None:
+        landing = self._landing
+        if landing is None or landing.commit is None:
             return
+        if isinstance(error, BusDown) and self._has_patience(landing):
+            logger.warning("game %s: %s; trying again", self._opened.game, error)
+            self._writer.commit(landing.commit, self._commit_done)
+            return
+        self._landing = None
         if error is not None:
             self._leave(None, error)
             return
@@ -246,11 +274,15 @@ class ModeratorActor(PooledActor):
             self._leave(landing.ended, None)
             return
         self._waits_for = landing.waits_for
-        for request in landing.requests:
-            if self._referee.is_declined(request):
-                self._keep(self._referee.decline(request))
         self._set_timers(landing.requests)
         self._go_on()
+
+    def _has_patience(self, landing: _Landing) -> bool:
+        """Return whether to commit again: an outage shorter than the longest deadline costs only time."""
+        now = time.monotonic()
+        landing.first_failure = landing.first_failure or now
+        deadlines = self._opened.config.deadlines
+        return now - landing.first_failure < max(deadlines.of(kind) for kind in KINDS)
 
     def _set_timers(self, requests: list[OpenRequest]) -> None:
         """Start the clocks of a step's batches: one timer for each batch and length of time."""
@@ -259,7 +291,7 @@ class ModeratorActor(PooledActor):
             lengths.setdefault((request.asked.batch, request.deadline_s), []).append(request.id)
         for (batch, seconds), ids in lengths.items():
             if self._referee.is_open(batch):
-                timer = self._timers.after(seconds, partial(self.actor_ref.tell, Expired(tuple(ids))))
+                timer = self._timers.after(seconds, partial(tell_if_alive, self.actor_ref, Expired(tuple(ids))))
                 self._running.setdefault(batch, []).append(timer)
 
     def _write(self, landing: _Landing) -> None:
@@ -293,3 +325,5 @@ class _Landing:
     ends_phase: bool
     lines: list[bytes] = field(default_factory=list)
     requests: list[OpenRequest] = field(default_factory=list)
+    commit: Commit | None = None
+    first_failure: float | None = None

@@ -8,13 +8,14 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
-from pykka import ActorDeadError, ActorRef
+from pykka import ActorRef
 
-from moderator.actor import Begin, GameOver, Incoming, ModeratorActor
-from wolfbus.actors import ActorPool, Timers
+from moderator.actor import Begin, GameOver, Incoming, Leave, ModeratorActor
+from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.errors import WolfError
 from wolfbus.messages.events import Opened
 from wolfbus.record.writer import RecordFile
 
@@ -75,16 +76,24 @@ class ModeratorHouse:
             self._pool, self._house, self.epoch, opened, self._writer, self._timers, file, leave
         )
         with self._lock:
+            # before anybody can write to the game, it has been told to begin
+            ref.tell(Begin())
             self._games[opened.game] = ref
-        ref.tell(Begin())
 
-    def stop(self) -> None:
-        """Stop every game where it stands; their records stay readable."""
+    def stop(self, reason: WolfError | None = None) -> None:
+        """Stop every game where it stands; their records stay readable.
+
+        Args:
+            reason: why; with one, the games are told to leave and are not waited for.
+        """
         with self._lock:
             refs = list(self._games.values())
         for ref in refs:
-            ref.stop(block=False)
-        for ref in refs:
+            if reason is not None:
+                tell_if_alive(ref, Leave(reason))
+            else:
+                ref.stop(block=False)
+        for ref in refs if reason is None else ():
             ref.actor_stopped.wait()
 
     def _route(self, agent: str, entries: Sequence[Entry]) -> None:
@@ -97,7 +106,5 @@ class ModeratorHouse:
                 # replies that come after their game is over are the common case, and harmless
                 logger.debug("%d messages of %s for game %r found no such game", len(found), agent, game)
                 continue
-            try:
-                ref.tell(Incoming(agent, found))
-            except ActorDeadError:
+            if not tell_if_alive(ref, Incoming(agent, found)):
                 logger.debug("%d messages of %s came after the end of game %s", len(found), agent, game)

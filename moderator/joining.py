@@ -28,10 +28,10 @@ def join(table: Table, *batches: Asked | None) -> Script[list[Answers]]:
     asked = [batch.batch for batch in batches if batch is not None]
     if not asked:
         return [{} for _ in batches]
-    answers = iter((yield Join(tuple(asked))))
-    joined = [next(answers) if batch is not None else {} for batch in batches]
-    for seats in joined:
-        for seat, answer in seats.items():
+    answers = dict(zip(asked, (yield Join(tuple(asked))), strict=True))
+    joined = [answers[batch.batch] if batch is not None else {} for batch in batches]
+    for number in sorted(answers):
+        for seat, answer in answers[number].items():
             changed = table.count_strike(seat, answer.outcome)
             if changed is not None:
                 yield Absent(seat=seat) if changed else Returned(seat=seat)

@@ -16,9 +16,12 @@ from wolfbus.vocabulary import Kind
 def night(table: Table) -> Script[None]:
     """Play one night: hunt, protect and inspect in parallel, then dawn."""
     seers = table.alive("Seer")
+    dusk = table.batches
     hunt = yield from start(_hunt(table, 1))
     watch = yield from start(table.batch("night", 1, _protections(table) + _inspections(table)))
     target, watched = yield from _prey_and_watch(table, hunt, watch)
+    # every night uses up as many numbers, or the next one would tell everybody how many Werewolves were asked
+    table.batches = dusk + table.config.whispers + 1
 
     protected: list[SeatName] = []
     for doctor in table.alive("Doctor"):
@@ -43,9 +46,9 @@ def night(table: Table) -> Script[None]:
 
 def _hunt(table: Table, turn: int) -> Asked | None:
     """One living wolf is asked for its kill; several whisper a proposal each."""
-    if table.round == 1 and not table.config.first_night_kill:
-        return None
     wolves = tuple(table.alive("Werewolf"))
+    if table.round == 1 and not table.config.first_night_kill:
+        wolves = ()
     prey: tuple[SeatName | None, ...] = tuple(name for name in table.living if name not in wolves)
     if table.config.kill_optional:
         prey = (*prey, None)

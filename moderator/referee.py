@@ -70,6 +70,7 @@ class Referee:
         self._game = opened.game
         self._config = opened.config
         self._agents = {seat.name: seat.agent for seat in opened.seats}
+        self._in_house = frozenset(seat.name for seat in opened.seats if seat.in_house)
         self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
         self._open: dict[str, OpenRequest] = {}
         self._by_batch: dict[int, set[str]] = {}
@@ -165,10 +166,11 @@ class Referee:
             return self._close(request, "defaulted", fault="unparseable", note=str(error)[:300])
         content: Content | None = reply.content
         fault, note = reply.fault, reply.note
-        if content is None:
-            fault = fault or "unparseable"
-        elif fault is None:
+        if content is not None:
             fault, note = find_fault(content, request.asking.legal, self._config.bid_max, note)
+        elif fault is None or request.seat not in self._in_house:
+            # an outsider's word on its own error counts for nothing
+            fault = "unparseable"
         if fault is not None or content is None:
             return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought, raw=reply.raw)
         return self._close(
@@ -209,6 +211,11 @@ def question_id(game: str, asked: Asked, kind: Kind) -> tuple[str, str]:
     """
     tail = "" if asked.about is None else f"/{asked.about}"
     return f"{game}/{asked.round}/{asked.phase}/{asked.turn}/{kind}", tail
+
+
+def seat_of(request_id: str) -> SeatName:
+    """Return the seat that a request id of ours names."""
+    return request_id.split("/")[5]
 
 
 def find_fault(

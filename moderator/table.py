@@ -33,7 +33,7 @@ class Table:
         living: players still in the game, in seating order.
         round: rounds begun.
         statements: statements made.
-        batches: batches asked.
+        batches: numbers of batches used up.
         inspected: per seer, what it learned.
         inspected_in: the round in which a seer inspected a player.
         protected: per doctor, the players it protected, by round.
@@ -83,11 +83,15 @@ class Table:
             self.revealed[name] = team_of(self.roles[name])
 
     def batch(self, phase: Phase, turn: int, asks: list[Asking], about: int | None = None) -> Asked | None:
-        """Return a new batch, None if there is nobody to ask: a seat without a legal answer gets no request."""
+        """Return a new batch, None if there is nobody to ask: a seat without a legal answer gets no request.
+
+        A number is used up either way: a seat sees the numbers of its own batches, and they must not tell who else
+        was asked.
+        """
+        self.batches += 1
         wanted = tuple(ask for ask in asks if ask.seats and ask.legal != ())
         if not wanted:
             return None
-        self.batches += 1
         return Asked(batch=self.batches, round=self.round, phase=phase, turn=turn, about=about, asks=wanted)
 
     def dawn(self, died: SeatName | None) -> Dawn:

@@ -2,8 +2,8 @@
 
 A false claim is a *lie* when the speaker's own view at that moment entails that it is false, a *mistake* when it does
 not. What a view entails is computed exactly from: the own role, partners, inspections, protections, revealed roles
-and teams, the role counts, night victims (no wolf is a legal kill), and that the game goes on (at least one wolf
-lives, fewer than the others).
+and teams, the role counts, night victims (no wolf is a legal kill), and that the game goes on now (at least one
+wolf lives, fewer than the others); what only an earlier moment would rule out is not.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ def vote(table: Table) -> Script[None]:
     """Play one vote, from the sealed ballots to the exile of whom a strict majority of the living names."""
     ballots = yield from start(table.batch("vote", 1, [_ballot_paper(table, name) for name in table.living]))
     (cast,) = yield from join(table, ballots)
-    votes = {name: _target(cast, name) for name in table.living}
+    # by name, as the record sorts them: whoever reads it finds the order that the players saw
+    votes = {name: _target(cast, name) for name in sorted(table.living)}
     needed = len(table.living) // 2 + 1
     yield Tally(round=table.round, votes=votes, needed=needed)
 

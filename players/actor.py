@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from players.brain import Answer, Brain
-from wolfbus.actors import PooledActor
+from wolfbus.actors import PooledActor, tell_if_alive
+from wolfbus.errors import BusError
 from wolfbus.messages.base import PROTOCOL
-from wolfbus.messages.codec import plain
+from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT
 from wolfbus.messages.delivery import Ask, Public, SeatPart
 from wolfbus.view import SeatView
@@ -54,18 +56,18 @@ class PlayerActor(PooledActor):
         self._quick = bool(getattr(brain, "quick", False))
         self._view = SeatView(me=seat)
         self._thinking = False
-        self._waiting: list[News] = []
+        self._waiting: list[tuple[float, News]] = []
 
     def on_receive(self, message: Any) -> None:
         """Take in news and answer what is asked."""
         if isinstance(message, News):
-            self._waiting.append(message)
+            self._waiting.append((time.monotonic(), message))
         elif isinstance(message, Answered):
             self._thinking = False
         while self._waiting and not self._thinking:
-            self._take_in(self._waiting.pop(0))
+            self._take_in(*self._waiting.pop(0))
 
-    def _take_in(self, news: News) -> None:
+    def _take_in(self, heard: float, news: News) -> None:
         for fact in news.facts:
             self._view.hear_public(fact)
         if news.part is None:
@@ -81,15 +83,16 @@ class PlayerActor(PooledActor):
             return
         self._thinking = True
         # a daemon: a brain that never comes back must not keep the process
-        threading.Thread(target=self._think, args=(asks,), name=f"brain-{self._view.me}", daemon=True).start()
+        threading.Thread(target=self._think, args=(heard, asks), name=f"brain-{self._view.me}", daemon=True).start()
 
-    def _think(self, asks: tuple[Ask, ...]) -> None:
-        try:
-            for ask in asks:
+    def _think(self, heard: float, asks: tuple[Ask, ...]) -> None:
+        for ask in asks:
+            # who thought too long about one question should not go on with all those that are closed by now; the
+            # newest is answered even so, for a late answer tells the moderator that the seat is alive
+            in_time = time.monotonic() - heard < ask.deadline_s
+            if in_time or (ask is asks[-1] and not self._waiting):
                 self._answer(ask)
-        finally:
-            if self.actor_ref.is_alive():
-                self.actor_ref.tell(Answered())
+        tell_if_alive(self.actor_ref, Answered())
 
     def _answer(self, ask: Ask) -> None:
         try:
@@ -97,16 +100,32 @@ class PlayerActor(PooledActor):
             if given is None:
                 return
             answer = given if isinstance(given, Answer) else Answer(given)
-            reply = reply_to(self._game, self._view.me, ask, answer)
-        except Exception as error:  # noqa: BLE001 - a brain may fail in any way; the record says how
+            reply = reply_to(self._game, self._view.me, ask, answer, self._view.config.max_reply_bytes)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a brain may fail in any way; the record says how
             logger.warning("%s: the brain failed on %s: %s: %s", self._view.me, ask.kind, type(error).__name__, error)
-            failure = Answer(None, fault="unparseable", note=f"the brain failed: {type(error).__name__}: {error}"[:300])
-            reply = reply_to(self._game, self._view.me, ask, failure)
-        self._send(reply)
+            note = f"the brain failed: {type(error).__name__}: {printable_note(error)}"
+            reply = reply_to(self._game, self._view.me, ask, Answer(None, fault="unparseable", note=note[:300]))
+        try:
+            self._send(reply)
+        except BusError as error:
+            logger.debug("%s: an answer came after the bus was closed: %s", self._view.me, error)
 
 
-def reply_to(game: str, seat: str, ask: Ask, answer: Answer) -> dict[str, object]:
+def printable_note(error: BaseException) -> str:
+    """Return an error's text as one line that any encoding takes."""
+    return " ".join(str(error).split()).encode("utf-8", "replace").decode()
+
+
+def reply_to(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None = None) -> dict[str, object]:
     """Return the reply that carries `answer`, as plain values.
+
+    Args:
+        game: the game's id.
+        seat: who answers.
+        ask: what is answered.
+        answer: what the brain gave.
+        limit: bytes a reply may have; what is beside the content is cut to fit, and the note says so. None for no
+        limit.
 
     Raises:
         TypeError: the content is of another type than this kind of request wants.
@@ -129,4 +148,17 @@ def reply_to(game: str, seat: str, ask: Ask, answer: Answer) -> dict[str, object
         value = getattr(answer, name)
         if value is not None:
             reply[name] = value
+    beside = len(answer.raw or "") + len(answer.thought or "")
+    if limit is not None and 4 * beside > limit and len(pack(reply)) > limit:
+        _cut(reply, limit)
     return reply
+
+
+def _cut(reply: dict[str, object], limit: int) -> None:
+    """Shorten the private text beside a reply's content: an oversized reply would be rejected whole."""
+    reply["note"] = "; ".join(filter(None, [str(reply.get("note") or ""), "raw text and thought were cut to fit"]))
+    for name in ("raw", "thought"):
+        over = len(pack(reply)) - limit
+        if over > 0 and isinstance(reply.get(name), str):
+            kept = str(reply[name]).encode()[:-over]
+            reply[name] = kept.decode("utf-8", "ignore")

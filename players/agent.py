@@ -10,17 +10,18 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from pykka import ActorDeadError, ActorRef
+from pykka import ActorRef
 
 from players.actor import News, PlayerActor
-from players.brain import Brain
-from wolfbus.actors import ActorPool, PooledActor, default_pool
+from players.brain import Answer, Brain
+from wolfbus.actors import ActorPool, PooledActor, default_pool, tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import MessageError
 from wolfbus.messages.codec import decode_delivery, pack
-from wolfbus.messages.delivery import Delivery, Seated, SeatPart
+from wolfbus.messages.delivery import Ask, Delivery, Seated, SeatPart
+from wolfbus.view import SeatView
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +29,8 @@ logger = logging.getLogger(__name__)
 class Agent(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
 
-    Tell it the bodies of the deliveries in its mailbox. It reads them one at a time: what waits, waits as bytes.
+    Tell it the bodies of the deliveries in its mailbox, or the id of a game that will not end. It reads them one at a
+    time: what waits, waits as bytes.
 
     Args:
         name: its name in the house.
@@ -82,7 +84,12 @@ class Agent(PooledActor):
             self._writer.append(self._out, Entry(body, "reply", self._name, game, self._sent, entry_id))
 
     def on_receive(self, message: Any) -> None:
-        """Hand out one delivery; one that cannot be read is logged, for nobody here could answer it."""
+        """Hand out one delivery, or leave the game of an id; what cannot be read is logged: nobody here could answer
+        it.
+        """
+        if isinstance(message, str):
+            self._rise(message)
+            return
         try:
             self._hand_out(decode_delivery(message))
         except MessageError:
@@ -90,9 +97,8 @@ class Agent(PooledActor):
 
     def on_stop(self) -> None:
         """Stop all players."""
-        for seats in self._games.values():
-            for ref in seats.values():
-                ref.stop(block=False)
+        for game in list(self._games):
+            self._rise(game)
 
     def _hand_out(self, delivery: Delivery) -> None:
         seats = self._games.setdefault(delivery.game, {})
@@ -102,21 +108,37 @@ class Agent(PooledActor):
         parts: dict[str, SeatPart | None] = {part.seat: part for part in delivery.seats}
         for seat, ref in seats.items():
             own = parts.get(seat)
-            if own is not None or delivery.facts:
-                try:
-                    ref.tell(News(delivery.facts, own))
-                except ActorDeadError:
-                    logger.debug("%s has left game %s", seat, delivery.game)
+            if (own is not None or delivery.facts) and not tell_if_alive(ref, News(delivery.facts, own)):
+                logger.debug("%s has left game %s", seat, delivery.game)
         if any(news.fact.type == "ended" for news in delivery.facts):
-            for ref in seats.values():
-                ref.stop(block=False)
-            del self._games[delivery.game]
+            self._rise(delivery.game)
+
+    def _rise(self, game: str) -> None:
+        """Leave a game: its seats are played no more."""
+        for ref in self._games.pop(game, {}).values():
+            ref.stop(block=False)
 
     def _sit_down(self, seats: dict[str, ActorRef[PlayerActor]], part: SeatPart) -> None:
         seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
         if seated is None:
             logger.error("%s: asked for seat %s without having been seated", self._name, part.seat)
             return
-        brain = self._brain_for(seated.brain)
+        try:
+            brain = self._brain_for(seated.brain)
+        except Exception as error:
+            logger.exception("%s: the brain of %s could not be made", self._name, part.seat)
+            brain = _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
         pool = self._pool or default_pool()
         seats[part.seat] = PlayerActor.start_in(pool, seated.game, part.seat, brain, self.send)
+
+
+class _Unmade:
+    """Stands in for a brain that could not be made: every request is closed at once, and the record says why."""
+
+    quick = True
+
+    def __init__(self, note: str) -> None:
+        self._note = note[:300]
+
+    def answer(self, _ask: Ask, _view: SeatView, /) -> Answer:
+        return Answer(None, fault="unparseable", note=self._note)

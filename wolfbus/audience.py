@@ -57,7 +57,8 @@ class Herald:
     def audience(self, event: AnyEvent) -> Audience:
         """Return who may know `event`, given all that was fed before."""
         if event.type == "answered":
-            return self._wolves if event.kind == "whisper" else (event.seat,)
+            # a whisper too: its thought is private, and partners are told of the proposal in a fact of its own
+            return (event.seat,)
         if event.type == "inspection":
             return (event.seat,)
         return "everybody" if event.type in _PUBLIC else "researchers"
@@ -112,7 +113,7 @@ class Herald:
     def _tell_end(self, told: Told, event: Ended) -> None:
         self._add_public(told, event)
         if self._opened is not None:
-            roles = {seat.name: seat.role for seat in self._opened.seats}
+            roles = {seat.name: seat.role for seat in sorted(self._opened.seats, key=lambda seat: seat.name)}
             self._add_public(told, Revealed(seed=self._opened.seed, roles=roles))
 
     def _add_public(self, told: Told, fact: PublicFact) -> None:

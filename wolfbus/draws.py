@@ -64,5 +64,9 @@ def unit(seed: str, purpose: str, round_: int = 0, turn: int = 0, n: int = 0) ->
 
 
 def brain_seed(seed: str, seat: str) -> str:
-    """Return the seed of one seat's brain, KDF(game seed, "brain", seat): it tells nothing of other seats' seeds."""
+    """Return the seed of one seat's brain, KDF(game seed, "brain", seat).
+
+    It tells nothing of the game's seed, nor of other seats', as long as the game's seed cannot be guessed: a fresh
+    one has 128 bits; a number like 7 has not, and is for players that do not try.
+    """
     return hashlib.sha256(f"{seed}|brain|{seat}".encode()).hexdigest()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from wolfbus.config import GameConfig
 from wolfbus.vocabulary import KINDS, ROLES, Kind, Role
 
@@ -93,14 +95,14 @@ def _seer(config: GameConfig) -> list[str]:
 def _debate(config: GameConfig) -> list[str]:
     if config.debate_turns == 0:
         return ["There is no debate."]
-    factor = f"{config.overbid_factor:g}"
     lines = [
         f"Each day has {_counted(config.debate_turns, 'turn')} of debate.",
         f"Before each turn every living player but the last speaker bids 0 to {config.bid_max} for the floor.",
     ]
     if config.overbid_factor < 1:
         lines.append(
-            f"A bid counts {factor} times as much for every bid of {config.overbid_at} or more made earlier that day."
+            f"A bid counts {config.overbid_factor!r} times as much for every bid of {config.overbid_at} or more "
+            "made earlier that day."
         )
     weight = (
         f", players named in the previous statement weighing {config.mention_weight} to 1"
@@ -108,7 +110,13 @@ def _debate(config: GameConfig) -> list[str]:
         else ""
     )
     lines.append(f"The highest bid speaks; ties are decided by lot{weight}. If everybody bids 0, that is a tie too.")
-    lines.append("Whoever has the floor and says nothing is silent: nobody is judged, and the turn is over.")
+    lines.append(
+        "A name counts as named where it stands as a word of its own, in its own spelling, capitals included; "
+        "a silence names nobody."
+    )
+    lines.append(
+        "Whoever has the floor and says nothing is silent: nobody is judged, and it counts as the last speaker."
+    )
     return lines
 
 
@@ -124,8 +132,12 @@ def _assessment(config: GameConfig) -> list[str]:
             f"to 1 (certainty of deception), {first}."
         ),
         (
-            f"A player's suspicion of another is smoothed: it starts at {config.prior:g}, and each judgement moves it "
-            f"to {config.alpha:g} times the new suspicion plus {1 - config.alpha:.4g} times the old."
+            "Whether a statement is called deceptive decides over the kind: not deceptive means kind none, deceptive "
+            "without a kind means unspecified."
+        ),
+        (
+            f"A player's suspicion of another is smoothed: it starts at {config.prior!r}, and each judgement moves it "
+            f"to {config.alpha!r} times the new suspicion plus {1 - Decimal(repr(config.alpha))} times the old."
         ),
     ]
 
@@ -150,6 +162,7 @@ def _vote(config: GameConfig) -> list[str]:
 
 def _end(config: GameConfig) -> list[str]:
     return [
+        "Whether a side has won is looked at after every night and after every vote.",
         "The villagers' side wins when no Werewolf lives.",
         "The Werewolves win when they are at least as many as the other living players.",
         f"After {_counted(config.max_rounds, 'completed day')} the game ends without a winner.",

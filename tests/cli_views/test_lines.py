@@ -60,7 +60,7 @@ def test_a_day_and_a_night_read_like_this():
         "r1 night     Sia (Seer) sees that Wim is a Werewolf",
         f"r1 debate 1  {speaker} ({TABLE.roles[speaker]}): “I saw Wim.”",
         f"               self: fabrication · suspected 0.25 by 6, flagged by {2 - (speaker in {'Wim', 'Wes'})}",
-        "r1 vote      Wim 6 (Wes, Sia, Doc, Val, Vox, Von); 1 abstains (Wim); 4 needed",
+        "r1 vote      Wim 6 (Doc, Sia, Val, Von, Vox, Wes); 1 abstains (Wim); 4 needed",
         "r1 vote      Sia (Seer) for Wim: “So be it.”",
         "               Sia · self: fabrication · suspected 0.25 by 6, flagged by 2",
         "r1 vote      Wim (Werewolf) is exiled",

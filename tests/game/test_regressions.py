@@ -192,22 +192,18 @@ def test_the_highest_bid_speaks(bids, speaker):
 
 
 def test_overbidding_costs_exactly_a_factor_per_bid():
-    # 10 · 0.85 = 8.5 beats 8 and loses to 9; 10 · 0.85² = 7.225 loses to 8
-    spoken = []
+    # 10 · 0.85 = 8.5 beats 8; 10 · 0.85² = 7.225 loses to 8
+    bids = {1: {"Vic": 10}, 2: {"Val": 1}, 3: {"Vic": 10, "Vox": 8}, 4: {"Val": 1}, 5: {"Vic": 10, "Von": 8}}
 
     def answer(question: Question):
         if question.kind == "bid":
-            if question.round != 1:
-                return Bid(bid=0)
-            return Bid(bid={"Vic": 10, "Val": {1: 0, 2: 8, 3: 8, 4: 8}.get(question.turn, 0)}.get(question.seat, 0))
-        if question.kind == "speak":
-            spoken.append((question.round, question.turn, question.seat))
-            return Speech(text="Well.")
+            return Bid(bid=bids[question.turn].get(question.seat, 0))
         return hunting({})(question)
 
-    play(TABLE.model_copy(update={"debate_turns": 4, "first_night_kill": False, "max_rounds": 1}), "1", answer)
-    # turn 1: Vic 10. Turn 2: Vic may not bid, Val 8. Turn 3: Vic 8.5 against nobody (Val spoke last). Turn 4: Val 8 ·
-    # 0.85 = 6.8 alone assert [seat for _, _, seat in spoken] == ["Vic", "Val", "Vic", "Val"]
+    config = TABLE.model_copy(update={"debate_turns": 5, "first_night_kill": False, "max_rounds": 1})
+    for seed in range(5):
+        spoken = [e.speaker for e in play(config, str(seed), answer).of("statement") if e.phase == "debate"]
+        assert spoken == ["Vic", "Val", "Vic", "Val", "Von"]
 
 
 def test_named_players_weigh_double_in_a_tie():

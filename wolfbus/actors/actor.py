@@ -6,7 +6,7 @@ import logging
 import sys
 from typing import Any, Self
 
-from pykka import Actor, ActorRef, ActorRegistry, Future
+from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future
 
 from wolfbus.actors.future import PooledFuture
 from wolfbus.actors.inbox import Inbox, TurnOver
@@ -16,6 +16,15 @@ logger = logging.getLogger(__name__)
 
 TURN = 32
 """Messages an actor may handle before others get their turn: enough to make the queue cheap, few enough to be fair."""
+
+
+def tell_if_alive(ref: ActorRef[Any], message: Any) -> bool:
+    """Tell an actor something that no longer matters once it has stopped; returns whether it was still there."""
+    try:
+        ref.tell(message)
+    except ActorDeadError:
+        return False
+    return True
 
 
 class PooledActor(Actor):

@@ -86,6 +86,12 @@ class MemoryBus:
             store.set_field(streams.owner(house), "holder", holder)
             return epoch
 
+    def holder(self, house: str) -> str:
+        """Return who claimed a house last, "" if nobody did."""
+        store = self._store
+        with store.lock:
+            return store.hash(streams.owner(house)).get("holder", "")
+
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
         store = self._store

@@ -139,6 +139,9 @@ class Bus(Protocol):
     def claim(self, house: str, holder: str) -> int:
         """Take ownership of a house: store `holder` and return a new owner epoch, higher than every one before."""
 
+    def holder(self, house: str) -> str:
+        """Return who claimed a house last, "" if nobody did."""
+
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
 

@@ -66,6 +66,10 @@ class RedisBus:
         """Take ownership of a house; returns a new owner epoch, from 1. A break may use up epochs."""
         return self._links.run(lambda link: _claim(link, house, holder))
 
+    def holder(self, house: str) -> str:
+        """Return who claimed a house last, "" if nobody did."""
+        return self._text(f"owner of house {house}", "HGET", streams.owner(house), "holder")
+
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
         return self._text(f"heads of house {house}", "HGET", streams.heads(house), game)

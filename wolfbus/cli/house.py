@@ -5,6 +5,7 @@ writer.
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import secrets
 import threading
@@ -16,11 +17,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from wolfbus import __version__
-from wolfbus.actors import ActorPool, Timers
+from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusError
+from wolfbus.errors import BusDown, BusError
 from wolfbus.messages.events import Opened, Seat
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from analytics.rows import GameRows
     from moderator.actor import GameOver
     from wolfbus.bus.protocol import Bus, Entry
+
+
+logger = logging.getLogger(__name__)
 
 
 def tune_garbage_collection() -> None:
@@ -54,7 +58,8 @@ class Game:
         started: monotonic time of its start, in seconds.
         finished: set when the moderator and analytics are both through with it.
         over: how it left the moderator, once it did.
-        rows: what analytics made of it, once it has ended.
+        rows: what analytics made of it, once it has ended; None if that failed.
+        folded: whether analytics is through with it.
         seconds: wall time from opening to the last commit.
     """
 
@@ -63,6 +68,7 @@ class Game:
     finished: threading.Event = field(default_factory=threading.Event)
     over: GameOver | None = None
     rows: GameRows | None = None
+    folded: bool = False
     seconds: float = 0.0
 
 
@@ -94,7 +100,6 @@ class House:
         self._done = done
         self._games: dict[str, Game] = {}
         self._lock = threading.Lock()
-        self._error: BusError | None = None
         self._bus: Bus = open_bus(bus) if isinstance(bus, str) else bus
         self._pool = ActorPool(threads)
         self._timers = Timers()
@@ -133,26 +138,23 @@ class House:
         return under_way
 
     def _observe(self, _stream: str, entries: list[Entry]) -> None:
-        self._analytics.tell(entries)
+        tell_if_alive(self._analytics, entries)
 
     def _over(self, over: GameOver) -> None:
-        game = self._games[over.game]
+        game = self._games.get(over.game)
+        if game is None:
+            return
         game.over = over
         game.seconds = time.monotonic() - game.started
-        if over.error is not None:
+        if over.error is not None or game.folded:
             self._finish(game)
-        else:
-            self._finish_if_both(game)
 
-    def _folded(self, rows: GameRows) -> None:
-        game = self._games[rows.game]
-        game.rows = rows
-        self._finish_if_both(game)
-
-    def _finish_if_both(self, game: Game) -> None:
-        with self._lock:
-            both = game.over is not None and game.rows is not None and game.opened.game in self._games
-        if both:
+    def _folded(self, name: str, rows: GameRows | None) -> None:
+        game = self._games.get(name)
+        if game is None:
+            return
+        game.rows, game.folded = rows, True
+        if game.over is not None:
             self._finish(game)
 
     def _finish(self, game: Game) -> None:
@@ -162,26 +164,28 @@ class House:
         self._reader.unfollow(streams.record(self.name, game.opened.game))
         if self._in_memory:
             self._bus.drop(self.name, game.opened.game)
-        if self._done is not None:
-            self._done(game)
-        game.finished.set()
+        if game.over is None or game.over.error is not None:
+            tell_if_alive(self._agent, game.opened.game)
+            tell_if_alive(self._analytics, game.opened.game)
+        try:
+            if self._done is not None:
+                self._done(game)
+        finally:
+            game.finished.set()
 
     def _fail(self, error: BusError) -> None:
-        from moderator.actor import GameOver
-
-        self._error = error
-        with self._lock:
-            games = list(self._games.values())
-        for game in games:
-            game.over = GameOver(game.opened.game, None, error, "", 0)
-            self._finish(game)
+        """End what a lost stream makes impossible; a bus that is only away may come back."""
+        if isinstance(error, BusDown):
+            logger.warning("%s; waiting for it", error)
+            return
+        self._moderator.stop(error)
 
     def close(self) -> None:
         """Stop whatever still runs and end every thread; records stay readable."""
         self._moderator.stop()
+        self._reader.close()
         self._agent.stop()
         self._analytics.stop()
-        self._reader.close()
         self._writer.close()
         self._timers.close()
         self._pool.close()

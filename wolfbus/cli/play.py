@@ -68,7 +68,8 @@ def play(
     chosen = players if players is not None else configured if configured is not None else "scripted"
     brains = expand(chosen, config.seats) if isinstance(chosen, str) else chosen
     check_brains(brains)
-    seed = seed if seed is not None else str(secrets.randbelow(10**9))
+    # long: the names, which everybody sees, are drawn from it, so a short one could be found by trying all
+    seed = seed if seed is not None else secrets.token_hex(16)
     game_id = check_game_id(game_id)
     path = out / f"{game_id}.ndjson"
 

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from wolfbus.audience import Herald
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, Fenced
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.delivery import TableNews
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded, seal
+
+_HOLDER = "replay"
 
 STEP = 100
 """Events per commit."""
@@ -23,7 +25,9 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
     """Publish a record into `house`; publishing the same record again changes nothing. Returns the number of events.
 
     Raises:
-        ConfigError: the record does not begin with its opening, or the house holds another record of this game.
+        ConfigError: the record does not begin with its opening, the house belongs to a moderator, or it holds another
+        record
+            of this game.
         BusError: the bus could not take it.
     """
     if not records or not isinstance(records[0].event, Opened):
@@ -31,8 +35,12 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
     game = records[0].event.game
     bus = open_bus(url)
     try:
-        epoch = bus.claim(house, "replay")
+        if bus.holder(house) not in {"", _HOLDER}:
+            raise ConfigError(f"house {house!r} belongs to a moderator; publish into a house of its own (--house)")
+        epoch = bus.claim(house, _HOLDER)
         for result in bus.commit(list(_commits(records, house, game, epoch))):
+            if isinstance(result, Fenced):
+                raise ConfigError(f"house {house!r} holds another record of game {game}")
             if result is not None:
                 raise result
     finally:

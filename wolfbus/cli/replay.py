@@ -72,7 +72,9 @@ def replay(
         raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
     if speed is not None:
         _play_back(result, speed, until, plain=plain)
-    if url is not None:
+    if url is not None and not result.verified:
+        click.echo("wolfbus: only a verified record is published", err=True)
+    elif url is not None:
         from wolfbus.cli.publish import publish
 
         count = publish(result.records, url, house)

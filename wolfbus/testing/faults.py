@@ -123,6 +123,10 @@ class FaultyBus:
         """See `Bus.claim`."""
         return self._inner.claim(house, holder)
 
+    def holder(self, house: str) -> str:
+        """See `Bus.holder`."""
+        return self._inner.holder(house)
+
     def head(self, house: str, game: str) -> str:
         """See `Bus.head`."""
         return self._inner.head(house, game)

@@ -1,0 +1,383 @@
+"""Which message closes a request, and what it counts as; which is turned away and leaves the request open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moderator.referee import OpenRequest, Referee, check_legal
+from wolfbus.bus.protocol import Entry
+from wolfbus.config import Deadlines, GameConfig
+from wolfbus.messages.codec import pack
+from wolfbus.messages.content import Bid, Content, Judgement, Label
+from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected, Seat
+from wolfbus.vocabulary import Kind, Phase, Role
+
+NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
+ROLES: tuple[Role, ...] = ("Werewolf", "Werewolf", "Seer", "Doctor", "Villager", "Villager", "Villager", "Villager")
+PHASES: dict[Kind, Phase] = {"kill": "night", "whisper": "night", "protect": "night", "inspect": "night"}
+CONTENTS: dict[Kind, dict[str, Any]] = {
+    "bid": {"bid": 3},
+    "speak": {"text": "Well."},
+    "assess_own": {"deceptive": False, "confidence": 0.5},
+    "assess_other": {"deceptive": True, "suspicion": 0.8, "confidence": 0.5, "kind": "omission"},
+    "vote": {"target": "Vic"},
+    "kill": {"target": "Vic"},
+    "protect": {"target": "Vic"},
+    "inspect": {"target": "Vic"},
+    "whisper": {"target": "Vic", "word": "this one"},
+}
+
+
+def opened(declines: tuple[Kind, ...] = (), in_house: bool = True, **config: Any) -> Opened:
+    """Two agents: `one` plays Wim and Wes, `two` the others; Von's kinds may be declined."""
+    seats = tuple(
+        Seat(
+            name=name,
+            role=role,
+            agent="one" if role == "Werewolf" else "two",
+            brain="test",
+            in_house=in_house,
+            declines=declines if name == "Von" else (),
+        )
+        for name, role in zip(NAMES, ROLES, strict=True)
+    )
+    return Opened(game="g", version="0", started=0.0, seed="1", config=GameConfig(**config), seats=seats)
+
+
+def asked(kind: Kind, *seats: str, batch: int = 1, turn: int = 1, legal: tuple[str | None, ...] | None = None) -> Asked:
+    about = 1 if kind.startswith("assess") else None
+    asks = (Asking(kind=kind, seats=seats, legal=legal),)
+    return Asked(batch=batch, round=1, phase=PHASES.get(kind, "debate"), turn=turn, about=about, asks=asks)
+
+
+class Desk:
+    """A referee with one open request, and the words to answer it."""
+
+    def __init__(
+        self, kind: Kind = "bid", seat: str = "Wim", legal: tuple[str | None, ...] | None = None, **config: Any
+    ) -> None:
+        self.referee = Referee(opened(**config))
+        (self.request,) = self.referee.ask(asked(kind, seat, legal=legal), set())
+
+    def reply(self, **fields: Any) -> dict[str, Any]:
+        """Return a good reply as plain values, with `fields` in place of its own."""
+        request: OpenRequest = self.request
+        kind = request.asking.kind
+        usual = {
+            "v": 1, "type": "reply", "game": "g", "request": request.id, "seat": request.seat, "kind": kind,
+            "content": CONTENTS[kind],
+        }  # fmt: skip
+        return {key: value for key, value in (usual | fields).items() if value is not ...}
+
+    def send(self, agent: str = "one", **fields: Any) -> AnyAnswered | Rejected:
+        return self.receive(agent, pack(self.reply(**fields)))
+
+    def receive(self, agent: str, body: bytes, sender: str | None = None) -> AnyAnswered | Rejected:
+        return self.referee.receive(agent, Entry(body, "reply", sender or agent, "g"))
+
+    @property
+    def is_open(self) -> bool:
+        return self.referee.is_open(1)
+
+
+def assert_rejected(desk: Desk, verdict: AnyAnswered | Rejected, reason: str) -> None:
+    """It was turned away for this reason, and the request still takes its true answer."""
+    assert isinstance(verdict, Rejected)
+    assert verdict.reason == reason
+    assert verdict.note
+    assert desk.is_open
+    assert desk.send().outcome == "accepted"
+    assert not desk.is_open
+
+
+def assert_defaulted(desk: Desk, verdict: AnyAnswered | Rejected, fault: str) -> None:
+    """It closed the request, with the default."""
+    assert not isinstance(verdict, Rejected), verdict
+    assert (verdict.outcome, verdict.fault, verdict.content) == ("defaulted", fault, None)
+    assert not desk.is_open
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_the_right_agents_reply_for_the_right_seat_closes_a_request(kind):
+    desk = Desk(kind, legal=("Vic", "Val") if "target" in CONTENTS[kind] else None)
+    answer = desk.send(thought="hm", reading="repaired", raw="{", note="a brace")
+    assert isinstance(answer, ANSWERED[kind])
+    assert (answer.batch, answer.seat, answer.outcome) == (1, "Wim", "accepted")
+    assert (answer.thought, answer.reading, answer.raw, answer.note) == ("hm", "repaired", "{", "a brace")
+    assert {key: getattr(answer.content, key) for key in CONTENTS[kind]} == CONTENTS[kind]
+    assert not desk.is_open
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {}, {"seat": "Vic"}, {"seat": "Wim", "game": "g"}, {"game": "other"}, {"content": ...}, {"kind": "vote"},
+        {"thought": "I am Wim."}, {"content": {"bid": 11}},
+    ],
+)  # fmt: skip
+def test_another_agents_reply_is_rejected_whatever_it_says_of_itself(forged):
+    desk = Desk()
+    assert_rejected(desk, desk.send(agent="two", **forged), "sender")
+
+
+def test_the_stream_counts_and_not_the_sender_written_beside_the_message():
+    desk = Desk()
+    assert_rejected(desk, desk.receive("two", pack(desk.reply()), sender="one"), "sender")
+    desk = Desk()
+    assert desk.receive("one", pack(desk.reply()), sender="two").outcome == "accepted"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"seat": "Wes"}, {"seat": "Vic"}, {"seat": ...}, {"game": "other"}, {"game": ...}, {"seat": 7}]
+)
+def test_the_right_agents_reply_for_another_seat_or_game_is_rejected(wrong):
+    desk = Desk()
+    assert_rejected(desk, desk.send(**wrong), "sender")
+
+
+@pytest.mark.parametrize(
+    "request_id",
+    [
+        "g/2/debate/1/bid/Wim", "g/1/debate/2/bid/Wim", "g/1/debate/1/vote/Wim", "g/1/debate/1/bid/Wes",
+        "h/1/debate/1/bid/Wim", "g/1/debate/1/bid/Wim/1", "g/1/debate/1/bid", "", "////////", 7, None, ..., ("g",),
+        "x" * 5000,
+    ],
+)  # fmt: skip
+def test_a_reply_to_a_request_never_made_is_rejected(request_id):
+    desk = Desk()
+    verdict = desk.send(request=request_id)
+    assert_rejected(desk, verdict, "unknown")
+    assert len(verdict.request or "") <= 200
+
+
+def test_a_doubled_reply_is_rejected_as_closed_and_changes_nothing():
+    desk = Desk()
+    assert desk.send().outcome == "accepted"
+    again = desk.send(content={"bid": 9})
+    assert isinstance(again, Rejected)
+    assert (again.reason, again.request, again.sender) == ("closed", desk.request.id, "one")
+
+
+def test_a_late_reply_is_rejected_as_closed_and_a_strangers_as_not_its_own():
+    desk = Desk()
+    (answer,) = desk.referee.time_out([desk.request.id, "g/9/debate/1/bid/Wim"])
+    assert (answer.outcome, answer.content, answer.fault) == ("timed_out", None, None)
+    assert not desk.referee.time_out([desk.request.id])
+    assert desk.send().reason == "closed"
+    assert desk.send(agent="two").reason == "sender"
+
+
+def test_a_closed_assessment_is_known_by_its_statement():
+    desk = Desk("assess_other")
+    assert desk.request.id == "g/1/debate/1/assess_other/Wim/1"
+    assert desk.send().outcome == "accepted"
+    assert desk.send().reason == "closed"
+    assert desk.send(request="g/1/debate/1/assess_other/Wim/2").reason == "unknown"
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", True, 1.0, ..., None])
+def test_another_protocol_version_is_rejected(version):
+    desk = Desk()
+    assert_rejected(desk, desk.send(v=version), "version")
+
+
+def test_a_reply_over_the_configured_limit_is_rejected_unread_and_one_at_the_limit_is_not():
+    desk = Desk("speak", max_reply_bytes=1000)
+    slack = 1000 - len(pack(desk.reply(raw="x" * 500))) + 500
+    verdict = desk.send(raw="x" * (slack + 1))
+    assert isinstance(verdict, Rejected)
+    assert (verdict.size, verdict.sender) == (1001, "one")
+    assert_rejected(desk, verdict, "oversize")
+    desk = Desk("speak", max_reply_bytes=1000)
+    assert desk.send(raw="x" * slack).outcome == "accepted"
+    # bytes that could not be read are not looked at either
+    desk = Desk(max_reply_bytes=256)
+    assert_rejected(desk, desk.receive("one", b"\xc1" * 257), "oversize")
+
+
+@pytest.mark.parametrize("body", [b"", b"\xc1", b"\xff" * 20, b"{}", pack([1]), pack({"v": 1})[:-1]])  # type: ignore[arg-type] # no map, on purpose
+def test_unreadable_bytes_are_rejected(body):
+    desk = Desk()
+    assert_rejected(desk, desk.receive("one", body), "unreadable")
+
+
+@pytest.mark.parametrize("type_", ["ask", "delivery", "answered", ..., 3])
+def test_a_message_that_is_no_reply_is_rejected(type_):
+    desk = Desk()
+    assert_rejected(desk, desk.send(type=type_), "unreadable")
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        ("bid", {"content": {"bid": "7"}}),
+        ("bid", {"content": {"bid": 7.0}}),
+        ("bid", {"content": {"bid": True}}),
+        ("bid", {"content": {"bid": None}}),
+        ("bid", {"content": {}}),
+        ("bid", {"content": {"bid": 7, "extra": 1}}),
+        ("bid", {"content": 7}),
+        ("bid", {"content": ...}),
+        ("bid", {"content": None}),
+        ("bid", {"kind": "vote"}),
+        ("bid", {"kind": "vote", "content": {"target": "Vic"}}),
+        ("bid", {"kind": ...}),
+        ("bid", {"extra": 1}),
+        ("bid", {"reading": "guessed"}),
+        ("speak", {"content": {"text": ""}}),
+        ("speak", {"content": {"text": " \n\t "}}),
+        ("speak", {"content": {"text": 3}}),
+        ("assess_own", {"content": {"deceptive": 1, "confidence": 0.5}}),
+        ("assess_own", {"content": {"deceptive": True, "confidence": 1.5}}),
+        ("assess_own", {"content": {"deceptive": True, "confidence": float("nan")}}),
+        ("assess_other", {"content": {"deceptive": True, "confidence": 0.5}}),
+        ("assess_other", {"content": {"deceptive": True, "suspicion": -0.1, "confidence": 0.5}}),
+        ("assess_other", {"content": {"deceptive": True, "suspicion": 0.1, "confidence": 0.5, "kind": "lie"}}),
+        ("vote", {"content": {"target": ""}}),
+        ("vote", {"content": {"target": ("Vic",)}}),
+    ],
+)
+def test_content_that_cannot_be_parsed_closes_with_the_default(kind, wrong):
+    desk = Desk(kind, legal=("Vic", None) if kind == "vote" else None)
+    assert_defaulted(desk, desk.send(**wrong), "unparseable")
+
+
+V_NAMES = ("Vic", "Val", "Vox", "Von", "Sia")
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "legal", "fault"),
+    [
+        ("bid", {"bid": 11}, None, "illegal"),
+        ("bid", {"bid": -1}, None, "illegal"),
+        ("vote", {"target": "Doc"}, (*V_NAMES, None), "illegal"),  # dead, so not on the list
+        ("vote", {"target": "Nemo"}, (*V_NAMES, None), "illegal"),
+        ("vote", {"target": "Si"}, (*V_NAMES, None), "illegal"),  # near is not enough
+        ("vote", {"target": "sia"}, (*V_NAMES, None), "illegal"),
+        ("vote", {"target": "Wim"}, (*V_NAMES, None), "illegal"),  # itself
+        ("kill", {"target": None}, V_NAMES, "illegal"),
+        ("kill", {}, V_NAMES, "illegal"),
+        ("kill", {"target": "Wes"}, V_NAMES, "illegal"),
+        ("protect", {"target": None}, V_NAMES, "illegal"),
+        ("inspect", {"target": None}, V_NAMES, "illegal"),
+        ("whisper", {"target": None, "word": "none"}, V_NAMES, "illegal"),
+        ("vote", {"target": "V"}, (*V_NAMES, None), "ambiguous"),
+        ("vote", {"target": "vo"}, (*V_NAMES, None), "ambiguous"),
+        ("kill", {"target": "V"}, V_NAMES, "ambiguous"),
+        ("kill", {"target": "V"}, ("Vic", "Sia"), "illegal"),
+    ],
+)
+def test_an_answer_against_the_rules_closes_with_the_default(kind, content, legal, fault):
+    desk = Desk(kind, legal=legal)
+    answer = desk.send(content=content, thought="hm", raw="…")
+    assert_defaulted(desk, answer, fault)
+    assert (answer.thought, answer.raw) == ("hm", "…")
+    assert answer.note
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "legal"),
+    [
+        ("bid", {"bid": 0}, None),
+        ("bid", {"bid": 10}, None),
+        ("vote", {"target": None}, (*V_NAMES, None)),
+        ("kill", {"target": None}, (*V_NAMES, None)),
+        ("protect", {"target": "Sia"}, V_NAMES),
+    ],
+)
+def test_every_legal_answer_is_accepted(kind, content, legal):
+    assert Desk(kind, legal=legal).send(content=content).outcome == "accepted"
+
+
+@pytest.mark.parametrize(("bid", "outcome"), [(20, "accepted"), (21, "defaulted")])
+def test_bid_max_is_the_highest_bid(bid, outcome):
+    assert Desk(bid_max=20).send(content={"bid": bid}).outcome == outcome
+
+
+@pytest.mark.parametrize(("in_house", "fault"), [(True, "ambiguous"), (False, "unparseable")])
+def test_only_an_agent_of_the_house_says_itself_what_is_wrong_with_its_answer(in_house, fault):
+    desk = Desk(in_house=in_house)
+    assert_defaulted(desk, desk.send(content=..., fault="ambiguous", note="two numbers"), fault)
+
+
+@pytest.mark.parametrize(("bid", "outcome", "fault"), [(5, "accepted", None), (11, "defaulted", "illegal")])
+def test_content_is_judged_for_itself_whatever_fault_stands_beside_it(bid, outcome, fault):
+    answer = Desk().send(content={"bid": bid}, fault="ambiguous")
+    assert (answer.outcome, answer.fault) == (outcome, fault)
+
+
+def test_only_absent_seats_have_the_shorter_time():
+    referee = Referee(opened(absent_grace=0.5, deadlines=Deadlines(bid=30.0)))
+    requests = referee.ask(asked("bid", "Wim", "Vic", "Von"), {"Vic"})
+    assert {request.seat: request.deadline_s for request in requests} == {"Wim": 30.0, "Vic": 0.5, "Von": 30.0}
+    assert {request.seat: request.ask()["deadline_s"] for request in requests}["Vic"] == 0.5
+
+
+def test_absent_grace_never_lengthens_a_deadline():
+    referee = Referee(opened(absent_grace=90.0, deadlines=Deadlines(bid=30.0, speak=100.0)))
+    assert [request.deadline_s for request in referee.ask(asked("bid", "Vic"), {"Vic"})] == [30.0]
+    assert [request.deadline_s for request in referee.ask(asked("speak", "Vic", batch=2), {"Vic"})] == [90.0]
+
+
+def test_a_kind_that_an_agent_declines_is_closed_at_once_for_its_seats_only():
+    referee = Referee(opened(declines=("assess_other",)))
+    requests = referee.ask(asked("assess_other", "Vic", "Von"), set())
+    assert [referee.is_declined(request) for request in requests] == [False, True]
+    (other,) = referee.ask(asked("bid", "Von", batch=2), set())
+    assert not referee.is_declined(other)
+    answer = referee.decline(requests[1])
+    assert (answer.seat, answer.outcome, answer.content) == ("Von", "declined", None)
+    assert referee.is_open(1)
+    assert [closed.seat for closed in referee.time_out(request.id for request in requests)] == ["Vic"]
+    assert not referee.is_open(1)
+
+
+def test_a_batch_is_open_until_its_last_request_closes():
+    referee = Referee(opened())
+    requests = referee.ask(asked("bid", "Wim", "Wes"), set())
+    referee.time_out([requests[0].id])
+    assert referee.is_open(1)
+    assert not referee.is_open(2)
+    referee.time_out([requests[1].id])
+    assert not referee.is_open(1)
+
+
+LABELS = [
+    (False, "fabrication", "none", "fabrication"),
+    (True, "none", "unspecified", "none"),
+    (True, "omission", "omission", None),
+    (False, "none", "none", None),
+]
+
+
+@pytest.mark.parametrize("kind", ["assess_own", "assess_other"])
+@pytest.mark.parametrize(("deceptive", "given", "becomes", "stated"), LABELS)
+def test_deceptive_decides_over_the_kind_and_what_was_stated_is_kept(kind, deceptive, given, becomes, stated):
+    content = CONTENTS[kind] | {"deceptive": deceptive, "kind": given}
+    answer = Desk(kind).send(content=content)
+    assert isinstance(answer.content, Label | Judgement)
+    assert (answer.content.deceptive, answer.content.kind, answer.content.stated_kind) == (deceptive, becomes, stated)
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "content", "possible"),
+    [
+        ("bid", "accepted", Bid(bid=10), True),
+        ("bid", "accepted", Bid(bid=11), False),
+        ("bid", "accepted", None, False),
+        ("bid", "timed_out", None, True),
+        ("bid", "declined", None, True),
+        ("bid", "defaulted", Bid(bid=1), False),
+        ("bid", "timed_out", Bid(bid=1), False),
+        ("assess_own", "accepted", Label(deceptive=True, confidence=1.0, kind="omission"), True),
+        ("assess_own", "accepted", Label(deceptive=True, confidence=1.0, kind="none"), False),
+        ("assess_own", "accepted", Label(deceptive=False, confidence=1.0, kind="omission"), False),
+    ],
+)
+def test_a_recorded_answer_must_be_one_the_referee_could_have_given(
+    kind: Kind, outcome: Any, content: Content | None, possible: bool
+):
+    answer = ANSWERED[kind](batch=1, seat="Wim", outcome=outcome, content=content)
+    assert (check_legal(answer, Asking(kind=kind, seats=("Wim",)), 10) is None) == possible

@@ -1,0 +1,76 @@
+"""Brains that behave badly, each in its own way; seats name them as ``tests.whole.brains:Class``."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from players.brain import BaseBrain
+from players.random_brain import RandomBrain
+from wolfbus.messages.content import Bid, Speech
+
+
+class Raises(BaseBrain):
+    def answer(self, ask, view):
+        raise RuntimeError("no \x1b[31mthanks\n")
+
+
+class Exits(BaseBrain):
+    quick = True
+
+    def answer(self, ask, view):
+        sys.exit(3)
+
+
+class Junk(BaseBrain):
+    """Answers with things that are no answer to what was asked."""
+
+    def answer(self, ask, view):
+        return {"bid": {"bid": 3}, "speak": Bid(bid=3), "vote": "Ada"}.get(ask.kind, 17)
+
+
+class Unmade(RandomBrain):
+    made = 0
+
+    def __init__(self) -> None:
+        # the first is made to check the spec, the ones for the seats fail
+        type(self).made += 1
+        if self.made > 2:
+            raise OSError("out of order")
+
+
+class Talks(RandomBrain):
+    """Thinks aloud at length."""
+
+    def answer(self, ask, view):
+        from players.brain import Answer
+
+        given = super().answer(ask, view)
+        content = given.content if isinstance(given, Answer) else given
+        return Answer(content, thought="ö" * 60_000, raw="x" * 60_000)
+
+
+class Declines(RandomBrain):
+    declines = ("bid", "protect", "assess_other", "whisper", "vote")
+
+
+class Speaks(BaseBrain):
+    """Says something, and nothing else, on a thread of its own."""
+
+    def speak(self, ask, view):
+        return Speech(text=f"{view.me} has spoken in round {ask.round}.")
+
+
+class Late(RandomBrain):
+    """Needs longer than the grace for an absent seat, and much longer for its first answers."""
+
+    quick = False
+    first = 2
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def answer(self, ask, view):
+        self.given += 1
+        threading.Event().wait(0.5 if self.given <= self.first else 0.03)
+        return super().answer(ask, view)
