@@ -48,12 +48,13 @@ def _players(config: GameConfig) -> list[str]:
 def _night(config: GameConfig) -> list[str]:
     lines = ["Those alive at dusk act at once, in secret; only the outcome is announced."]
     nobody = ", or nobody" if config.kill_optional else ""
+    hunters = "The Werewolves choose" if config.werewolves > 1 else "The Werewolf chooses"
     if config.first_night_kill:
-        lines.append(f"The Werewolves choose a living player who is no Werewolf{nobody}; that player dies at dawn.")
+        lines.append(f"{hunters} a living player who is no Werewolf{nobody}; that player dies at dawn.")
     else:
         lines.append("In the first night nobody is killed.")
         lines.append(
-            f"From the second night on, the Werewolves choose a living player who is no Werewolf{nobody}; "
+            f"From the second night on, {hunters[0].lower()}{hunters[1:]} a living player who is no Werewolf{nobody}; "
             "that player dies at dawn."
         )
     if config.werewolves > 1:
@@ -121,7 +122,11 @@ def _debate(config: GameConfig) -> list[str]:
 
 
 def _assessment(config: GameConfig) -> list[str]:
-    first = "while the next bids are already being made" if config.overlap else "before anybody bids again"
+    first = "before anybody bids again"
+    if config.overlap:
+        first = "while the next bids, if any, are already being made"
+    if config.debate_turns == 0:
+        first = "before the exile takes effect"
     return [
         (
             "The speaker privately labels its own statement: deceptive or not, how sure it is, and the kind of "
@@ -147,7 +152,7 @@ def _vote(config: GameConfig) -> list[str]:
     lines = [
         f"After the debate all living players vote at once and sealed, for {whom} or for nobody (abstaining).",
         "A player named by a strict majority of the living is exiled; otherwise nobody is.",
-        "An unknown or dead name counts as abstaining.",
+        "Any other answer, such as an unknown or dead name, counts as abstaining.",
     ]
     if config.vote_reasons:
         lines.append(

@@ -137,6 +137,13 @@ def test_mention_weight_favours_the_player_just_named(weight, least, most):
     assert least <= drawn.count("Vic") <= most
 
 
+@pytest.mark.parametrize("text", ["Victor, or Ludovic.", "vic", "VIC", "Vic2 and _Vic"])
+def test_only_a_whole_word_in_its_own_spelling_names_a_player(text):
+    config = table(debate_turns=2, mention_weight=1000)
+    drawn = [floor(play(config, seed, bidding({"Wim": 5}, says={1: Speech(text=text)})))[1] for seed in MANY]
+    assert drawn.count("Vic") <= 4
+
+
 def test_only_the_previous_statement_names_and_a_silence_names_nobody():
     config = table(debate_turns=3, mention_weight=1000)
     for second in (Missing(), Speech(text="Well.")):

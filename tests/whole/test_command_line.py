@@ -221,11 +221,14 @@ def test_replay_publishes_to_a_bus_once_however_often(record, redis_url):
         bus.close()
 
 
-def test_every_line_that_is_edited_dropped_swapped_or_inserted_is_named(record, tmp_path):
+def test_every_line_that_is_edited_dropped_swapped_or_inserted_is_named(tmp_path):
     from wolfbus.cli.proof import Criteria, open_source, prove
     from wolfbus.errors import RecordError
 
-    lines = record.read_bytes().splitlines(keepends=True)
+    (tmp_path / "short.toml").write_text("debate_turns = 3\nmax_rounds = 1\n")
+    played = wolfbus("play", "--seed", "7", "--config", "short.toml", "--game", "short", "--json", cwd=tmp_path)
+    assert played.returncode == 0, played.stderr
+    lines = (tmp_path / "runs" / "short.ndjson").read_bytes().splitlines(keepends=True)
     path = tmp_path / "edited.ndjson"
 
     def problem(edited: list[bytes]) -> str:
@@ -237,11 +240,11 @@ def test_every_line_that_is_edited_dropped_swapped_or_inserted_is_named(record, 
         assert not proof.verified
         return proof.problems[0]
 
-    step = max(1, len(lines) // 40)
-    for at in range(0, len(lines), step):
-        line = lines[at]
-        middle = len(line) // 2
-        flipped = line[:middle] + bytes([line[middle] ^ 1]) + line[middle + 1 :]
+    assert len(lines) > 80
+    for at, line in enumerate(lines):
+        # another byte of each line, so that in the end every part of a line was hit
+        place = at * 37 % (len(line) - 1)
+        flipped = line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]
         assert f"line {at + 1}" in problem([*lines[:at], flipped, *lines[at + 1 :]])
         assert f"line {at + 1}" in problem([*lines[:at], *lines[at + 1 :]])
         assert f"line {at + 2}" in problem([*lines[: at + 1], line, *lines[at + 1 :]])
