@@ -255,7 +255,7 @@ def test_every_line_that_is_edited_dropped_swapped_or_inserted_is_named(tmp_path
 def test_options_come_from_the_environment(tmp_path):
     result = wolfbus("play", "--json", cwd=tmp_path, WOLFBUS_PLAY_SEED="7", WOLFBUS_PLAY_OUT="elsewhere")
     value = json.loads(result.stdout)
-    assert value["seed"] == "7"
+    assert value["seed"] == 7
     assert value["record"].startswith("elsewhere")
 
 

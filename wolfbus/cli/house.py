@@ -189,7 +189,16 @@ class House:
         self._writer.close()
         self._timers.close()
         self._pool.close()
+        self._empty_mailboxes()
         self._bus.close()
+
+    def _empty_mailboxes(self) -> None:
+        """Leave on the bus what others may want, the records and tables, but not this process's own mail."""
+        try:
+            for stream in (streams.inbox(self.name, AGENT), streams.outbox(self.name, AGENT)):
+                self._bus.trim(stream, self._bus.last_id(stream))
+        except BusError as error:
+            logger.debug("the mailboxes of house %s were left as they are: %s", self.name, error)
 
     def __enter__(self) -> Self:
         return self

@@ -142,9 +142,11 @@ def _report(game: Game, ended: Ended, digest: str, rows: GameRows, path: Path, *
 
     metrics = Metrics()
     metrics.add(rows)
+    seed = game.opened.seed
     summary = {
         "game": rows.game,
-        "seed": game.opened.seed,
+        # a number that was given as one comes back as one
+        "seed": int(seed) if seed.isdecimal() and str(int(seed)) == seed else seed,
         "digest": digest,
         "winner": ended.winner,
         "reason": ended.reason,
