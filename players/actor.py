@@ -45,16 +45,17 @@ class PlayerActor(PooledActor):
         game: the game's id.
         seat: the seat's name.
         brain: what answers.
-        send: sends a reply, given as plain values; safe from any thread.
+        send: sends a packed reply for a game; safe from any thread.
     """
 
-    def __init__(self, game: str, seat: str, brain: Brain, send: Callable[[dict[str, object]], None]) -> None:
+    def __init__(self, game: str, seat: str, brain: Brain, send: Callable[[str, bytes], None]) -> None:
         super().__init__()
         self._game = game
         self._brain = brain
         self._send = send
         self._quick = bool(getattr(brain, "quick", False))
         self._view = SeatView(me=seat)
+        self._failed = False
         self._thinking = False
         self._waiting: list[tuple[float, News]] = []
 
@@ -101,19 +102,31 @@ class PlayerActor(PooledActor):
                 return
             answer = given if isinstance(given, Answer) else Answer(given)
             reply = reply_to(self._game, self._view.me, ask, answer, self._view.config.max_reply_bytes)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a brain may fail in any way; the record says how
-            logger.warning("%s: the brain failed on %s: %s: %s", self._view.me, ask.kind, type(error).__name__, error)
-            note = f"the brain failed: {type(error).__name__}: {printable_note(error)}"
+            body = pack(reply)
+        except BaseException as error:  # noqa: BLE001 - a brain may fail in any way; the record says how
+            what = f"{type(error).__name__}: {printable_note(error)}"
+            # the first failure is told, for its author; the record has them all
+            logger.log(
+                logging.DEBUG if self._failed else logging.WARNING,
+                "%s: the brain failed on %s: %.200s (further failures of this seat are in the record only)",
+                self._view.me,
+                ask.kind,
+                what,
+            )
+            self._failed = True
+            note = f"the brain failed: {what}"
             reply = reply_to(self._game, self._view.me, ask, Answer(None, fault="unparseable", note=note[:300]))
+            body = pack(reply)
         try:
-            self._send(reply)
+            self._send(self._game, body)
         except BusError as error:
             logger.debug("%s: an answer came after the bus was closed: %s", self._view.me, error)
 
 
 def printable_note(error: BaseException) -> str:
-    """Return an error's text as one line that any encoding takes."""
-    return " ".join(str(error).split()).encode("utf-8", "replace").decode()
+    """Return an error's text as one line that any terminal takes."""
+    line = " ".join(str(error).split()).encode("utf-8", "replace").decode()
+    return "".join(character for character in line if character.isprintable())
 
 
 def reply_to(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None = None) -> dict[str, object]:
@@ -142,7 +155,7 @@ def reply_to(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None =
     if answer.content is not None:
         wanted = CONTENT[ask.kind]
         if not isinstance(answer.content, wanted):
-            raise TypeError(f"a {ask.kind} is answered with {wanted.__name__}, not {type(answer.content).__name__}")
+            raise TypeError(f"{ask.kind} is answered with {wanted.__name__}, not {type(answer.content).__name__}")
         reply["content"] = plain(answer.content)
     for name in ("thought", "raw", "fault", "note"):
         value = getattr(answer, name)

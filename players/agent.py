@@ -19,7 +19,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import MessageError
-from wolfbus.messages.codec import decode_delivery, pack
+from wolfbus.messages.codec import decode_delivery
 from wolfbus.messages.delivery import Ask, Delivery, Seated, SeatPart
 from wolfbus.view import SeatView
 
@@ -74,10 +74,8 @@ class Agent(PooledActor):
         reader.follow(stream, deliver, bus.last_id(stream))
         return ref
 
-    def send(self, reply: dict[str, object]) -> None:
-        """Send one reply, given as plain values; safe from any thread."""
-        game = str(reply["game"])
-        body = pack(reply)
+    def send(self, game: str, body: bytes) -> None:
+        """Send one packed reply; safe from any thread."""
         with self._lock:
             self._sent += 1
             entry_id = f"{self._incarnation}-{self._sent}"

@@ -108,7 +108,7 @@ def build(brain_spec: str) -> Brain:
         raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no brain: it has no method answer(ask, view)")
     try:
         brain: Brain = made()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"brain {brain_spec!r} cannot be made: {_line(error)}") from error
     _check_declines(brain, brain_spec)
     return brain

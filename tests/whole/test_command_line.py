@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from wolfbus.testing.redis_server import RedisServer
+
 WOLFBUS = [sys.executable, "-m", "wolfbus"]
 SLOW_BRAIN = """
 import threading
@@ -283,3 +285,127 @@ def test_no_thread_outlives_the_game(tmp_path):
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+def test_damage_in_the_first_line_is_a_finding_like_any_other(record, tmp_path):
+    lines = record.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "edited.ndjson"
+    for edited in ([lines[0].replace(b'"started"', b'"starred"'), *lines[1:]], lines[1:]):
+        path.write_bytes(b"".join(edited))
+        result = wolfbus("replay", str(path), "--json")
+        assert result.returncode == 1
+        value = json.loads(result.stdout)
+        assert value["verified"] is False
+        assert "line 1" in value["problems"][0]
+
+
+def test_a_cut_gzip_gives_the_lines_before_the_cut(record, tmp_path):
+    packed = tmp_path / "cut.ndjson.gz"
+    whole = gzip.compress(record.read_bytes())
+    packed.write_bytes(whole[: len(whole) // 2])
+    result = wolfbus("replay", str(packed), "--json")
+    assert result.returncode == 1
+    assert json.loads(result.stdout)["events"] > 20
+
+
+def test_every_option_has_a_variable_by_the_name_that_users_type():
+    import click
+
+    from wolfbus.cli import COMMANDS, cli
+
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        for option in command.params:
+            if isinstance(option, click.Option):
+                word = max(option.opts, key=len).lstrip("-").replace("-", "_").upper()
+                assert f"WOLFBUS_{name.upper()}_{word}" in (option.envvar or ())
+
+
+def test_what_a_brain_prints_is_no_result(tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "from players.random_brain import RandomBrain\nprint('imported')\n\n\nclass Loud(RandomBrain):\n"
+        "    def answer(self, ask, view):\n        print('thinking')\n        return super().answer(ask, view)\n"
+    )
+    result = wolfbus("play", "--players", "loud:Loud*2,random*6", "--json", "--seed", "1", cwd=tmp_path)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["seed"] == 1
+    assert b"thinking" in result.stderr
+
+
+@pytest.mark.parametrize("command", [["play", "--seed", "1", "--json"], ["rules"]])
+def test_an_output_that_takes_nothing_is_one_line(tmp_path, command):
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [*WOLFBUS, *command],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            check=False,
+        )
+    assert result.returncode != 0
+    assert b"Traceback" not in result.stderr
+
+
+def test_a_stderr_that_takes_nothing_does_not_stop_the_game(tmp_path):
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [*WOLFBUS, "play", "--seed", "1", "--game", "unseen", "--plain"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            check=False,
+            timeout=60,
+        )
+    assert result.returncode == 0
+    assert b"Digest" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--alpha", "nan"],
+        ["--speed", "1e-300"],
+        ["--until", "5", "--json"],
+        ["--to-bus", "memory://"],
+        ["--to-bus", "redis://localhost", "--house", "a{b}"],
+    ],
+)
+def test_options_that_make_no_sense_are_refused(record, arguments):
+    result = wolfbus("replay", str(record), *arguments)
+    assert result.returncode == 2
+    assert b"Traceback" not in result.stderr
+    assert arguments[-2].encode() in result.stderr or arguments[0].encode() in result.stderr
+
+
+def test_a_house_that_cannot_be_opened_leaves_no_thread_behind(tmp_path, redis_server):
+    with RedisServer() as server:
+        server.command("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+@read", "+@connection")
+        url = server.url.replace("redis://", "redis://reader:secret@")
+        result = wolfbus("play", "--bus", url, cwd=tmp_path)
+    assert result.returncode == 1
+    assert b"secret" not in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+def test_ctrl_c_does_not_wait_for_a_redis_that_is_gone(tmp_path, redis_server):
+    (tmp_path / "slow.py").write_text(SLOW_BRAIN)
+    with RedisServer() as server:
+        process = subprocess.Popen(
+            [*WOLFBUS, "play", "--players", "slow:Slow", "--game", "gone", "--plain", "--bus", server.url],
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            text=True,
+        )
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "r1" in line:
+                break
+        server.kill()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode == 130

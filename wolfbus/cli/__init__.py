@@ -5,6 +5,8 @@ command needs it.
 from __future__ import annotations
 
 import importlib
+import io
+import signal
 import sys
 from typing import Any, Final
 
@@ -38,6 +40,9 @@ class _Late(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), cmd_name)
+        for option in command.params:
+            if isinstance(option, click.Option):
+                _name_environment(cmd_name, option)
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -45,21 +50,35 @@ class _Late(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in sorted(COMMANDS.items())])
 
 
-@click.group(cls=_Late, context_settings={"auto_envvar_prefix": "WOLFBUS", "help_option_names": ["-h", "--help"]})
+def _name_environment(command: str, option: click.Option) -> None:
+    """Let ``WOLFBUS_COMMAND_OPTION`` set an option, by the name that users type, before any other variable it knows."""
+    longest = max(option.opts, key=len).lstrip("-").replace("-", "_")
+    own = f"WOLFBUS_{command}_{longest}".upper()
+    known = [option.envvar] if isinstance(option.envvar, str) else list(option.envvar or ())
+    if own not in known:
+        option.envvar = [own, *known]
+
+
+@click.group(cls=_Late, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="wolfbus")
 def cli() -> None:
-    r"""Play WOLF, the Werewolf benchmark of deception among language models, as independent actors on a message bus.
+    """Play WOLF, the Werewolf benchmark of deception among language models, as independent actors on a message bus.
 
     \b
     wolfbus play                      a whole game in this process, no server needed
     wolfbus replay runs/GAME.ndjson   prove the record and print its metrics
 
     Every option can be set by an environment variable, such as WOLFBUS_PLAY_SEED=7.
-    """
+    """  # noqa: D301 - click takes the backspace for "keep these lines"
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits 0 fine, 1 failed, 2 usage or unreadable input, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # a terminal that lacks a character gets its code, not a crash
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run(arguments))
 
 
@@ -81,5 +100,8 @@ def run(arguments: list[str] | None = None) -> int:
         return USAGE
     except WolfError as error:
         click.echo(f"wolfbus: {error}", err=True)
+        return FAILED
+    except OSError as error:
+        click.echo(f"wolfbus: {error.filename or 'the output'}: {(error.strerror or str(error)).lower()}", err=True)
         return FAILED
     return result if isinstance(result, int) else 0

@@ -4,6 +4,7 @@ writer.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import os
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timers, tell_if_alive
@@ -100,21 +101,42 @@ class House:
         self._done = done
         self._games: dict[str, Game] = {}
         self._lock = threading.Lock()
-        self._bus: Bus = open_bus(bus) if isinstance(bus, str) else bus
-        self._pool = ActorPool(threads)
-        self._timers = Timers()
-        # nothing outlives a bus in memory, so what has been read there need not stay; on Redis others may still want it
-        self._in_memory = self._bus.url.startswith("memory:")
-        self._reader = BusReader(self._bus, on_error=self._fail, forget=self._in_memory)
-        self._writer = BusWriter(self._bus, on_error=self._fail)
-        self._reader.start()
-        self._writer.start()
-        self._analytics: ActorRef[AnalyticsActor] = AnalyticsActor.start_in(self._pool, self._folded, watch)
-        self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, build)
-        self._moderator = ModeratorHouse(
-            self.name, self._bus, self._reader, self._writer, self._pool, self._timers, holder=f"play-{os.getpid()}"
-        )
-        self._moderator.listen(AGENT)
+        self._hasty = False
+        self._ending = contextlib.ExitStack()
+        try:
+            self._bus: Bus = open_bus(bus) if isinstance(bus, str) else bus
+            self._ending.callback(self._bus.close)
+            self._pool = ActorPool(threads)
+            self._ending.callback(self._pool.close)
+            self._timers = Timers()
+            self._ending.callback(self._timers.close)
+            # nothing outlives a bus in memory, so what was read there need not stay; on Redis others may still want it
+            self._in_memory = self._bus.url.startswith("memory:")
+            self._writer = BusWriter(self._bus, on_error=self._fail)
+            self._ending.callback(self._close_writer)
+            self._reader = BusReader(self._bus, on_error=self._fail, forget=self._in_memory)
+            self._analytics: ActorRef[AnalyticsActor] = AnalyticsActor.start_in(self._pool, self._folded, watch)
+            self._ending.callback(self._stop, self._analytics)
+            self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, build)
+            self._ending.callback(self._stop, self._agent)
+            self._ending.callback(self._reader.close)
+            self._moderator = ModeratorHouse(
+                self.name,
+                self._bus,
+                self._reader,
+                self._writer,
+                self._pool,
+                self._timers,
+                holder=f"play-{os.getpid()}",
+            )
+            self._ending.callback(self._moderator.stop)
+            self._moderator.listen(AGENT)
+            self._writer.start()
+            self._reader.start()
+        except BaseException:
+            self.abandon()
+            self.close()
+            raise
 
     def open(
         self, config: GameConfig, seed: str, brains: Sequence[str], path: Path | None = None, game: str | None = None
@@ -165,6 +187,8 @@ class House:
         if self._in_memory:
             self._bus.drop(self.name, game.opened.game)
         if game.over is None or game.over.error is not None:
+            if game.over is not None and isinstance(game.over.error, BusError):
+                self.abandon()
             tell_if_alive(self._agent, game.opened.game)
             tell_if_alive(self._analytics, game.opened.game)
         try:
@@ -180,17 +204,23 @@ class House:
             return
         self._moderator.stop(error)
 
+    def abandon(self) -> None:
+        """Do not wait for the bus any more when closing: what has not landed by then never will."""
+        self._hasty = True
+
     def close(self) -> None:
         """Stop whatever still runs and end every thread; records stay readable."""
-        self._moderator.stop()
-        self._reader.close()
-        self._agent.stop()
-        self._analytics.stop()
-        self._writer.close()
-        self._timers.close()
-        self._pool.close()
-        self._empty_mailboxes()
-        self._bus.close()
+        if self._hasty and hasattr(self, "_bus"):
+            self._bus.close()
+        self._ending.close()
+
+    def _close_writer(self) -> None:
+        self._writer.close(flush=not self._hasty)
+        if not self._hasty:
+            self._empty_mailboxes()
+
+    def _stop(self, ref: ActorRef[Any]) -> None:
+        ref.stop(block=True)
 
     def _empty_mailboxes(self) -> None:
         """Leave on the bus what others may want, the records and tables, but not this process's own mail."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,13 +69,17 @@ def play(
     config, configured = load_config(config_file)
     chosen = players if players is not None else configured if configured is not None else "scripted"
     brains = expand(chosen, config.seats) if isinstance(chosen, str) else chosen
-    check_brains(brains)
+    with contextlib.redirect_stdout(sys.stderr):
+        check_brains(brains)
+    if not _encodes(seed or ""):
+        raise click.BadParameter("not text that UTF-8 can hold", param_hint="--seed")
     # long: the names, which everybody sees, are drawn from it, so a short one could be found by trying all
     seed = seed if seed is not None else secrets.token_hex(16)
     game_id = check_game_id(game_id)
     path = out / f"{game_id}.ndjson"
 
-    with shown(quiet=quiet or as_json, plain=plain) as see:
+    # whatever a brain prints is not a result
+    with shown(quiet=quiet or as_json, plain=plain) as see, contextlib.redirect_stdout(sys.stderr):
         game = _play(url, config, seed, brains, path, game_id, see)
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
@@ -87,6 +93,14 @@ def play(
         return FAILED
     _report(game, over.ended, over.digest, game.rows, path, as_json=as_json)
     return 0
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_game_id(game_id: str | None) -> str:
@@ -133,6 +147,7 @@ def _play(
             while not game.finished.wait(1.0):
                 pass
         except KeyboardInterrupt:
+            house.abandon()
             return None
     return game
 
@@ -157,7 +172,7 @@ def _report(game: Game, ended: Ended, digest: str, rows: GameRows, path: Path, *
         "seconds": round(game.seconds, 3),
     }
     if as_json:
-        click.echo(json.dumps(summary, ensure_ascii=False))
+        click.echo(json.dumps(summary))
         return
     from analytics.text import render
 

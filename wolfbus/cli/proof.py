@@ -30,12 +30,16 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that is open for reading, recognised by its first line; whoever reads it closes it."""
+    """A file that is open for reading, recognised by its first line; whoever reads it closes it.
+
+    `is_record` tells that the line is, or once was, one of a wolfbus record: then what is wrong with it is a finding.
+    """
 
     name: str
     path: Path | None
     lines: Iterator[bytes]
     is_paper_log: bool
+    is_record: bool
     close: Callable[[], None]
 
 
@@ -48,7 +52,7 @@ class Proof:
         source: which format it has.
         verified: whether every event follows from the rules; None where there is nothing to re-execute.
         problems: what is wrong, each with its line.
-        rows: what the metrics rest on.
+        rows: what the metrics rest on; None where not even the opening holds.
         metrics: the metrics, plain values.
         digest: digest of a verified game, None otherwise.
         winner, reason, rounds: how it ended, None where it did not.
@@ -61,7 +65,7 @@ class Proof:
     source: Literal["wolfbus", "wolf-paper"]
     verified: bool | None
     problems: list[str]
-    rows: GameRows
+    rows: GameRows | None
     metrics: dict[str, Any]
     digest: str | None = None
     winner: str | None = None
@@ -77,14 +81,14 @@ class Proof:
             "source": self.source,
             "verified": self.verified,
             "problems": self.problems,
-            "game": self.rows.game,
+            "game": self.rows.game if self.rows else None,
             "digest": self.digest,
             "winner": self.winner,
             "reason": self.reason,
             "rounds": self.rounds,
             "events": self.events,
-            "statements": len(self.rows.statements),
-            "judgements": sum(1 for judgement in self.rows.judgements if judgement.usable),
+            "statements": len(self.rows.statements) if self.rows else 0,
+            "judgements": sum(1 for judgement in self.rows.judgements if judgement.usable) if self.rows else 0,
             "labels": self.metrics["labels"],
             "metrics": self.metrics,
         }
@@ -99,7 +103,7 @@ class Proof:
                 str(self.winner), "nobody wins"
             )
             ended = f"{winner} after {self.rounds} rounds ({str(self.reason).replace('_', ' ')})"
-        lines = [f"Game {self.rows.game}: {ended}"]
+        lines = [f"Game {self.rows.game}: {ended}" if self.rows else "No game could be read"]
         if self.verified:
             lines.append(f"verified: {self.events} events, every seal holds and every event follows from the rules")
             lines.append(f"Digest {self.digest}")
@@ -121,7 +125,13 @@ def open_source(name: str) -> Source:
     if first is None:
         raise RecordError(f"{name}: empty; there is no record in it")
     path = None if name == "-" else Path(name)
-    return Source(name, path, itertools.chain([first], lines), is_paper_log(first), lines.close)
+    return Source(
+        name, path, itertools.chain([first], lines), is_paper_log(first), _is_line_of_ours(first), lines.close
+    )
+
+
+def _is_line_of_ours(line: bytes) -> bool:
+    return sum(mark in line for mark in (b'"hash":"', b'"audience":', b'"type":"', b'"time":')) >= 3
 
 
 def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
@@ -135,7 +145,7 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
         keep: whether to keep the events for showing or publishing.
 
     Raises:
-        RecordError: it is no wolfbus record, or not even its opening can be read.
+        RecordError: it is no wolfbus record.
     """
     from analytics.fold import GameFold
     from analytics.metrics import Metrics
@@ -157,14 +167,15 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
             records.append(recorded)
     source.close()
     problems = problems or [str(problem) for problem in reader.problems]
-    if verifier.opened is None:
+    if verifier.opened is None and not source.is_record:
         raise RecordError(f"{source.name}: {problems[0] if problems else 'empty; there is no record in it'}")
     if not problems and verifier.ended is None:
         problems.append(f"line {verifier.events + 1}: missing: the record stops before its game ended")
 
-    rows = fold.rows()
+    rows = fold.rows() if verifier.opened is not None else None
     metrics = Metrics()
-    metrics.add(rows)
+    if rows is not None:
+        metrics.add(rows)
     ended = verifier.ended
     verified = not problems
     return Proof(

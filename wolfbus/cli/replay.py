@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,17 +17,38 @@ if TYPE_CHECKING:
     from wolfbus.cli.proof import Proof
 
 
+class Share(click.FloatRange):
+    """A number from 0 to 1."""
+
+    name = "number from 0 to 1"
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, which NaN is none."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail("not a number", param, ctx)
+        return number
+
+
+def is_house(name: str) -> bool:
+    """Return whether `name` can stand in stream names."""
+    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name) is not None
+
+
 @click.command()
 @click.argument("file", metavar="FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
-@click.option("--alpha", type=click.FloatRange(0, 1), help="Smoothing weight to recompute with.")
-@click.option("--prior", type=click.FloatRange(0, 1), help="Suspicion before any judgement to recompute with.")
+@click.option("--alpha", type=Share(), help="Smoothing weight to recompute with.")
+@click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with.")
 @click.option(
     "--include-defaulted",
     is_flag=True,
     help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
 )
-@click.option("--speed", type=click.FloatRange(min=0, min_open=True), help="Play the game back, N times reading pace.")
+@click.option("--speed", type=click.FloatRange(0.01, 1_000_000), help="Play the game back, N times reading pace.")
 @click.option("--until", type=click.IntRange(1), metavar="SEQ", help="Stop at this event and show the state there.")
 @click.option("--as", "seat", metavar="SEAT", help="Show what this seat knows (at the end, or at --until).")
 @click.option("--to-bus", "url", metavar="URL", help="Publish the record on a bus for live subscribers.")
@@ -57,6 +80,18 @@ def replay(
     """
     from wolfbus.cli import proof
 
+    looks = until is not None or seat is not None
+    if looks and (as_json or alpha is not None or prior is not None or include_defaulted):
+        raise click.UsageError(
+            "--until and --as show the game as it was played: not with --json, --alpha, --prior or --include-defaulted"
+        )
+    if url is not None and (looks or speed is not None):
+        raise click.UsageError("--to-bus publishes the whole record at once: not with --until, --as or --speed")
+    if url is not None and url.startswith("memory:"):
+        raise click.UsageError("--to-bus: memory:// ends with this process, so nobody could read it there")
+    if not is_house(house):
+        reason = f"{house!r}: 1 to 64 letters, digits, dots, dashes and underscores"
+        raise click.BadParameter(reason, param_hint="--house")
     criteria = proof.Criteria(alpha, prior, include_defaulted=include_defaulted)
     source = proof.open_source(file)
     if source.is_paper_log:
@@ -121,14 +156,14 @@ def _show(result: Proof, until: int | None, seat: str | None) -> None:
 
 def _print(result: Proof, *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(result.as_json(), ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(result.as_json(), allow_nan=False))
         return
     from analytics.text import render
 
-    click.echo(render(result.metrics), nl=False)
-    click.echo("")
     for line in result.summary():
         click.echo(line)
+    click.echo("")
+    click.echo(render(result.metrics), nl=False)
     sys.stdout.flush()
     for problem in result.problems:
         click.echo(f"wolfbus: {result.name}: {problem}", err=True)

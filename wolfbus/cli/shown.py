@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from collections.abc import Callable, Iterator
 
 from wolfbus.record.line import Recorded
+
+TOLD = 20
+"""Warnings that are told after a live view."""
 
 
 @contextlib.contextmanager
@@ -23,5 +27,25 @@ def shown(*, quiet: bool, plain: bool) -> Iterator[Callable[[Recorded], None] | 
 
         from wolfbus.cli.live import LiveView
 
-        with LiveView(Console(stderr=True)) as view:
+        with _kept_back(), LiveView(Console(stderr=True)) as view:
             yield view.see
+
+
+@contextlib.contextmanager
+def _kept_back() -> Iterator[None]:
+    """Keep warnings back while a live view holds the screen, and tell them when it is gone."""
+    told: list[str] = []
+
+    class Keeper(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(record.getMessage())
+
+    keeper = Keeper(logging.WARNING)
+    root = logging.getLogger()
+    root.addHandler(keeper)
+    try:
+        yield
+    finally:
+        root.removeHandler(keeper)
+        for line in list(dict.fromkeys(told))[:TOLD]:
+            sys.stderr.write(f"wolfbus: {line}\n")

@@ -55,7 +55,8 @@ def open_lines(source: str | Path) -> Generator[bytes, None, None]:
 def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
     # no record begins with this byte, and a pipe may hand over no second one yet
     if _first_byte(file) == b"\x1f":
-        file = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file)), _BUFFER)
+        # not buffered once more: a buffer would swallow the whole lines before the place where a file is cut off
+        file = cast("io.BufferedReader[Any]", gzip.GzipFile(fileobj=file))
     number, limit = 0, FIRST_LINE_LIMIT
     while line := _line(file, limit, number):
         number += 1
