@@ -1,0 +1,51 @@
+"""What the README tells a newcomer to type works as it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_brain_of_the_readme_plays(tmp_path):
+    (block,) = re.findall(r"```python\n# mybrain.py\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "mybrain.py").write_text(block)
+    (players,) = re.findall(r'wolfbus play --players "(mybrain:[^"]*)"', README)
+    result = subprocess.run(
+        [sys.executable, "-m", "wolfbus", "play", "--players", players, "--plain", "--seed", "1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "failed" not in result.stderr
+    assert "I have my eye on every one of you" in result.stderr
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<=\s)--[a-z][a-z-]+", README)) - {"--strict"}))
+def test_every_option_the_readme_names_exists(option):
+    from click import Context
+
+    from wolfbus.cli import COMMANDS, cli
+
+    known = {"--help", "--version"}
+    for name in COMMANDS:
+        command = cli.get_command(Context(cli), name)
+        assert command is not None
+        known.update(word for parameter in command.params for word in parameter.opts)
+    assert option in known
+
+
+def test_the_test_command_of_the_readme_is_the_one_ci_runs():
+    command = 'pip install -e ".[dev]" && pytest'
+    assert command in README
+    assert command.replace("pip install", "pip install --quiet") in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
