@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timers, tell_if_alive
@@ -116,9 +116,9 @@ class House:
             self._ending.callback(self._close_writer)
             self._reader = BusReader(self._bus, on_error=self._fail, forget=self._in_memory)
             self._analytics: ActorRef[AnalyticsActor] = AnalyticsActor.start_in(self._pool, self._folded, watch)
-            self._ending.callback(self._stop, self._analytics)
+            self._ending.callback(self._analytics.stop)
             self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, build)
-            self._ending.callback(self._stop, self._agent)
+            self._ending.callback(self._agent.stop)
             self._ending.callback(self._reader.close)
             self._moderator = ModeratorHouse(
                 self.name,
@@ -218,9 +218,6 @@ class House:
         self._writer.close(flush=not self._hasty)
         if not self._hasty:
             self._empty_mailboxes()
-
-    def _stop(self, ref: ActorRef[Any]) -> None:
-        ref.stop(block=True)
 
     def _empty_mailboxes(self) -> None:
         """Leave on the bus what others may want, the records and tables, but not this process's own mail."""

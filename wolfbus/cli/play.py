@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from wolfbus.messages.events import Ended
     from wolfbus.record.line import Recorded
 
-GAME_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-
 
 @click.command()
 @click.option("--seed", help="Seed of names, roles and every draw (any text; a number is usual). Fresh unless given.")
@@ -108,10 +106,11 @@ def check_game_id(game_id: str | None) -> str:
     import re
 
     from wolfbus.cli.house import fresh_game_id
+    from wolfbus.messages.base import ID_PATTERN
 
     if game_id is None:
         return fresh_game_id()
-    if re.fullmatch(GAME_ID, game_id) is None:
+    if re.fullmatch(ID_PATTERN, game_id) is None:
         raise click.BadParameter(
             f"{game_id!r}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
             param_hint="--game",

@@ -35,7 +35,9 @@ class Share(click.FloatRange):
 
 def is_house(name: str) -> bool:
     """Return whether `name` can stand in stream names."""
-    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name) is not None
+    from wolfbus.messages.base import ID_PATTERN
+
+    return re.fullmatch(ID_PATTERN, name) is not None
 
 
 @click.command()

@@ -20,7 +20,10 @@ Unit: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0)]
 SeatName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 """A player's name, unique in its game; it is the seat's id everywhere."""
 
-GameId: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""What can stand in the names of streams and files: ids of games, names of houses."""
+
+GameId: TypeAlias = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
 """A game's id: letters, digits, dot, dash and underscore; it stands in stream and file names."""
 
 Audience: TypeAlias = Literal["everybody", "researchers"] | tuple[SeatName, ...]
