@@ -21,6 +21,7 @@ from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.pump import BusWriter
 from wolfbus.errors import BusDown, BusError, RecordError, WolfError
 from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected
 from wolfbus.record.digest import Digest
@@ -134,9 +135,12 @@ class ModeratorActor(PooledActor):
         self._count = 0
         self._absent: set[SeatName] = set()
         self._waking: set[SeatName] = set()
+        # batches in which absent seats that showed life got their full time; only there does a time-out count against
+        # them: what was asked before with the grace alone says nothing
+        self._full_time: dict[int, set[SeatName]] = {}
         self._answers: dict[int, Answers] = {}
         self._waits_for: tuple[int, ...] = ()
-        self._rejected: list[Rejected] = []
+        self._aside: list[Rejected | Segment | ModelCall] = []
         self._rejections: Counter[str] = Counter()
         self._running: dict[int, list[Timer]] = {}
         self._landing: _Landing | None = None
@@ -175,11 +179,13 @@ class ModeratorActor(PooledActor):
 
     def _receive(self, message: Incoming) -> None:
         for entry in message.entries:
-            verdict = self._referee.receive(message.agent, entry)
-            if verdict.type == "rejected":
-                self._reject(verdict)
-            else:
-                self._keep(verdict)
+            for verdict in self._referee.receive(message.agent, entry):
+                if verdict.type == "answered":
+                    self._keep(verdict)
+                elif verdict.type == "rejected":
+                    self._reject(verdict)
+                else:
+                    self._aside.append(verdict)
         self._go_on()
 
     def _reject(self, rejected: Rejected) -> None:
@@ -192,13 +198,14 @@ class ModeratorActor(PooledActor):
             note = f"{rejected.note} (the last of this sender to be recorded; further ones are dropped)"
             rejected = rejected.model_copy(update={"note": note})
         if count <= REJECTED_PER_SENDER:
-            self._rejected.append(rejected)
+            self._aside.append(rejected)
 
     def _keep(self, answer: AnyAnswered) -> None:
-        if answer.outcome == "timed_out":
+        if answer.outcome == "timed_out" and answer.seat in self._full_time.get(answer.batch, ()):
             self._waking.discard(answer.seat)
         self._answers.setdefault(answer.batch, {})[answer.seat] = answer
         if not self._referee.is_open(answer.batch):
+            self._full_time.pop(answer.batch, None)
             for timer in self._running.pop(answer.batch, ()):
                 timer.cancel()
 
@@ -212,8 +219,8 @@ class ModeratorActor(PooledActor):
         self._commit(self._steps.advance(joined))
 
     def _commit(self, step: Step) -> None:
-        events: tuple[AnyEvent, ...] = (*self._rejected, *step.events)
-        self._rejected = []
+        events: tuple[AnyEvent, ...] = (*self._aside, *step.events)
+        self._aside = []
         ends_phase = any(event.type in _PHASE_ENDS for event in step.events)
         landing = self._landing = _Landing(step.waits_for, step.ended, ends_phase)
         expected = self._head
@@ -222,6 +229,8 @@ class ModeratorActor(PooledActor):
         bodies, entries = [], []
         for event in events:
             if event.type == "asked":
+                if waking := self._absent & self._waking:
+                    self._full_time[event.batch] = waking
                 # replies may overtake the word that the commit landed, so requests are open before it goes out
                 for request in self._referee.ask(event, self._absent - self._waking):
                     if self._referee.is_declined(request):

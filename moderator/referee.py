@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from moderator.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected
@@ -72,6 +74,7 @@ class Referee:
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._in_house = frozenset(seat.name for seat in opened.seats if seat.in_house)
         self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
+        self._reports = Reports(opened)
         self._open: dict[str, OpenRequest] = {}
         self._by_batch: dict[int, set[str]] = {}
         # closed requests are known by their question; keeping every id would cost a game most of its memory
@@ -110,7 +113,7 @@ class Referee:
         """Return whether a request of `batch` still waits."""
         return bool(self._by_batch.get(batch))
 
-    def receive(self, agent: str, entry: Entry) -> AnyAnswered | Rejected:
+    def receive(self, agent: str, entry: Entry) -> list[AnyAnswered | Rejected | Segment | ModelCall]:
         """Judge one message from `agent`'s out stream.
 
         Args:
@@ -118,22 +121,25 @@ class Referee:
             entry: the message.
 
         Returns:
-            The answer that closes its request, or why the message is rejected.
+            The answer that closes its request, or what it reports of a model call, or why it is rejected.
         """
         size = len(entry.body)
         if size > self._config.max_reply_bytes:
             limit = self._config.max_reply_bytes
-            return Rejected(sender=agent, reason="oversize", size=size, note=f"{size} bytes; the limit is {limit}")
+            return [Rejected(sender=agent, reason="oversize", size=size, note=f"{size} bytes; the limit is {limit}")]
         try:
             value = unpack(entry.body)
         except VersionError as error:
-            return Rejected(sender=agent, reason="version", size=size, note=str(error)[:200])
+            return [Rejected(sender=agent, reason="version", size=size, note=str(error)[:200])]
         except MessageError as error:
-            return Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:200])
-        if value.get("type") != "reply":
-            note = f"a message of type {value.get('type')!r:.60} is no reply"
-            return Rejected(sender=agent, reason="unreadable", size=size, note=note)
-        return self._receive_reply(agent, value, size)
+            return [Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:200])]
+        sort = value.get("type")
+        if sort == "reply":
+            return [self._receive_reply(agent, value, size)]
+        if isinstance(sort, str) and sort in REPORTS:
+            return [*self._reports.receive(agent, value, size)]
+        note = f"a message of type {sort!r:.60} is no reply"
+        return [Rejected(sender=agent, reason="unreadable", size=size, note=note)]
 
     def _receive_reply(self, agent: str, value: dict[str, Any], size: int) -> AnyAnswered | Rejected:
         name = value.get("request")

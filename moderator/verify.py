@@ -12,10 +12,12 @@ from wolfbus.audience import Herald
 from wolfbus.canonical import canonical
 from wolfbus.errors import RecordError, RulesError
 from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Rejected
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded
+from wolfbus.record.prompts import SegmentCheck
 
 
 class Verifier:
@@ -38,6 +40,7 @@ class Verifier:
         self._asked: dict[int, Asked] = {}
         self._bid_max = 0
         self._declines: dict[SeatName, frozenset[str]] = {}
+        self._segments = SegmentCheck()
         self._due: deque[tuple[int, SeatName]] = deque()
         self._answers: dict[int, Answers] = {}
 
@@ -52,8 +55,9 @@ class Verifier:
             raise RecordError(f"{event.type} after the game ended", line)
         if self.opened is None:
             self._open(event, line)
-        elif isinstance(event, Rejected):
-            pass
+        elif isinstance(event, Rejected | Segment | ModelCall):
+            # they stand beside the game; but prompt text must be what its name says, and calls name what is there
+            self._segments.check(event, line)
         elif self._expected:
             self._compare(self._expected.popleft(), event, line)
         elif isinstance(event, Answered):

@@ -27,6 +27,7 @@ SWITCHES = [
     ("mention_weight", 5, "named in the previous statement weighing 5 to 1", "2 to 1"),
     ("mention_weight", 1, "ties are decided by lot.", "named in the previous statement"),
     ("overlap", False, "before anybody bids again", "while the next bids"),
+    ("protocol", "compact", "may be asked to answer several of its requests at once", ""),
     ("vote_reasons", False, "without reasons", "each given reason is a statement"),
     ("self_vote", True, "for any living player, itself included", "for another living player"),
     ("max_rounds", 4, "After 4 completed days", "10 completed"),

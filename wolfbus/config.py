@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wolfbus.errors import ConfigError
-from wolfbus.vocabulary import ROLES, Kind, Reveal, Role
+from wolfbus.vocabulary import ROLES, Kind, Protocol, Reveal, Role
 
 Count = Annotated[int, Field(ge=0, le=16)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -70,6 +70,11 @@ class GameConfig(BaseModel):
     """Weight in a tie of a player named in the previous statement; the others weigh 1."""
     overlap: bool = True
     """Send the next bids before the judgements of the last statement; False judges first."""
+
+    protocol: Protocol = "paper"
+    """How model players are asked: "paper" puts one question a call; "compact" lets a brain answer several requests of
+    its seat with one call (a statement and its label; judgements and the next bid), for half the calls. Its numbers
+    are not those of the paper's protocol."""
 
     vote_reasons: bool = True
     """Publish each given reason of a vote as a statement, labelled and judged."""

@@ -14,6 +14,8 @@
     │   └── StreamLost        a stream no longer holds what its reader had read
     ├── RecordError           a record that cannot be read, written, or is not what it claims to be
     └── PlayerError           a brain that cannot be built or that failed
+        ├── BudgetSpent       the next model call could go beyond the budget
+        └── CassetteError     recorded model replies that cannot be read, written, or lack a call
 """
 
 
@@ -71,3 +73,11 @@ class RecordError(WolfError):
 
 class PlayerError(WolfError):
     """A brain that cannot be built, or that failed while answering."""
+
+
+class BudgetSpent(PlayerError):  # noqa: N818
+    """The next model call could go beyond the budget: the run stops."""
+
+
+class CassetteError(PlayerError):
+    """A cassette cannot be read or written, or lacks the reply to a call."""

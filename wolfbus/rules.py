@@ -179,7 +179,9 @@ def _time(config: GameConfig) -> list[str]:
     for kind in KINDS:
         by_length.setdefault(config.deadlines.of(kind), []).append(_ACTS[kind])
     allowed = "; ".join(f"{seconds:g} s to {', '.join(acts)}" for seconds, acts in by_length.items())
+    compact = "A model may be asked to answer several of its requests at once (the compact protocol)."
     return [
+        *([compact] if config.protocol == "compact" else []),
         f"Time for each answer: {allowed}.",
         (
             "A missing or unusable answer counts as: bid 0, silence, abstaining, no protection, no inspection, no "

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeAlias
 
 from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.config import GameConfig
@@ -27,6 +28,7 @@ from wolfbus.messages.events import (
     Dawn,
     Ended,
     Exile,
+    Inspection,
     Statement,
 )
 from wolfbus.suspicion import Suspicion
@@ -37,6 +39,7 @@ from wolfbus.vocabulary import Deception, Kind, Outcome, Role, Team
 class OwnAnswer:
     """Something this seat said, labelled, voted or did at night: what counts of the recorded answer."""
 
+    round: int
     kind: Kind
     about: int | None
     outcome: Outcome
@@ -48,12 +51,17 @@ class OwnAnswer:
 class OwnJudgement:
     """A usable judgement this seat made: the fields of `Judgement` and its thought; small, for a game has hundreds."""
 
+    statement: int
     deceptive: bool
     suspicion: float
     confidence: float
     kind: Deception
     reasoning: str
     thought: str | None
+
+
+Memory: TypeAlias = Inspection | Whispered | OwnAnswer | OwnJudgement
+"""Something that this seat alone learned or did; bids are not remembered."""
 
 
 @dataclass(slots=True)
@@ -78,6 +86,7 @@ class SeatView:
         answers: what it said, labelled, voted and did at night, as recorded, defaults included.
         judgements: its usable judgements by statement number.
         suspicion: its own row of smoothed suspicion, from joined judgements.
+        private: all that it alone learned or did after it sat down, in order; the same objects as in the fields above.
         revealed: teams and roles that became public with a death.
         ended: set when the game is over.
     """
@@ -99,6 +108,7 @@ class SeatView:
     answers: list[OwnAnswer] = field(default_factory=list)
     judgements: dict[int, OwnJudgement] = field(default_factory=dict)
     suspicion: Suspicion = field(default_factory=Suspicion)
+    private: list[Memory] = field(default_factory=list)
     revealed: dict[SeatName, Role | Team] = field(default_factory=dict)
     ended: Ended | None = None
     _last_private: int = 0
@@ -168,8 +178,10 @@ class SeatView:
             self._remember(fact, round_)
         elif fact.type == "whispered":
             self.whispers.append(fact)
+            self.private.append(fact)
         elif fact.type == "inspection":
             self.inspections[fact.target] = fact.role
+            self.private.append(fact)
         else:
             self._sit_down(fact)
 
@@ -190,7 +202,9 @@ class SeatView:
             return
         if fact.content is not None:
             slim(fact.content)
-        self.answers.append(OwnAnswer(fact.kind, fact.about, fact.outcome, fact.content, fact.thought))
+        own = OwnAnswer(round_, fact.kind, fact.about, fact.outcome, fact.content, fact.thought)
+        self.answers.append(own)
+        self.private.append(own)
         if fact.kind == "protect" and fact.content is not None and fact.content.target is not None:
             self.protections.append((round_, fact.content.target))
         elif fact.kind == "whisper" and fact.content is not None:
@@ -198,9 +212,16 @@ class SeatView:
 
     def _judge(self, statement: int, judgement: Judgement, thought: str | None) -> None:
         self.suspicion.judge(self.me, self.statements[statement].speaker, judgement.suspicion)
-        self.judgements[statement] = OwnJudgement(
-            judgement.deceptive, judgement.suspicion, judgement.confidence, judgement.kind, judgement.reasoning, thought
+        own = self.judgements[statement] = OwnJudgement(
+            statement,
+            judgement.deceptive,
+            judgement.suspicion,
+            judgement.confidence,
+            judgement.kind,
+            judgement.reasoning,
+            thought,
         )
+        self.private.append(own)
 
     def _leave(self, name: SeatName | None, how: str, fact: Dawn | Exile) -> None:
         if name is None:

@@ -29,8 +29,9 @@ coerced: a value brought into its type or range · reasked: the brain had to ask
 Outcome: TypeAlias = Literal["accepted", "defaulted", "timed_out", "declined"]
 """What became of a request; the moderator alone decides."""
 
-Fault: TypeAlias = Literal["unparseable", "illegal", "ambiguous"]
-"""Why a reply's content was not usable."""
+Fault: TypeAlias = Literal["unparseable", "illegal", "ambiguous", "failed"]
+"""Why there is no usable answer: it could not be read, it is not legal, it can be read in two ways; or there was
+nothing to read, because the model could not be reached or the brain itself failed."""
 
 Deception: TypeAlias = Literal["none", "omission", "distortion", "misdirection", "fabrication", "unspecified"]
 """Taxonomy of section 4.2; "unspecified" is ours, for a statement called deceptive without a kind."""
@@ -45,6 +46,9 @@ Ending: TypeAlias = Literal["no_wolves_left", "wolves_reach_parity", "max_rounds
 
 Reveal: TypeAlias = Literal["none", "team", "role"]
 """What everybody learns of a player who leaves the game."""
+
+Protocol: TypeAlias = Literal["paper", "compact"]
+"""How many requests a model's reply may answer: one, or several of its seat."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

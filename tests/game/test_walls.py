@@ -67,7 +67,9 @@ class Game:
             if step.ended:
                 return
             for seat, ask in asked:
-                answer = referee.receive(f"agent-of-{seat}", Entry(self._reply(seat, ask), "reply", f"agent-of-{seat}"))
+                (answer,) = referee.receive(
+                    f"agent-of-{seat}", Entry(self._reply(seat, ask), "reply", f"agent-of-{seat}")
+                )
                 assert answer.type == "answered"
                 answers.setdefault(answer.batch, {})[seat] = answer
             step = steps.advance({batch: answers.pop(batch) for batch in step.waits_for})

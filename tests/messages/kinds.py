@@ -8,6 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.delivery import Delivery, PrivateFact, PublicFact, TableNews
 from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.replies import AnyReply
@@ -25,6 +26,6 @@ def members(union: Any) -> Iterator[type[BaseModel]]:
 
 EVENTS = list(members(AnyEvent))
 REPLIES = list(members(AnyReply))
-ON_THE_WIRE = [*REPLIES, Delivery, TableNews]
+ON_THE_WIRE = [*REPLIES, Called, Delivery, Segments, TableNews]
 FACTS = list(dict.fromkeys([*members(PublicFact), *members(PrivateFact)]))
 EVERYTHING = list(dict.fromkeys([*ON_THE_WIRE, *EVENTS, *FACTS]))

@@ -26,6 +26,8 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 GAME_IDS = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
+HASHES = st.sampled_from(["0" * 64, "0123456789abcdef" * 4])
+
 
 def of(model: type[BaseModel]) -> st.SearchStrategy[Any]:
     """Return a strategy for instances of a model."""
@@ -70,8 +72,9 @@ def _of_plain(annotation: Any, metadata: tuple[Any, ...]) -> st.SearchStrategy[A
     if annotation is type(None):
         return st.none()
     assert annotation is str, annotation
-    if any(getattr(item, "pattern", None) for item in metadata):
-        return GAME_IDS
+    pattern = next((item.pattern for item in metadata if getattr(item, "pattern", None)), None)
+    if pattern is not None:
+        return HASHES if "0-9a-f" in pattern else GAME_IDS
     shortest = next((item.min_length for item in metadata if isinstance(item, MinLen)), 0)
     longest = next((item.max_length for item in metadata if isinstance(item, MaxLen)), 12)
     return st.text(st.characters(exclude_categories=["Cs"]), min_size=shortest, max_size=min(longest, 12))

@@ -75,7 +75,8 @@ class Desk:
         return self.receive(agent, pack(self.reply(**fields)))
 
     def receive(self, agent: str, body: bytes, sender: str | None = None) -> AnyAnswered | Rejected:
-        return self.referee.receive(agent, Entry(body, "reply", sender or agent, "g"))
+        (verdict,) = self.referee.receive(agent, Entry(body, "reply", sender or agent, "g"))
+        return verdict
 
     @property
     def is_open(self) -> bool:

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.base import PROTOCOL, Part
+from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.delivery import Delivery, TableNews
 from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.replies import AnyReply
@@ -20,6 +21,8 @@ EVENTS: Final[TypeAdapter[AnyEvent]] = TypeAdapter(AnyEvent)
 REPLIES: Final[TypeAdapter[AnyReply]] = TypeAdapter(AnyReply)
 DELIVERIES: Final[TypeAdapter[Delivery]] = TypeAdapter(Delivery)
 NEWS: Final[TypeAdapter[TableNews]] = TypeAdapter(TableNews)
+SEGMENTS: Final[TypeAdapter[Segments]] = TypeAdapter(Segments)
+CALLED: Final[TypeAdapter[Called]] = TypeAdapter(Called)
 
 _local = threading.local()
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId, Part, SeatName, Whole
+from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.claims import ScoredClaim
 from wolfbus.messages.content import (
     Ballot,
@@ -367,6 +368,8 @@ AnyEvent: TypeAlias = Annotated[
     | Absent
     | Returned
     | Rejected
+    | Segment
+    | ModelCall
     | Ended,
     Field(discriminator="type"),
 ]

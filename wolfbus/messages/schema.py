@@ -17,6 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import PROTOCOL, Audience, Part, Version
+from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.claims import Claim
 from wolfbus.messages.content import Content
 from wolfbus.messages.delivery import Delivery, PrivateFact, PublicFact, TableNews
@@ -35,7 +36,7 @@ _UNIONS: Final[dict[str, tuple[Any, str]]] = {
     "Reply": (AnyReply, "What an agent sends: the answer to one request."),
 }
 _LINE: Final = "RecordLine"
-_MESSAGES: Final = ("Delivery", "Reply", "TableNews", _LINE)
+_MESSAGES: Final = ("Called", "Delivery", "Reply", "Segments", "TableNews", _LINE)
 
 
 class Envelope(Part):
@@ -101,7 +102,7 @@ def names() -> list[str]:
 def _definitions() -> dict[str, Schema]:
     lines = [_line_of(event) for event in _members(AnyEvent)]
     wanted = [model for union, _ in _UNIONS.values() for model in _members(union)]
-    models: list[type[Part]] = [*wanted, Delivery, TableNews, *lines]
+    models: list[type[Part]] = [*wanted, Called, Delivery, Segments, TableNews, *lines]
     adapters: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = [
         (model.__name__, "validation", TypeAdapter(model)) for model in models
     ]

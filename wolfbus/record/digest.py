@@ -2,7 +2,7 @@
 
 SHA-256 over canonical JSON of, in order: config, seats and roles, brain specs, questions with legal answers, accepted
 content, outcomes, and every derived game event. Not in it: game id, numbers, times, deadlines, agents, raw text,
-thoughts, readings, rejected messages, hashes.
+thoughts, readings, rejected messages, prompts, model calls, hashes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent
 
 _NOT_RULES = {"deadlines", "absent_grace"}
+_ASIDE = frozenset({"rejected", "segment", "model_call"})
 _OF_AN_ANSWER = ("type", "batch", "seat", "outcome", "fault", "content")
 
 
@@ -40,7 +41,7 @@ def essence(event: AnyEvent, body: Mapping[str, Any]) -> Mapping[str, Any] | Non
     """Return what of an event counts for the digest, None if nothing does."""
     if event.type == "answered":
         return {name: body[name] for name in _OF_AN_ANSWER if name in body}
-    if event.type == "rejected":
+    if event.type in _ASIDE:
         return None
     if event.type == "opened":
         return {

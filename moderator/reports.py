@@ -1,0 +1,83 @@
+"""`Reports`: what agents report of their model calls, checked and turned into events of the record.
+
+A report changes nothing in the game: it closes no request, and no seat is told of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from wolfbus.errors import MessageError
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall, Segment, segment_hash
+from wolfbus.messages.codec import CALLED, SEGMENTS, plain, validate
+from wolfbus.messages.events import Opened, Rejected
+
+BYTES_PER_AGENT: Final = 256 * 1024 * 1024
+"""Reports that a record keeps of one agent; a flood must not fill the disk."""
+
+REPORTS: Final = frozenset({"segments", "called"})
+"""Message types that are reports."""
+
+
+class Reports:
+    """Takes in the reports of one game.
+
+    Args:
+        opened: seats and their agents.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self._game = opened.game
+        self._agents = {seat.name: seat.agent for seat in opened.seats}
+        self._known: set[str] = set()
+        self._bytes: Counter[str] = Counter()
+
+    def receive(self, agent: str, value: dict[str, Any], size: int) -> list[Segment | ModelCall | Rejected]:
+        """Return the events that a report makes: new segments, or a call; or why it is rejected.
+
+        Args:
+            agent: whose stream it stood on.
+            value: the message, of a type in `REPORTS`.
+            size: its bytes.
+        """
+        try:
+            return self._take(agent, value, size)
+        except MessageError as error:
+            return [Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:300])]
+
+    def _take(self, agent: str, value: dict[str, Any], size: int) -> list[Segment | ModelCall | Rejected]:
+        if value["type"] == "segments":
+            told = validate(SEGMENTS, value)
+            seat, game = told.seat, told.game
+        else:
+            called = validate(CALLED, value)
+            seat, game = called.call.seat, called.game
+        if (refusal := self._refusal(agent, seat, game, size)) is not None:
+            return [refusal]
+        if value["type"] == "called":
+            if unknown := next((name for name in called.call.prompt if name not in self._known), None):
+                raise MessageError(f"call.prompt: segment {unknown[:12]}… was never sent")
+            return [ModelCall(**dict(called.call))]
+        events: list[Segment | ModelCall | Rejected] = []
+        for place, piece in enumerate(told.texts):
+            if piece.after is not None and piece.after not in self._known:
+                # what came before it stands: others may refer to it already
+                note = f"texts.{place}: it follows segment {piece.after[:12]}…, which was never sent"
+                return [*events, Rejected(sender=agent, reason="unreadable", size=size, note=note)]
+            name = segment_hash(piece.after, piece.role, piece.text)
+            if name not in self._known:
+                self._known.add(name)
+                events.append(Segment(segment=name, **plain(piece)))
+        return events
+
+    def _refusal(self, agent: str, seat: SeatName, game: str, size: int) -> Rejected | None:
+        if self._agents.get(seat) != agent or game != self._game:
+            note = f"a report for {seat!r:.60} in game {game!r:.80}, which this agent does not play"
+            return Rejected(sender=agent, reason="sender", size=size, note=note)
+        self._bytes[agent] += size
+        if self._bytes[agent] > BYTES_PER_AGENT:
+            note = f"more than {BYTES_PER_AGENT} bytes of reports from one agent"
+            return Rejected(sender=agent, reason="oversize", size=size, note=note)
+        return None

@@ -1,0 +1,123 @@
+"""Model calls: what a seat's agent reports of the model it asked, so that a record lets researchers audit every word.
+
+A prompt is stored as *segments*: pieces of text that stand once in a record, however many prompts hold them. A segment
+may follow another one (`after`), and its hash covers all that goes before it; so the growing public history of a game
+is one chain, and a call names a whole prompt by the last segment of each of its few chains.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from wolfbus.messages.base import GameId, Part, SeatName, Version, Whole
+from wolfbus.vocabulary import Kind
+
+Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
+Tokens: TypeAlias = Annotated[int, Field(ge=0, le=2**53 - 1)]
+Scalar: TypeAlias = str | bool | Whole | float | None
+ChatRole: TypeAlias = Literal["system", "user", "assistant"]
+"""Whose words a segment is in the chat that the model is sent."""
+
+REPLY_KEPT: Final = 16_384
+"""Characters of a model's text that a call keeps; the rest is counted only."""
+
+
+class PromptText(Part):
+    """A piece of prompt text."""
+
+    after: Hash | None = None
+    """Hash of the segment that it follows without a gap; absent for the first of a chain."""
+    role: ChatRole
+    """Whose words they are in the chat."""
+    text: str
+    """The text, as the model got it."""
+
+
+class Segment(PromptText):
+    """A piece of prompt text, stored once in a record."""
+
+    type: Literal["segment"] = "segment"
+    segment: Hash
+    """What names it: SHA-256 of the hash before (64 hex digits or nothing), its role, a line end, and its text."""
+
+
+class Call(Part):
+    """One question put to a model, its retries included, and what came back."""
+
+    requests: tuple[str, ...]
+    """Requests that it answers, as ``round/phase/turn/kind/seat[/about]``; several under the compact protocol."""
+    seat: SeatName
+    """For which seat it was made."""
+    kind: Kind
+    """The kind of the first request."""
+    reask: bool = Field(default=False, exclude_if=lambda reask: not reask)
+    """Whether it asks again, naming what was wrong with the reply before."""
+    model: str
+    """The model, as the server was told."""
+    parameters: dict[str, Scalar] = Field(default_factory=dict)
+    """What was sent beside the messages, such as temperature and the kind of structured output."""
+    prompt: tuple[Hash, ...]
+    """The prompt: for each of its chains, in order, the last segment."""
+    attempts: Whole
+    """Requests over the network that it took, failed ones included; 0 where none was made."""
+    queue_s: Seconds
+    """Seconds it waited for its turn under the limits on calls."""
+    latency_s: Seconds
+    """Seconds from the first byte sent to the last one read, back-off between attempts included."""
+    prompt_tokens: Tokens | None = None
+    """Tokens of the prompt, as the server counted them; absent if it did not."""
+    cached_tokens: Tokens | None = None
+    """How many of them the server had in its cache."""
+    completion_tokens: Tokens | None = None
+    """Tokens of the reply, hidden reasoning included."""
+    cost_usd: Annotated[float, Field(ge=0)] | None = None
+    """Price in US dollars; absent unless prices are configured."""
+    finish: str | None = None
+    """Why the model stopped, in the server's word: ``stop``, ``length``, …"""
+    error: str | None = None
+    """One line on why there is no reply."""
+    reply: str | None = None
+    """The model's text as it came, at most `REPLY_KEPT` characters."""
+    reply_length: Whole | None = None
+    """Characters of the whole text, where it was cut."""
+
+
+class ModelCall(Call):
+    """A model call, as its agent reported it; no part of the digest."""
+
+    type: Literal["model_call"] = "model_call"
+
+
+class Segments(Part):
+    """What an agent sends before it refers to new prompt text."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["segments"] = "segments"
+    game: GameId
+    """The game's id."""
+    seat: SeatName
+    """A seat of the agent; whoever else's prompts hold the text as well."""
+    texts: tuple[PromptText, ...]
+    """The pieces, each behind the one that it follows."""
+
+
+class Called(Part):
+    """What an agent sends when a model call is through, before it answers the request."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["called"] = "called"
+    game: GameId
+    """The game's id."""
+    call: Call
+    """The call."""
+
+
+def segment_hash(after: str | None, role: ChatRole, text: str) -> str:
+    """Return the name of a segment, 64 hex digits."""
+    return hashlib.sha256(f"{after or ''}{role}\n{text}".encode()).hexdigest()
