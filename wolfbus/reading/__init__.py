@@ -3,5 +3,6 @@
 from wolfbus.reading.labels import normalise
 from wolfbus.reading.ladder import Fields, Read, read, read_fields
 from wolfbus.reading.names import Resolved, resolve_name
+from wolfbus.reading.parts import Wanted, read_parts
 
-__all__ = ["Fields", "Read", "Resolved", "normalise", "read", "read_fields", "resolve_name"]
+__all__ = ["Fields", "Read", "Resolved", "Wanted", "normalise", "read", "read_fields", "read_parts", "resolve_name"]

@@ -8,26 +8,22 @@ malformed outputs with conservative defaults".)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from wolfbus.messages.content import Content
 from wolfbus.reading.answer import RUNGS, Answer, Question, judge, worse
-from wolfbus.reading.cleaning import clean_text, without_bom
 from wolfbus.reading.keys import ERROR_KEYS, PARTS
 from wolfbus.reading.objects import Found, Search, find, inside
 from wolfbus.reading.prose import judge_prose
+from wolfbus.reading.thinking import without_thinking
 from wolfbus.vocabulary import Fault, Kind, Reading
 
 LONGEST = 1_000_000
 """Characters of a reply beyond which it is not looked at."""
 
-_TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
-_THINKING = re.compile(rf"\s*<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_OPENING = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
-_CLOSING = re.compile(r"</think(?:ing)?>(?=\s*(?:\{|```|\Z|[A-Z]))", re.IGNORECASE)
+TOO_LONG = f"the reply is longer than {LONGEST} characters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,7 @@ def read(
     Returns:
         The content and how it was read, or the fault.
     """
-    return _read(_best(Question(kind, legal, names, bid_max), text))
+    return as_read(_best(Question(kind, legal, names, bid_max), text))
 
 
 def read_fields(
@@ -94,10 +90,11 @@ def read_fields(
     answer = _best(Question(kind, legal, names, bid_max), text)
     ambiguous = answer.fault == "ambiguous"
     values = {} if ambiguous else answer.values if answer.content is None else dict(answer.content)
-    return Fields(values, answer.rung if values else None, _read(answer))
+    return Fields(values, answer.rung if values else None, as_read(answer))
 
 
-def _read(answer: Answer) -> Read:
+def as_read(answer: Answer) -> Read:
+    """Return an answer as callers are told of it."""
     if answer.content is None:
         return Read(thought=answer.thought, fault=answer.fault, note=answer.note)
     return Read(answer.content, answer.thought, answer.rung)
@@ -105,38 +102,18 @@ def _read(answer: Answer) -> Read:
 
 def _best(question: Question, text: str) -> Answer:
     if len(text) > LONGEST:
-        return _failed(question, "unparseable", f"the reply is longer than {LONGEST} characters")
-    plain = without_bom(text)
-    cleaned = clean_text(plain)
-    least: Reading = "repaired" if cleaned != plain else "extracted" if plain != text else "clean"
-    thoughts, rest = _without_thinking(cleaned)
-    if rest != cleaned:
-        least = worse(least, "extracted")
-    answer = _answer(question, find(rest))
-    answer.rung = worse(answer.rung, least)
-    answer.thoughts[:0] = thoughts
+        return failed(question, "unparseable", TOO_LONG)
+    rest = without_thinking(text)
+    answer = answer_of(question, find(rest.text))
+    answer.rung = worse(answer.rung, rest.rung)
+    answer.thoughts[:0] = rest.thoughts
     return answer
 
 
-def _without_thinking(text: str) -> tuple[list[str], str]:
-    """Split off what a model put between thinking tags before its answer; drafts in there are no answers."""
-    thoughts: list[str] = []
-    opening = _OPENING.search(text)
-    if opening is not None and "{" not in text[: opening.start()]:
-        end = opening.start()
-        while block := _THINKING.match(text, end):
-            thoughts.append(block.group(2).strip())
-            end = block.end()
-        return [thought for thought in thoughts if thought], text[: opening.start()] + text[end:]
-    closings = [] if opening else list(_CLOSING.finditer(text))
-    if not closings or text.lstrip().startswith(("{", "[", "```")):
-        return [], text
-    return [text[: closings[-1].start()].strip()], text[closings[-1].end() :]
-
-
-def _answer(question: Question, search: Search) -> Answer:
+def answer_of(question: Question, search: Search) -> Answer:
+    """Return the one answer that the objects of a text give, or what is wrong with them."""
     if search.too_many:
-        return _failed(question, "ambiguous", "the reply holds too many JSON objects")
+        return failed(question, "ambiguous", "the reply holds too many JSON objects")
     answers = [judge(question, each) for found in search.found for each in _candidates(question, found)]
     fitting = [answer for answer in answers if answer.content is not None]
     if fitting:
@@ -151,9 +128,9 @@ def _answer(question: Question, search: Search) -> Answer:
     note = (
         "the reply is an error message, not an answer" if complaint else f"the reply holds no JSON object with {needed}"
     )
-    failed = _failed(question, "unparseable", note)
-    failed.thoughts = [thought for answer in answers for thought in answer.thoughts]
-    return failed
+    answer = failed(question, "unparseable", note)
+    answer.thoughts = [thought for each in answers for thought in each.thoughts]
+    return answer
 
 
 def _candidates(question: Question, found: Found) -> Iterator[Found]:
@@ -171,15 +148,16 @@ def _candidates(question: Question, found: Found) -> Iterator[Found]:
 def _agreed(question: Question, fitting: list[Answer], answers: list[Answer]) -> Answer:
     """Return the one answer that all fitting objects give, unless there was a later one that cannot be used."""
     if any(answer.decisive() != fitting[0].decisive() for answer in fitting[1:]):
-        return _failed(question, "ambiguous", "the reply holds several JSON objects that answer differently; give one")
+        return failed(question, "ambiguous", "the reply holds several JSON objects that answer differently; give one")
     last = max(index for index, answer in enumerate(answers) if answer.content is not None)
     # an example with placeholders may go before the answer, but what comes after it was meant to replace it
     if any(answer.relevant and (answer.cut or answer.fault != "unparseable") for answer in answers[last + 1 :]):
-        return _failed(question, "ambiguous", "the reply goes on to a second JSON object that cannot be used; give one")
+        return failed(question, "ambiguous", "the reply goes on to a second JSON object that cannot be used; give one")
     return min(fitting, key=lambda answer: RUNGS.index(answer.rung))
 
 
-def _failed(question: Question, fault: Fault, note: str) -> Answer:
+def failed(question: Question, fault: Fault, note: str) -> Answer:
+    """Return an answer without content."""
     answer = Answer(question, "coerced")
     answer.fail(fault, note)
     return answer
