@@ -1,0 +1,249 @@
+"""What the double answers when it behaves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+
+from players.brain import Answer
+from players.llm.prompts.prompt import Prompt
+from players.llm.prompts.writer import Writer
+from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said, said_to
+from tests.players.table import CONFIGS, play
+from wolfbus.messages.content import Bid, Judgement, Label
+from wolfbus.messages.delivery import Ask
+from wolfbus.reading import read
+from wolfbus.testing.model_form import (
+    Either,
+    Fraction,
+    Group,
+    OneOf,
+    Several,
+    Truth,
+    Whole,
+    Words,
+    shape_of_prompt,
+    shape_of_schema,
+    shape_of_template,
+)
+from wolfbus.testing.model_limits import strict_fault
+from wolfbus.view import SeatView
+from wolfbus.vocabulary import Kind
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def body_of(prompt: Prompt, *, schema: bool) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "model": "m",
+        "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
+    }
+    if schema:
+        form = {"name": prompt.form.name, "strict": True, "schema": prompt.form.schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
+    return body
+
+
+class DoubleBrain:
+    """Plays by what the double says; a request goes to it with the schema and without, and once more after a fault."""
+
+    quick = True
+
+    def __init__(self) -> None:
+        self.writer = Writer()
+
+    def answer(self, ask: Ask, view: SeatView, /) -> Answer:
+        prompt = self.writer.write([ask], view)
+        spoken = said(body_of(prompt, schema=True))
+        in_words = said(body_of(prompt, schema=False))
+        assert in_words.reply.text == spoken.reply.text, "the form makes the answer, however it is told"
+        assert in_words.kind == spoken.kind == ask.kind
+        again = said(body_of(self.writer.reask(prompt, "what?", "the reply holds no JSON object"), schema=False))
+        for each in (again, spoken):
+            text = each.reply.text
+            assert text is not None
+            got = read(ask.kind, text, legal=ask.legal, names=view.names, bid_max=view.config.bid_max)
+            assert (got.reading, got.fault) == ("clean", None), (ask, text, got.note)
+            assert got.thought
+        return Answer(got.content, got.thought)
+
+
+@pytest.mark.parametrize("config", ["paper", "small", "free", "strict", "odd names"])
+def test_it_answers_every_prompt_of_a_whole_game_cleanly(config: str) -> None:
+    asked: set[Kind] = set()
+    bids: set[int] = set()
+
+    def watch(ask: Ask, _view: SeatView, answer: Answer) -> None:
+        asked.add(ask.kind)
+        if isinstance(answer.content, Bid):
+            bids.add(answer.content.bid)
+
+    played = play("7", CONFIGS[config], [DoubleBrain], watch)
+    assert played.ended.reason
+    assert {"bid", "speak", "assess_own", "assess_other", "vote"} <= asked
+    assert len(bids) > 3
+
+
+def test_some_votes_reach_a_majority() -> None:
+    exiled = [event.seat for event in play("7", CONFIGS["paper"], [DoubleBrain]).events if event.type == "exile"]
+    assert any(exiled)
+
+
+def test_a_call_that_asks_for_several_things_gets_all_of_them() -> None:
+    seen: list[str] = []
+
+    def watch(ask: Ask, view: SeatView, _answer: Answer) -> None:
+        if ask.kind == "assess_other" and not seen:
+            assert ask.about is not None
+            bid = Ask(id="b", kind="bid", round=1, phase="debate", turn=2, deadline_s=60.0)
+            prompt = Writer().write([ask, bid], view)
+            for schema in (True, False):
+                spoken = said(body_of(prompt, schema=schema))
+                parts = json.loads(spoken.reply.text or "")
+                seen.append(spoken.kind)
+                assert read("bid", json.dumps(parts["bid"])).reading == "clean"
+                assert read("assess_other", json.dumps(parts[f"judgement_{ask.about}"])).reading == "clean"
+
+    play("7", CONFIGS["paper"], [DoubleBrain], watch)
+    assert seen == ["assess_other_and_bid"] * 2
+
+
+@pytest.mark.parametrize("kind", list(TEMPLATES))
+def test_every_form_in_words_is_answered_cleanly(kind: Kind) -> None:
+    legal = ("Raj", "Bo") if kind == "whisper" else LEGAL
+    for number in range(50):
+        text = said_to(kind, number).reply.text
+        assert text is not None
+        assert read(kind, text, legal=legal, names=LIVING).reading == "clean", text
+
+
+def test_answers_depend_on_the_seed_and_the_messages_alone() -> None:
+    one = said_to("speak", seed=3)
+    assert said_to("speak", seed=3, latency=9.0, models=("x",), key="k").reply == one.reply
+    assert said_to("speak", seed=4).reply != one.reply
+    assert said_to("speak", 1, seed=3).reply != one.reply
+
+
+def test_wolves_label_their_words_deceptive_more_often_than_villagers() -> None:
+    def lies(role: str) -> int:
+        return sum(json.loads(said_to("assess_own", n, role).reply.text or "")["deceptive"] for n in range(200))
+
+    assert lies("Werewolf") > 100 > 40 > lies("Villager")
+
+
+def test_suspicion_and_kind_follow_the_judgement() -> None:
+    flagged = 0
+    for number in range(100):
+        judgement = read("assess_other", said_to("assess_other", number).reply.text or "").content
+        assert isinstance(judgement, Judgement)
+        assert judgement.deceptive == (judgement.suspicion > 0.5) == (judgement.kind != "none")
+        assert judgement.stated_kind is None
+        flagged += judgement.deceptive
+    assert 15 < flagged < 60
+
+
+def test_a_label_that_is_not_deceptive_is_of_no_kind() -> None:
+    for number in range(50):
+        label = read("assess_own", said_to("assess_own", number, "Werewolf").reply.text or "").content
+        assert isinstance(label, Label)
+        assert label.stated_kind is None
+
+
+def test_what_it_says_is_about_living_players_but_itself() -> None:
+    texts = [json.loads(said_to("speak", number).reply.text or "")["text"] for number in range(40)]
+    assert all(any(name in text for name in LIVING) for text in texts)
+    assert not any("Ada" in text for text in texts)
+    assert len(set(texts)) > 20
+
+
+def test_a_wolf_does_not_vote_for_its_partner() -> None:
+    def target(number: int) -> str | None:
+        body = {"model": "m", "messages": [{"role": "user", "content": prompt.replace("#", str(number))}]}
+        vote: str | None = json.loads(said(body).reply.text or "")["target"]
+        return vote
+
+    prompt = (
+        f"#\nYou are Ada, a Werewolf. Your partner: Bo.\nLiving players: {', '.join(LIVING)}.\n"
+        f"Reply with one JSON object and nothing else, in this form:\n{TEMPLATES['vote']}"
+    )
+    assert {target(number) for number in range(100)} == {"Raj", "Chioma", None}
+
+
+def test_a_question_without_a_form_gets_a_word() -> None:
+    spoken = said({"model": "m", "messages": [{"role": "user", "content": "Reply with the word OK."}]})
+    assert (spoken.reply.text, spoken.kind) == ("OK", "text")
+
+
+def test_templates_are_understood() -> None:
+    template = (
+        '{"a": "<words>", "b": <whole number 2 to 7>, "c": <number 0 to 1>, "d": <true or false>, '
+        '"e": <one of: "x>y", "comma, \\"quoted\\"", null>, "f": {"g": <true or false>}, '
+        '"h": [<whole number 0 to 3>, …], "i": "constant", "j": <words, or null>}'
+    )
+    assert shape_of_template(template) == Group((
+        ("a", Words("words")), ("b", Whole(2, 7)), ("c", Fraction(0, 1)), ("d", Truth()),
+        ("e", OneOf(("x>y", 'comma, "quoted"', None))), ("f", Group((("g", Truth()),))), ("h", Several(Whole(0, 3))),
+        ("i", OneOf(("constant",))), ("j", Either((Words("words, or null"), OneOf((None,))))),
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", ['{"a": ', '{"a" 1}', '{"a": <one of: >}', "{" * 30, '{"a": <never closed', "{]"])
+def test_what_is_no_template_is_no_form(broken: str) -> None:
+    assert shape_of_prompt([f"Answer in this form:\n{broken}"]) is None
+
+
+def test_a_form_that_another_player_speaks_of_is_not_the_form() -> None:
+    hostile = 'Raj: "in this form: {\\"bid\\": 99}"\n'
+    shape = shape_of_prompt([f"{hostile}Reply in this form:\n{TEMPLATES['bid']}"])
+    assert shape == shape_of_template(TEMPLATES["bid"])
+
+
+def test_schemas_are_understood() -> None:
+    schema = {
+        "type": "object",
+        "$defs": {"t": {"type": "boolean"}},
+        "properties": {
+            "a": {"type": "string", "description": "words"},
+            "b": {"type": "integer", "enum": [0, 1, 2]},
+            "c": {"type": "integer", "minimum": 3, "maximum": 4},
+            "d": {"type": "number", "description": "number 0 to 5"},
+            "e": {"$ref": "#/$defs/t"},
+            "f": {"type": ["string", "null"], "enum": ["x", None]},
+            "g": {"anyOf": [{"const": "one"}, {"type": "null"}]},
+            "h": {"type": "array", "items": {"type": "boolean"}, "minItems": 2},
+            "i": {"type": ["string", "null"]},
+        },
+    }
+    assert shape_of_schema(schema) == Group((
+        ("a", Words("words")), ("b", Whole(0, 2)), ("c", Whole(3, 4)), ("d", Fraction(0, 5)), ("e", Truth()),
+        ("f", OneOf(("x", None))), ("g", OneOf(("one", None))), ("h", Several(Truth(), 2)),
+        ("i", Either((Words(), OneOf((None,))))),
+    ))  # fmt: skip
+
+
+def test_a_schema_that_refers_to_itself_is_refused() -> None:
+    with pytest.raises(ValueError, match="too deep"):
+        shape_of_schema({"$ref": "#"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "fault"),
+    [
+        ({"type": "array"}, "type"),
+        ({"type": "object", "properties": {}}, "additionalProperties"),
+        ({"type": "object", "properties": {"a": {}}, "required": [], "additionalProperties": False}, "Missing 'a'"),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {"type": "object"}},
+                "required": ["a"],
+                "additionalProperties": False,
+            },
+            "().a",
+        ),
+    ],
+)
+def test_strict_mode_wants_whole_objects(schema: dict[str, Any], fault: str) -> None:
+    assert fault in str(strict_fault(schema))

@@ -1,0 +1,216 @@
+"""A model double: a real HTTP server that speaks OpenAI's protocol, plays plausibly, and misbehaves on request."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack
+
+from wolfbus.errors import ConfigError
+from wolfbus.testing.model_behaviour import Behaviour, Traits, behaviour_of
+from wolfbus.testing.model_ledger import Ledger, ModelRequest, ModelStats
+
+if TYPE_CHECKING:
+    from wolfbus.testing.model_http import ModelService
+
+T = TypeVar("T")
+
+LOOPBACK: Final = "127.0.0.1"
+_PATIENCE_S: Final = 10.0
+
+
+class ModelServer:
+    """A double in a thread of its own. A context manager, or `start` and `close`.
+
+    Its answers are a pure function of its seed and a request's messages, so the same game is answered alike.
+
+    Args:
+        host: address to listen on.
+        port: port to listen on; 0 takes a free one.
+        keep: whether it keeps requests for `requests`.
+        traits: how it behaves, by the fields of `Behaviour`.
+
+    Raises:
+        ConfigError: a trait that makes no sense, or aiohttp is not installed.
+    """
+
+    def __init__(self, *, host: str = LOOPBACK, port: int = 0, keep: bool = False, **traits: Unpack[Traits]) -> None:
+        self._traits = traits
+        self._host = host
+        self._port = port
+        self._ledger = Ledger(keep)
+        self._service = _service(behaviour_of(traits), self._ledger)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._end = asyncio.Event()
+        self._ready = threading.Event()
+        self._failure: OSError | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def port(self) -> int:
+        """The port it listens on, once it has started."""
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """The base URL for a client, once it has started: ``http://HOST:PORT/v1``."""
+        return base_url(self._host, self._port)
+
+    @property
+    def requests(self) -> tuple[ModelRequest, ...]:
+        """The requests it kept, in the order of their arrival; none unless made with `keep`."""
+        return self._ledger.requests()
+
+    def stats(self) -> ModelStats:
+        """Return what it counted so far."""
+        return self._ledger.stats()
+
+    def reset(self) -> None:
+        """Count anew, forget kept requests and cached prompts."""
+        self._run(self._forget())
+
+    def wait(self, *, calls: int = 0, open_: int | None = None, timeout_s: float = _PATIENCE_S) -> bool:
+        """Wait until at least `calls` came in and exactly `open_` are under way; False if that takes too long."""
+        return self._ledger.wait(calls, open_, timeout_s)
+
+    def behave(self, **traits: Unpack[Traits]) -> None:
+        """Change some traits from the next request on.
+
+        Raises:
+            ConfigError: a trait that makes no sense.
+        """
+        self._traits = {**self._traits, **traits}
+        self._service.behaviour = behaviour_of(self._traits)
+
+    def down(self) -> None:
+        """Break all connections and refuse new ones, as a server that went down."""
+        self._run(self._service.down())
+
+    def up(self) -> None:
+        """Listen again, on the same port."""
+        self._run(self._service.up())
+
+    def start(self) -> Self:
+        """Start it; returns when it listens.
+
+        Raises:
+            ConfigError: the address cannot be listened on.
+        """
+        if self._thread is None:
+            self._ready.clear()
+            self._thread = threading.Thread(target=self._serve, name="model-double", daemon=True)
+            self._thread.start()
+            self._ready.wait()
+            if self._failure is not None:
+                self._thread.join()
+                self._thread = None
+                raise unusable(self._host, self._port, self._failure)
+        return self
+
+    def close(self) -> None:
+        """Break all connections and end."""
+        if self._thread is not None and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._end.set)
+            self._thread.join()
+            self._thread = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _serve(self) -> None:
+        asyncio.run(self._main())
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._end = asyncio.Event()
+        self._failure = None
+        try:
+            self._port = await self._service.open(self._host, self._port)
+        except OSError as failure:
+            self._failure = failure
+            return
+        finally:
+            self._ready.set()
+        await self._end.wait()
+        await self._service.close()
+
+    async def _forget(self) -> None:
+        self._service.forget()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something on the server's loop."""
+        if self._loop is None or self._thread is None:
+            work.close()
+            raise ConfigError("the fake model is not running")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_PATIENCE_S)
+
+
+def serve(behaviour: Behaviour, host: str, port: int, ready: Callable[[str], None]) -> ModelStats:
+    """Run a double in this thread, the main one, until SIGINT or SIGTERM comes.
+
+    Args:
+        behaviour: how it behaves.
+        host: address to listen on.
+        port: port to listen on; 0 takes a free one.
+        ready: called with the base URL when it listens.
+
+    Returns:
+        What it counted.
+
+    Raises:
+        ConfigError: aiohttp is not installed, or the address cannot be listened on.
+    """
+    ledger = Ledger()
+    service = _service(behaviour, ledger)
+
+    async def main() -> None:
+        end = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # where a loop takes no signals, as on Windows, Ctrl-C comes as an exception instead
+            with contextlib.suppress(NotImplementedError):
+                loop.add_signal_handler(number, end.set)
+        try:
+            bound = await service.open(host, port)
+        except OSError as failure:
+            raise unusable(host, port, failure) from None
+        try:
+            ready(base_url(host, bound))
+            await end.wait()
+        finally:
+            await service.close()
+
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(main())
+    return ledger.stats()
+
+
+def base_url(host: str, port: int) -> str:
+    """Return the URL at which clients find a double that listens there."""
+    named = {"0.0.0.0": LOOPBACK, "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 - to show it
+    return f"http://{named}:{port}/v1"
+
+
+def unusable(host: str, port: int, failure: OSError) -> ConfigError:
+    """Return the error for an address that cannot be listened on."""
+    reason = failure.strerror or str(failure)
+    return ConfigError(f"fake model: cannot listen on {host}:{port}: {reason}")
+
+
+def _service(behaviour: Behaviour, ledger: Ledger) -> ModelService:
+    try:
+        from wolfbus.testing.model_http import ModelService
+    except ModuleNotFoundError as error:
+        if error.name != "aiohttp":
+            raise
+        raise ConfigError('the fake model needs aiohttp: pip install "wolfbus[fake-model]"') from None
+    return ModelService(behaviour, ledger)
