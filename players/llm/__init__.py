@@ -1,0 +1,1 @@
+"""Language models as players: prompts, the gateway to OpenAI-compatible servers, accounting, cassettes."""

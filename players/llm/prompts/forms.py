@@ -1,0 +1,199 @@
+"""Forms: what shape a reply has, once as a JSON Schema and once in words, made from one description.
+
+The schema keeps within what servers take in strict mode: all members required and no others, enums, no bounds on
+numbers. In words, a form is the last two lines of a prompt: `FORM_LINE`, and a template on one line: a JSON object in
+which placeholders in angle brackets stand for values::
+
+    {"thought": "<private reasoning>", "bid": <whole number 0 to 10>}
+
+- ``"<some words>"``: a string; only here do the brackets stand in quotation marks
+- ``<whole number 0 to 10>``, ``<number 0 to 1>``, ``<true or false>``
+- ``<one of: "Ada", "Raj", null>``: one of these JSON values
+- ``<some words, in quotation marks, or null>``: a string or null
+
+A call that asks for several things at once wants one object with a member per part, named by `part_name`, that holds
+the object of that part's own form.
+
+Keys are the first of those that the reading ladder takes (`wolfbus.reading.keys`), so that a reply that keeps to its
+form is read as clean. Speakers are not asked for typed claims beside a statement: it would burden small models, the
+paper's speakers state none, and to be asked for what can be checked could change what is said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from players.llm.call import Form
+from wolfbus.messages.base import SeatName
+from wolfbus.vocabulary import DECEPTIONS, Deception, Kind
+
+FORM_LINE: Final = "Reply with one JSON object and nothing else, in this form:"
+"""The line before a prompt's last line, which holds the template."""
+
+KINDS_ASKED: Final[tuple[Deception, ...]] = tuple(kind for kind in DECEPTIONS if kind != "unspecified")
+"""The taxonomy of the paper, section 4.2."""
+
+LABEL: Final = "label"
+"""The part that labels one's own statement."""
+
+_MOST_BIDS_LISTED: Final = 100
+
+
+class Part(NamedTuple):
+    """One thing that a reply is asked for.
+
+    Attributes:
+        kind: the kind of the request.
+        about: the statement to assess.
+        legal: names that may be answered, None among them for nobody; None where no name is asked for.
+    """
+
+    kind: Kind
+    about: int | None = None
+    legal: tuple[SeatName | None, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """A form, and its template in words."""
+
+    form: Form
+    template: str
+
+
+class _Member(NamedTuple):
+    key: str
+    schema: Mapping[str, Any]
+    placeholder: str
+
+
+def part_name(kind: Kind, about: int | None) -> str:
+    """Return the member of a reply that holds the part for a request, where a call asks for several.
+
+    Args:
+        kind: the kind of the request.
+        about: the statement to assess, for `assess_other`.
+    """
+    if kind == "assess_other":
+        return f"judgement_{about}"
+    if kind == "assess_own":
+        return LABEL
+    return "speech" if kind == "speak" else kind
+
+
+@lru_cache(maxsize=512)
+def shaped(parts: tuple[Part, ...], *, bid_max: int, reasons: bool, together: bool) -> Shaped:
+    """Return the form for a reply.
+
+    Args:
+        parts: what is asked for, in the order of the form.
+        bid_max: the highest bid.
+        reasons: whether votes have public reasons.
+        together: whether the reply has a member per part; if not, there is one part, and the reply is its object.
+
+    Raises:
+        ValueError: two parts would have the same name.
+    """
+    kinds = dict.fromkeys(part.kind for part in parts)
+    name = "_and_".join(kinds)
+    groups = [(part_name(part.kind, part.about), _members(part, bid_max, reasons)) for part in parts]
+    if not together:
+        members = groups[0][1]
+        return Shaped(Form(name, _object(members)), _template(members))
+    if len({group for group, _ in groups}) < len(groups):
+        raise ValueError(f"one call cannot ask for {', '.join(group for group, _ in groups)}: names must differ")
+    if len(kinds) == 1:
+        name += "_together"
+    whole = [_Member(group, _object(members), _template(members)) for group, members in groups]
+    return Shaped(Form(name, _object(whole)), _template(whole))
+
+
+def form_in_words(template: str) -> str:
+    """Return the lines that end a prompt."""
+    return f"{FORM_LINE}\n{template}"
+
+
+def _members(part: Part, bid_max: int, reasons: bool) -> tuple[_Member, ...]:
+    kind = part.kind
+    if kind == "bid":
+        return (_thought(), _whole("bid", bid_max))
+    if kind == "speak":
+        return (_thought(), _words("text", "your public statement"))
+    if kind == "assess_own":
+        return (_thought(), _truth("deceptive"), _unit("confidence"), _kind(), _words("reasoning", "why"))
+    if kind == "assess_other":
+        return (
+            _thought(), _truth("deceptive"), _unit("suspicion"), _unit("confidence"), _kind(),
+            _words("reasoning", "why"),
+        )  # fmt: skip
+    target = _one_of("target", part.legal or ())
+    if kind == "vote":
+        return (_thought(), target, _reason()) if reasons else (_thought(), target)
+    if kind == "whisper":
+        return (_thought(), target, _words("word", "what you tell your partners"))
+    return (_thought(), target)
+
+
+def _thought() -> _Member:
+    return _words("thought", "your private reasoning")
+
+
+def _words(key: str, hint: str) -> _Member:
+    return _Member(key, {"type": "string", "description": hint}, f'"<{hint}>"')
+
+
+def _reason() -> _Member:
+    hint = "your public reason"
+    return _Member(
+        "reason",
+        {"type": ["string", "null"], "description": f"{hint}, or null for none"},
+        f"<{hint}, in quotation marks, or null>",
+    )
+
+
+def _whole(key: str, most: int) -> _Member:
+    hint = f"whole number 0 to {most}"
+    schema: dict[str, Any] = {"type": "integer", "description": hint}
+    if most < _MOST_BIDS_LISTED:
+        # strict mode knows no bounds on every server, but enums everywhere
+        schema["enum"] = list(range(most + 1))
+    return _Member(key, schema, f"<{hint}>")
+
+
+def _unit(key: str) -> _Member:
+    return _Member(key, {"type": "number", "description": "number 0 to 1"}, "<number 0 to 1>")
+
+
+def _truth(key: str) -> _Member:
+    return _Member(key, {"type": "boolean"}, "<true or false>")
+
+
+def _kind() -> _Member:
+    return _one_of("kind", KINDS_ASKED)
+
+
+def _one_of(key: str, options: Sequence[str | None]) -> _Member:
+    types = [name for name, there in (("string", any(options)), ("null", None in options)) if there]
+    schema = {"type": types[0] if len(types) == 1 else types, "enum": list(options)}
+    return _Member(key, schema, f"<one of: {', '.join(_json(option) for option in options)}>")
+
+
+def _object(members: Sequence[_Member]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {member.key: member.schema for member in members},
+        "required": [member.key for member in members],
+        "additionalProperties": False,
+    }
+
+
+def _template(members: Sequence[_Member]) -> str:
+    return "{" + ", ".join(f"{_json(member.key)}: {member.placeholder}" for member in members) + "}"
+
+
+def _json(value: str | None) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,177 @@
+"""`Writer`: writes one seat's prompts, each at the cost of what is new since the one before.
+
+A prompt's text follows from the view and the requests alone; what a writer remembers only saves time. In the record a
+prompt is three chains of segments: the system message followed by a piece per public fact, the same for all seats; the
+role card followed by a piece per private memory; the question. Consecutive segments of one role make one message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from players.llm.call import Message
+from players.llm.prompts.forms import FORM_LINE, LABEL, Part, Shaped, shaped
+from players.llm.prompts.private import private_opening, private_piece
+from players.llm.prompts.prompt import Prompt
+from players.llm.prompts.public import PUBLIC_OPENING, public_piece
+from players.llm.prompts.questions import question_text
+from players.llm.prompts.quoting import one_line, reply_shown
+from players.llm.prompts.system import system_text
+from wolfbus.messages.calls import PromptText, segment_hash
+from wolfbus.messages.delivery import Ask
+from wolfbus.view import SeatView
+from wolfbus.vocabulary import Kind
+
+_EMPTY_REPLY: Final = "(no text)"
+"""What stands for a reply without any; servers refuse empty messages."""
+
+_NOTE_KEPT: Final = 1_000
+_TARGETS: Final[frozenset[Kind]] = frozenset({"vote", "kill", "protect", "inspect", "whisper"})
+_SPOKEN: Final[frozenset[Kind]] = frozenset({"speak", "vote"})
+
+
+class Writer:
+    """Writes the prompts of one seat in one game."""
+
+    def __init__(self) -> None:
+        self._system = Message("system", "")
+        self._public = _Chain()
+        self._private = _Chain()
+        self._facts = 0
+        self._memories = 0
+        self._asked: set[str] = set()
+
+    def write(self, asks: Sequence[Ask], view: SeatView, *, with_label: bool = False) -> Prompt:
+        """Write the prompt for one call.
+
+        Args:
+            asks: one request is the paper's protocol, a question a call. Several (compact protocol) are a bid and
+                assessments, at most one of the own statement; the reply then has a member per part.
+            view: everything the seat may know.
+            with_label: whether the reply is also to label the statement it makes, or the reason of its vote.
+
+        Raises:
+            ValueError: these requests cannot go together, or there is none.
+        """
+        asks = _ordered(asks, with_label=with_label)
+        fresh = [*self._public_news(view), *self._private_news(view)]
+        form = _form(asks, view, with_label=with_label)
+        text = question_text(asks, view, form.template, with_label=with_label)
+        question = PromptText(role="user", text=text)
+        head = self._once(question, fresh)
+        user = f"{self._public.text}{self._private.text}{text}"
+        return Prompt(
+            messages=(self._system, Message("user", user)),
+            heads=(self._public.head, self._private.head, head),
+            fresh=tuple(fresh),
+            shared=len(self._system.content) + len(self._public.text),
+            form=form.form,
+        )
+
+    def reask(self, prompt: Prompt, reply: str, note: str) -> Prompt:
+        """Write the prompt that asks again after a reply that could not be used; from any thread.
+
+        Args:
+            prompt: what was replied to.
+            reply: the model's text.
+            note: what is wrong with it.
+        """
+        before = prompt.messages[-1].content
+        form = before[before.rindex(f"\n{FORM_LINE}\n") + 1 :]
+        fault = one_line(note)[:_NOTE_KEPT].rstrip(". ") or "it cannot be read"
+        again = f"Your reply could not be used: {fault}.\nAnswer the same question once more.\n\n{form}"
+        texts = (
+            PromptText(role="assistant", text=reply_shown(reply) or _EMPTY_REPLY),
+            PromptText(role="user", text=again),
+        )
+        fresh: list[PromptText] = []
+        heads = tuple(self._once(text, fresh) for text in texts)
+        return Prompt(
+            messages=(*prompt.messages, *(Message(text.role, text.text) for text in texts)),
+            heads=(*prompt.heads, *heads),
+            fresh=tuple(fresh),
+            shared=prompt.shared,
+            form=prompt.form,
+        )
+
+    def _public_news(self, view: SeatView) -> list[PromptText]:
+        pieces = [] if self._public.text else self._begin_public(view)
+        if self._facts < len(view.public):
+            pieces += self._public.grow([public_piece(fact) for fact in view.public[self._facts :]])
+            self._facts = len(view.public)
+        return pieces
+
+    def _begin_public(self, view: SeatView) -> list[PromptText]:
+        system = PromptText(role="system", text=system_text(view.config, view.names))
+        self._system = Message("system", system.text)
+        self._public.head = segment_hash(None, system.role, system.text)
+        return [system, *self._public.grow([PUBLIC_OPENING])]
+
+    def _private_news(self, view: SeatView) -> list[PromptText]:
+        pieces = [] if self._private.text else self._private.grow([private_opening(view)])
+        if self._memories < len(view.private):
+            pieces += self._private.grow([private_piece(memory, view) for memory in view.private[self._memories :]])
+            self._memories = len(view.private)
+        return pieces
+
+    def _once(self, text: PromptText, fresh: list[PromptText]) -> str:
+        """Return the name of a chain of one segment, and add it to `fresh` if no earlier prompt held it."""
+        name = segment_hash(None, text.role, text.text)
+        if name not in self._asked:
+            self._asked.add(name)
+            fresh.append(text)
+        return name
+
+
+class _Chain:
+    """Text of the user message that only grows, and the name of its last segment."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.head = ""
+
+    def grow(self, texts: Sequence[str]) -> list[PromptText]:
+        """Add a segment per text that is not empty; returns them."""
+        pieces = []
+        for text in texts:
+            if not text:
+                continue
+            after = self.head or None
+            pieces.append(PromptText(after=after, role="user", text=text))
+            self.head = segment_hash(after, "user", text)
+        self.text += "".join(texts)
+        return pieces
+
+
+def _ordered(asks: Sequence[Ask], *, with_label: bool) -> list[Ask]:
+    """Return the requests in the order of the form: a bid comes after the judgements that it should rest on.
+
+    Raises:
+        ValueError: they cannot go together.
+    """
+    kinds = [ask.kind for ask in asks]
+    if not kinds:
+        raise ValueError("a prompt needs a request")
+    if len(asks) > 1 and (kinds.count("bid") > 1 or not set(kinds) <= {"bid", "assess_own", "assess_other"}):
+        raise ValueError(f"one call cannot ask for {', '.join(kinds)}: only for a bid and assessments")
+    if with_label and (len(asks) > 1 or kinds[0] not in _SPOKEN):
+        raise ValueError(f"no {LABEL} goes with {', '.join(kinds)}: only with one statement or vote")
+    return sorted(asks, key=lambda ask: ask.kind == "bid")
+
+
+def _form(asks: Sequence[Ask], view: SeatView, *, with_label: bool) -> Shaped:
+    parts = [Part(ask.kind, ask.about, _legal(ask, view)) for ask in asks]
+    if with_label:
+        parts.append(Part("assess_own"))
+    together = len(parts) > 1
+    if not together:
+        # the form does not depend on the number of the statement: one for all
+        parts = [parts[0]._replace(about=None)]
+    return shaped(tuple(parts), bid_max=view.config.bid_max, reasons=view.config.vote_reasons, together=together)
+
+
+def _legal(ask: Ask, view: SeatView) -> tuple[str | None, ...] | None:
+    if ask.kind not in _TARGETS:
+        return None
+    return ask.legal or (*view.others, None)

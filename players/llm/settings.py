@@ -1,0 +1,273 @@
+"""Models and endpoints as a TOML file names them, and as ``llm:MODEL@URL`` does without one.
+
+::
+
+    [endpoints.local]
+    url = "http://localhost:8000/v1"
+    at_once = 64
+
+    [models.mini]
+    model = "gpt-4o-mini"            # the table's name unless given
+    endpoint = "local"               # a table of [endpoints]; OpenAI's own server unless given
+    price = { input = 0.15, output = 0.6 }
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import reprlib
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from wolfbus.errors import ConfigError
+from wolfbus.messages.calls import Scalar
+
+Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
+Structured: TypeAlias = Literal["auto", "schema", "object", "text"]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Price(_Settings):
+    """US dollars per million tokens."""
+
+    input: Annotated[float, Field(ge=0)]
+    """Of the prompt."""
+    cached: Annotated[float, Field(ge=0)] | None = None
+    """Of prompt tokens that the server had in its cache; as `input` unless given."""
+    output: Annotated[float, Field(ge=0)]
+    """Of the reply, hidden reasoning included."""
+
+
+class Endpoint(_Settings):
+    """An OpenAI-compatible server, and how hard it may be pressed."""
+
+    url: str | None = None
+    """Its base URL, such as ``http://localhost:8000/v1``; OPENAI_BASE_URL or OpenAI's own unless given."""
+    key_env: str = "OPENAI_API_KEY"
+    """Environment variable (or name in ``.env``) that holds the key; servers of one's own often need none."""
+    at_once: Annotated[int, Field(ge=1, le=10_000)] = 128
+    """Calls in flight at a time."""
+    requests_per_minute: Positive | None = None
+    """Limit on requests; none unless given."""
+    tokens_per_minute: Positive | None = None
+    """Limit on tokens of prompts and replies; none unless given."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = 6
+    """Tries of one call, the first included, while its time lasts."""
+    patience: Annotated[float, Field(ge=0, le=86_400)] = 30.0
+    """Seconds for which calls wait for an endpoint that is down; after that they fail at once until it is back."""
+
+    @field_validator("url")
+    @classmethod
+    def _url_holds_no_secret(cls, url: str | None) -> str | None:
+        return None if url is None else checked_url(url)
+
+    @field_validator("key_env")
+    @classmethod
+    def _key_env_is_a_name(cls, name: str) -> str:
+        if not name.isidentifier():
+            # most likely the key itself, so it is not shown
+            raise ValueError("not the name of an environment variable; the key itself belongs into one, or into .env")
+        return name
+
+
+class Timeouts(_Settings):
+    """Seconds after which one attempt of a call is given up and tried again; half the request's time unless given."""
+
+    bid: Positive | None = None
+    speak: Positive | None = None
+    assess_own: Positive | None = None
+    assess_other: Positive | None = None
+    vote: Positive | None = None
+    kill: Positive | None = None
+    protect: Positive | None = None
+    inspect: Positive | None = None
+    whisper: Positive | None = None
+    probe: Positive | None = 30.0
+
+
+class Model(_Settings):
+    """A model on an endpoint, and what it is asked for."""
+
+    model: str
+    """The name that the server knows it by."""
+    endpoint: Endpoint = Endpoint()
+    """Where it runs."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """Sampling temperature; the server's default unless given."""
+    top_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Nucleus sampling; the server's default unless given."""
+    max_tokens: Annotated[int, Field(ge=16, le=1_000_000)] = 1024
+    """Longest reply, in tokens; doubled once for a reply that was cut off by it."""
+    reasoning_effort: str | None = None
+    """For reasoning models; not sent unless given."""
+    structured: Structured = "auto"
+    """How replies are held to their form: JSON Schema, JSON mode, words alone; "auto" finds out what is taken."""
+    timeouts: Timeouts = Timeouts()
+    """Time-outs of single attempts, by kind of request."""
+    price: Price | None = None
+    """What tokens cost; no sum of money is shown without it."""
+    extra: dict[str, Scalar] = Field(default_factory=dict)
+    """Further members of each request, sent as they are."""
+
+    @field_validator("model")
+    @classmethod
+    def _model_has_a_name(cls, name: str) -> str:
+        if not name.strip() or not name.isprintable():
+            raise ValueError(f"{reprlib.repr(name)} is no name of a model")
+        return name
+
+    @field_validator("extra")
+    @classmethod
+    def _extra_is_extra(cls, extra: dict[str, Scalar]) -> dict[str, Scalar]:
+        for name, value in extra.items():
+            if name in _NOT_EXTRA:
+                raise ValueError(f"{name!r} cannot be set here; {_NOT_EXTRA[name]}")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{name!r} is {value}, and JSON has no such number")
+        return extra
+
+
+_Table = TypeVar("_Table", bound=_Settings)
+
+_NOT_EXTRA: Final = {
+    **dict.fromkeys(
+        ("model", "temperature", "top_p", "max_tokens", "reasoning_effort"), "the model has a field for it"
+    ),
+    "max_completion_tokens": "the model's max_tokens stands for it",
+    "response_format": "the model's structured stands for it",
+    **dict.fromkeys(("messages", "n", "stream", "stream_options", "tools", "functions"), "wolfbus asks in its own way"),
+}
+
+
+def checked_url(url: str) -> str:
+    """Return a base URL without slashes at its end.
+
+    Raises:
+        ValueError: it is no http(s) URL, or it holds a user, a password, a query or a fragment: a secret there would
+            end up in records.
+    """
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError:
+        raise ValueError("this is no URL") from None
+    if "@" in parts.netloc or "?" in url or "#" in url:
+        # what it holds may be a secret, so it is not shown
+        raise ValueError("a URL with a user, a password, a query or a fragment; keys belong into the environment")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not url.isprintable() or " " in url:
+        raise ValueError(f"{reprlib.repr(url)} is no URL like http://localhost:8000/v1")
+    return url.rstrip("/")
+
+
+def models_from_tables(tables: Mapping[str, Any], source: str) -> dict[str, Model]:
+    """Return the models that the ``[models.*]`` and ``[endpoints.*]`` tables of a TOML file describe, by alias.
+
+    Raises:
+        ConfigError: one line that names the file, the table, the field and the reason.
+    """
+    endpoints = {
+        name: _from_table(Endpoint, table, source, f"endpoints.{name}")
+        for name, table in _tables(tables, "endpoints", source).items()
+    }
+    models = {}
+    for alias, table in _tables(tables, "models", source).items():
+        place = f"models.{alias}"
+        if not alias or alias.strip() != alias or not alias.isprintable() or set(alias) & set("*,@"):
+            raise ConfigError(
+                f"{source}: [{place}]: {alias!r} cannot be named in a players spec (no blank, *, comma or @)"
+            )
+        if isinstance(table, dict):
+            table = {"model": alias, **table}  # noqa: PLW2901 - the table with what it leaves out
+            if "endpoint" in table:
+                table["endpoint"] = _endpoint(table["endpoint"], endpoints, source, place)
+        models[alias] = _from_table(Model, table, source, place)
+    return models
+
+
+def model_of(words: str, models: Mapping[str, Model]) -> Model:
+    """Return the model that ``MODEL``, ``ALIAS`` or ``MODEL@URL`` stands for, as behind ``llm:``.
+
+    Raises:
+        ConfigError: no model is named, or the URL is none, or it holds a user, a password, a query or a fragment.
+    """
+    if words in models:
+        return models[words]
+    name, at, url = words, "", ""
+    split = max(words.rfind("@http://"), words.rfind("@https://"))
+    if split >= 0:
+        name, at, url = words[:split], "@", words[split + 1 :]
+    elif "://" in words:
+        # a URL of another kind, or none before it; it may hold a secret, so it is not shown
+        raise ConfigError("llm: write MODEL@URL, and a URL like http://localhost:8000/v1")
+    if not name.strip():
+        raise ConfigError(f"llm:{at and '@…'}: no model is named; write llm:MODEL, llm:ALIAS or llm:MODEL@URL")
+    known = models.get(name)
+    try:
+        if not at:
+            return Model(model=name)
+        endpoint = Endpoint(url=url)
+    except ValidationError as error:
+        raise ConfigError(f"llm:{reprlib.repr(name)}{at and '@…'}: {_reason(error, Endpoint)}") from None
+    if known is not None:
+        return known.model_copy(update={"endpoint": known.endpoint.model_copy(update={"url": endpoint.url})})
+    try:
+        return Model(model=name, endpoint=endpoint)
+    except ValidationError as error:
+        raise ConfigError(f"llm:{reprlib.repr(name)}: {_reason(error, Model)}") from None
+
+
+def _tables(tables: Mapping[str, Any], name: str, source: str) -> dict[str, Any]:
+    found = tables.get(name, {})
+    if not isinstance(found, dict):
+        raise ConfigError(f"{source}: {name}: input should be tables, such as [{name}.mine]")
+    return found
+
+
+def _endpoint(name: Any, endpoints: Mapping[str, Endpoint], source: str, place: str) -> Endpoint:
+    if not isinstance(name, str):
+        raise ConfigError(f"{source}: [{place}] endpoint: input should be the name of a table of [endpoints]")
+    if name not in endpoints:
+        close = difflib.get_close_matches(name, endpoints, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else f"; write a table [endpoints.{name}]"
+        raise ConfigError(f"{source}: [{place}] endpoint: there is no endpoint {reprlib.repr(name)}{hint}")
+    return endpoints[name]
+
+
+def _from_table(kind: type[_Table], table: Any, source: str, place: str) -> _Table:
+    if not isinstance(table, dict):
+        raise ConfigError(f"{source}: {place}: input should be a table [{place}]")
+    try:
+        return kind.model_validate(table)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: [{place}] {_reason(error, kind)}") from None
+
+
+_PARTS: Final[dict[str, type[_Settings]]] = {"price": Price, "timeouts": Timeouts, "endpoint": Endpoint}
+
+
+def _reason(error: ValidationError, kind: type[_Settings]) -> str:
+    # of a name that is misspelt, the misspelling says more than that the right one is missing
+    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+    where = [str(part) for part in first["loc"]]
+    place = ".".join(part if part.isprintable() else repr(part) for part in where)
+    if first["type"] == "extra_forbidden":
+        owner = _PARTS.get(where[0], kind) if len(where) > 1 else kind
+        close = difflib.get_close_matches(where[-1], owner.model_fields, n=1)
+        return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
+    if first["type"] == "missing":
+        return f"{place}: missing"
+    if first["type"] == "value_error":
+        return f"{place}: {first['msg'].removeprefix('Value error, ')}"
+    reason = _IN_TOML.get(first["type"], first["msg"][:1].lower() + first["msg"][1:])
+    return f"{place}: {reason} (given {reprlib.repr(first['input'])})"
+
+
+_IN_TOML: Final = {"model_type": "input should be a table", "dict_type": "input should be a table"}
+"""What pydantic says in Python's words, in the words of the file."""

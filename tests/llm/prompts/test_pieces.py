@@ -1,0 +1,113 @@
+"""What single facts and memories read like: outcomes, revealed roles, requests without an answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from players.llm.prompts.private import private_opening, private_piece
+from players.llm.prompts.public import public_piece
+from players.llm.prompts.writer import Writer
+from tests.llm.prompts.calls import whole
+from tests.llm.prompts.games import CONFIGS, play
+from wolfbus.config import GameConfig
+from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
+from wolfbus.messages.delivery import Revealed, Whispered
+from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
+from wolfbus.testing.model_answer import scene_of
+from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
+
+PUBLIC = [
+    (Dawn(round=2), "\nDawn of day 2: nobody died in the night.\n"),
+    (Dawn(round=2, died="Bo", role="Seer"), "\nDawn of day 2: Bo died in the night. Bo was a Seer.\n"),
+    (Exile(round=2), "End of day 2: nobody is exiled.\n"),
+    (Exile(round=2, seat="Bo", team="werewolves"), "End of day 2: Bo is exiled. Bo was a Werewolf.\n"),
+    (Exile(round=2, seat="Bo", team="villagers"), "End of day 2: Bo is exiled. Bo was no Werewolf.\n"),
+    (Silence(round=1, turn=2, seat="Bo"), "Bo had the floor and said nothing.\n"),
+    (
+        Tally(round=1, votes={"Bo": None, "Ada": "Bo"}, needed=2),
+        "Vote of day 1, 2 votes exile: Ada for Bo, Bo for nobody.\n",
+    ),
+    (
+        Statement(statement=7, round=1, phase="vote", turn=1, speaker="Bo", text="Hm."),
+        '[7] Bo, reason for the vote: "Hm."\n',
+    ),
+    (
+        Ended(winner="villagers", reason="no_wolves_left", rounds=3),
+        "The game is over. No Werewolf lives: the villagers' side wins.\n",
+    ),
+    (Revealed(seed="the seed", roles={"Bo": "Seer", "Ada": "Werewolf"}), "The roles were: Ada Werewolf, Bo Seer.\n"),
+]
+
+
+@pytest.mark.parametrize(("fact", "text"), PUBLIC, ids=lambda value: getattr(value, "type", None))
+def test_a_public_fact_is_one_line(fact, text):
+    assert public_piece(fact) == text
+
+
+def own(kind, content=None, thought="Hm.", about=None):
+    outcome = "accepted" if content is not None else "timed_out"
+    return OwnAnswer(2, kind, about, outcome, content, thought)
+
+
+PRIVATE = [
+    (own("speak", Speech(text="I am Bo.")), 'Day 2: you said "I am Bo." Your thought: "Hm."\n'),
+    (own("speak", Speech(text="I am Bo."), None), ""),
+    (own("speak", thought=None), "Day 2: you had the floor and said nothing.\n"),
+    (own("vote", Ballot(target="Bo"), None), "Day 2: you voted for Bo.\n"),
+    (own("vote", Ballot(), " "), "Day 2: you abstained.\n"),
+    (own("vote"), 'Day 2: you gave no valid vote, which counts as abstaining. Your thought: "Hm."\n'),
+    (own("kill", Choice(target="Bo")), 'Night 2: you chose to kill Bo. Your thought: "Hm."\n'),
+    (own("protect", Choice(), None), "Night 2: you chose to protect nobody.\n"),
+    (own("inspect", thought=None), "Night 2: you gave no valid answer whom to inspect.\n"),
+    (own("whisper", Proposal(target="Bo"), None), "Night 2: you proposed to kill Bo.\n"),
+    (own("whisper", Proposal(word="Wait"), None), 'Night 2: you proposed to kill nobody, saying "Wait"\n'),
+    (own("whisper", thought=None), "Night 2: you gave no valid proposal.\n"),
+    (
+        own("assess_own", Label(deceptive=True, confidence=0.5, kind="unspecified", reasoning="Why"), None, 4),
+        '[4] You: you labelled this deceptive, confidence 0.50. Reasoning: "Why"\n',
+    ),
+    (own("assess_own", thought=None, about=4), ""),
+    (own("assess_own", about=4), '[4] You: you gave no label. Your thought: "Hm."\n'),
+    (
+        OwnJudgement(4, True, 0.756, 1.0, "distortion", "", None),
+        "[4] Bo: you judged this deceptive (distortion), suspicion 0.76, confidence 1.00.\n",
+    ),
+    (
+        Inspection(round=2, seat="Ada", target="Bo", role="Seer"),
+        "Night 2: your inspection shows that Bo is a Seer.\n",
+    ),
+    (
+        Whispered(round=2, turn=1, seat="Bo", target=None, word="Wait"),
+        'Night 2, proposal 1: Bo proposed to kill nobody, saying "Wait"\n',
+    ),
+]
+
+
+@pytest.mark.parametrize(("memory", "text"), PRIVATE)
+def test_a_memory_is_one_line_or_nothing(memory, text):
+    statement = Statement(statement=4, round=1, phase="debate", turn=1, speaker="Bo", text="I am Bo.")
+    assert private_piece(memory, SeatView("Ada", statements={4: statement})) == text
+
+
+def test_a_role_card_names_partners_to_a_werewolf_only():
+    names = ("Ada", "Bo", "Cleo")
+    config = GameConfig(villagers=5, seers=2, doctors=1, werewolves=2)
+    card = private_opening(SeatView("Ada", "Werewolf", ("Bo",), names, config))
+    assert "\nYou are Ada, a Werewolf. Your partner: Bo.\n" in card
+    card = private_opening(SeatView("Ada", "Werewolf", ("Bo", "Cleo"), names, config))
+    assert " Your partners: Bo, Cleo.\n" in card
+    for role, words in (("Villager", "a Villager"), ("Seer", "a Seer"), ("Doctor", "the Doctor")):
+        card = private_opening(SeatView("Ada", role, (), names, config))
+        assert f"\nYou are Ada, {words}.\n" in card
+        assert "lie" not in card.replace("believe", "")
+
+
+def test_the_double_reads_from_a_prompt_whom_it_plays():
+    def watch(_, asks, view):
+        for ask in asks:
+            scene = scene_of(whole(Writer().write((ask,), view)), None)
+            assert scene.role == view.role
+            assert scene.others == view.others
+            assert all(name in scene.partners for name in view.partners)
+
+    play(watch, CONFIGS["paper"])

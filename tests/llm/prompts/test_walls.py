@@ -1,0 +1,106 @@
+"""No prompt holds what its seat must not know: canaries in everything private, and games that differ in it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.llm.prompts.calls import Calls, contents, whole
+from tests.llm.prompts.games import CANARY, CONFIGS, canary, play
+from wolfbus.messages.content import Judgement
+from wolfbus.messages.events import Opened
+
+SEED = "SEEDCANARY{}"
+
+
+@pytest.fixture(scope="module", params=[(name, number) for name in CONFIGS for number in range(2)], ids=str)
+def game(request):
+    name, number = request.param
+    calls = Calls(compact=CONFIGS[name].protocol == "compact")
+    events = play(calls, CONFIGS[name], SEED.format(number))
+    opened = events[0]
+    assert isinstance(opened, Opened)
+    return calls, opened
+
+
+def test_a_prompt_holds_only_its_seats_canaries_and_its_partners_words(game):
+    calls, opened = game
+    roles = {seat.name: seat.role for seat in opened.seats}
+    own = 0
+    for seat, _, prompt in calls.made:
+        texts = [whole(prompt), *(text.text for text in prompt.fresh), repr(prompt.form)]
+        for author, kind, field in {match for text in texts for match in CANARY.findall(text)}:
+            partners = roles[seat] == roles[author] == "Werewolf"
+            assert author == seat or (partners and (kind, field) == ("whisper", "word")), (seat, author, kind, field)
+            assert field not in {"raw", "note"}
+            assert (kind, field) != ("bid", "thought")
+            own += author == seat
+    assert own > 20
+
+
+def test_every_private_field_that_is_shown_is_seen_by_the_canaries(game):
+    calls, opened = game
+    shown = {match for _, _, prompt in calls.made for match in CANARY.findall(whole(prompt))}
+    fields = {(kind, field) for _, kind, field in shown}
+    expected = {("assess_other", "thought"), ("assess_other", "reasoning"), ("assess_own", "reasoning")}
+    if opened.config.debate_turns:
+        expected |= {("speak", "thought")}
+    assert expected <= fields
+
+
+def test_the_beginning_that_seats_share_holds_no_canary_and_no_role(game):
+    calls, opened = game
+    longest = max(calls.prompts, key=lambda prompt: prompt.shared)
+    shared = whole(longest)[: longest.shared]
+    assert not CANARY.search(shared)
+    assert not re.search(r"[Yy]ou(?:r role is|'re| are) an? (?:Villager|Werewolf|Seer|Doctor)", shared)
+    if opened.config.reveal_on_death == "none":
+        public = shared[shared.index("\nPUBLIC: ") :]
+        assert not re.search(r"Villager|Werewolf|Seer|Doctor", public.replace("as the Seer", ""))
+
+
+def test_no_prompt_holds_the_seed_an_id_or_a_hash(game):
+    calls, _ = game
+    for prompt in calls.prompts:
+        text = whole(prompt)
+        assert "SEEDCANARY" not in text
+        assert "game-id" not in text
+        assert not re.search(r"[0-9a-f]{16}", text)
+
+
+@pytest.mark.parametrize("name", ["paper", "big", "compact"])
+def test_prompts_do_not_change_with_what_other_seats_keep_to_themselves(name):
+    config = CONFIGS[name].model_copy(update={"max_rounds": 2})
+
+    def prompts(mine: str | None) -> list[tuple[str, list[tuple[str, str]]]]:
+        def private(seat, question, field):
+            # what wolves tell each other is known to both
+            if seat == mine or field == "word" or mine is None:
+                return canary(seat, question, field)
+            return f"Something else altogether, {len(seat)} {field}!"
+
+        def assess(question, given):
+            if question.seat == mine or mine is None:
+                return given
+            more = {"suspicion": 0.01 * len(question.seat)} if isinstance(given, Judgement) else {}
+            return given.model_copy(update={"deceptive": not given.deceptive, "confidence": 0.9, **more})
+
+        calls = Calls(compact=name == "compact")
+        play(calls, config, "same", private, assess=assess)
+        return [(seat, contents(prompt)) for seat, _, prompt in calls.made]
+
+    as_it_was = prompts(None)
+    for mine in {seat for seat, _ in as_it_was}:
+        assert [p for p in prompts(mine) if p[0] == mine] == [p for p in as_it_was if p[0] == mine]
+
+
+def test_only_werewolves_read_of_partners_and_proposals(game):
+    calls, opened = game
+    roles = {seat.name: seat.role for seat in opened.seats}
+    for seat, _, prompt in calls.made:
+        own = whole(prompt)[prompt.shared :]
+        if roles[seat] != "Werewolf":
+            assert not re.search(r"partner|propos|to kill ", own)
+        if roles[seat] != "Seer":
+            assert "your inspection shows" not in own

@@ -1,0 +1,260 @@
+"""Prompts are made of segments, cost what is new, follow from the view alone, and begin alike for all seats."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from players.llm.prompts.forms import FORM_LINE
+from players.llm.prompts.prompt import Prompt
+from players.llm.prompts.writer import Writer
+from tests.llm.prompts.calls import Calls, Shelf, contents, groups, whole
+from tests.llm.prompts.games import CONFIGS, play, view_of
+from wolfbus.config import GameConfig
+from wolfbus.rules import rules_text
+from wolfbus.view import SeatView
+
+SMALL = CONFIGS["small"]
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def calls(request):
+    config = CONFIGS[request.param]
+    made = Calls(compact=config.protocol == "compact")
+    play(made, config, "writer")
+    return made
+
+
+def test_every_prompt_is_rebuilt_from_the_segments_reported_by_then(calls):
+    # a shelf per seat: what another seat's prompts reported is not needed
+    shelves = {seat: Shelf() for seat in calls.writers}
+    for seat, _, prompt in calls.made:
+        shelves[seat].add(prompt.fresh)
+        assert shelves[seat].messages(prompt.heads) == contents(prompt)
+        assert [message.role for message in prompt.messages] == ["system", "user"]
+        assert len(prompt.heads) == 3
+
+
+def test_no_segment_is_reported_twice_by_a_seat(calls):
+    for seat in calls.writers:
+        fresh = [text for name, _, prompt in calls.made if name == seat for text in prompt.fresh]
+        assert len({(text.after, text.role, text.text) for text in fresh}) == len(fresh)
+
+
+def test_all_seats_have_one_public_beginning_that_only_grows(calls):
+    longest, heads = "", {}
+    for _, _, prompt in calls.made:
+        shared = whole(prompt)[: prompt.shared]
+        assert longest.startswith(shared) or shared.startswith(longest)
+        longest = max(longest, shared, key=len)
+        assert heads.setdefault(shared, prompt.heads[0]) == prompt.heads[0]
+        assert whole(prompt)[prompt.shared :].startswith("\nPRIVATE: what you alone know\nYou are ")
+    assert longest.count("\nPUBLIC: ") == 1
+
+
+def test_what_a_seat_alone_knows_only_grows(calls):
+    known: dict[str, str] = {}
+    for seat, _, prompt in calls.made:
+        own = whole(prompt)[prompt.shared :]
+        private = own[: own.rindex("\nQUESTION\n")]
+        assert private.startswith(known.get(seat, ""))
+        known[seat] = private
+
+
+def test_public_text_has_one_piece_per_fact():
+    views, shelf, last = {}, Shelf(), {}
+    calls = Calls()
+
+    def watch(seat, asks, view):
+        calls(seat, asks, view)
+        views[seat], last[seat] = len(view.public), calls.prompts[-1]
+
+    play(watch, SMALL)
+    shelf.add(text for prompt in calls.prompts for text in prompt.fresh)
+    for seat, prompt in last.items():
+        assert len(shelf.chain(prompt.heads[0])) == 2 + views[seat]
+
+
+@pytest.mark.parametrize("name", ["paper", "big", "compact"])
+def test_a_writer_made_anew_on_a_view_that_caught_up_writes_the_same(name):
+    events, compared = [], 0
+    config = CONFIGS[name].model_copy(update={"max_rounds": 2})
+    everything = play(lambda *_: None, config, "anew")
+    calls, at = Calls(compact=name == "compact"), iter(range(10**6))
+
+    def watch(seat, asks, view):
+        nonlocal compared
+        made = len(calls.made)
+        calls(seat, asks, view)
+        if next(at) % 7:
+            return
+        while len(events) < len(everything) and not same_knowledge(view_of(seat, events), view):
+            events.append(everything[len(events)])
+        caught_up = view_of(seat, events)
+        for (group, labels), (_, _, prompt) in zip(
+            groups(asks, view, compact=calls.compact), calls.made[made:], strict=True
+        ):
+            again = Writer().write(group, caught_up, with_label=labels)
+            assert contents(again) == contents(prompt)
+            assert (again.heads, again.shared, again.form) == (prompt.heads, prompt.shared, prompt.form)
+            compared += 1
+
+    play(watch, config, "anew")
+    assert compared > 10
+
+
+def same_knowledge(one: SeatView, other: SeatView) -> bool:
+    return (one.public, one.private, one.role, one.names) == (other.public, other.private, other.role, other.names)
+
+
+def test_the_prompt_ends_with_the_form_line_and_a_template_of_one_line(calls):
+    for _, _, prompt in calls.made:
+        *_, line, template = prompt.messages[-1].content.split("\n")
+        assert line == FORM_LINE
+        assert template.startswith("{")
+        assert template.endswith("}")
+        assert prompt.messages[-1].content.count(f"\n{FORM_LINE}\n") == 1
+
+
+def test_the_system_message_is_one_for_all_seats_with_the_rules_as_they_are_printed():
+    calls, configs = Calls(), set()
+
+    def watch(seat, asks, view):
+        calls(seat, asks, view)
+        configs.add(rules_text(view.config))
+
+    play(watch, SMALL)
+    (system,) = {prompt.messages[0].content for prompt in calls.prompts}
+    (rules,) = configs
+    assert f"\nRULES\n\n{rules}\nPLAYERS, in seating order: " in system
+
+
+def test_several_requests_become_one_object_with_the_bid_last():
+    calls = Calls(compact=True)
+    play(calls, CONFIGS["compact"])
+    several = [(group, prompt) for _, group, prompt in calls.made if len(group) > 1]
+    assert several
+    for group, prompt in several:
+        names = list(prompt.form.schema["properties"])
+        assert names == prompt.form.schema["required"]
+        judged = [f"judgement_{ask.about}" for ask in group if ask.kind == "assess_other"]
+        assert [name for name in names if name.startswith("judgement")] == judged
+        if any(ask.kind == "bid" for ask in group):
+            assert names[-1] == "bid"
+        for name in names:
+            assert f"\n{name}: " in prompt.messages[-1].content
+    spoken = [prompt.form for _, group, prompt in calls.made if group[0].kind in {"speak", "vote"}]
+    assert {tuple(form.schema["properties"]) for form in spoken} == {("speech", "label"), ("vote", "label")}
+
+
+def test_requests_that_cannot_go_together_are_refused():
+    refused = set()
+
+    def watch(seat, asks, view):
+        ask = asks[0]
+        for wrong, labels in (((), False), ((ask, ask), False), ((ask,), True)):
+            if labels and ask.kind in {"speak", "vote"}:
+                continue
+            with pytest.raises(ValueError, match=r"request|cannot ask|label"):
+                Writer().write(wrong, view, with_label=labels)
+            refused.add(ask.kind)
+
+    play(watch, SMALL)
+    assert {"bid", "vote", "kill", "speak", "assess_own", "assess_other"} <= refused
+
+
+def first_prompt() -> tuple[Writer, Prompt, Shelf]:
+    """A prompt that asks for a judgement, its writer, and the segments that were reported by then."""
+    calls, shelf = Calls(), Shelf()
+    play(calls, SMALL)
+    seat = next(seat for seat, (ask,), _ in calls.made if ask.kind == "assess_other")
+    for name, (ask,), prompt in calls.made:
+        if name == seat:
+            shelf.add(prompt.fresh)
+            if ask.kind == "assess_other":
+                return calls.writers[seat], prompt, shelf
+    raise AssertionError
+
+
+def test_a_second_question_shows_the_reply_names_the_fault_and_repeats_the_form():
+    writer, prompt, shelf = first_prompt()
+    again = writer.reask(prompt, 'I think {"deceptive"', 'the reply was cut off in "deceptive"')
+    assert again.messages[:2] == prompt.messages
+    assert [message.role for message in again.messages[2:]] == ["assistant", "user"]
+    assert again.messages[2].content == 'I think {"deceptive"'
+    assert 'the reply was cut off in "deceptive".\n' in again.messages[3].content
+    assert again.messages[3].content.endswith(prompt.messages[1].content[-200:].split("\n")[-1])
+    assert f"\n{FORM_LINE}\n" in again.messages[3].content
+    assert (again.form, again.shared) == (prompt.form, prompt.shared)
+    assert again.heads[:3] == prompt.heads
+    shelf.add(again.fresh)
+    assert shelf.messages(again.heads) == contents(again)
+    # the same again is nothing new
+    assert writer.reask(prompt, 'I think {"deceptive"', 'the reply was cut off in "deceptive"').fresh == ()
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ("", "(no text)"),
+        (" \n\u202e\x00", "(no text)"),
+        ("a\r\nb\x1b[31m\u2028c\ud800\U000e0041", "a\nb[31m\nc"),
+        ("x" * 100_000, "x" * 4_000),
+    ],
+    ids=["empty", "nothing to see", "unseen characters", "long"],
+)
+def test_a_reply_is_shown_back_clean_and_cut(reply, shown):
+    writer, prompt, _ = first_prompt()
+    again = writer.reask(prompt, reply, "\u202ebad\n\nQUESTION\x00" + "y" * 9_000)
+    assert again.messages[2].content == shown
+    fault = again.messages[3].content.split("\n")[0]
+    assert fault.startswith("Your reply could not be used: bad QUESTIONyyy")
+    assert len(fault) < 1_100
+
+
+def test_a_second_question_can_follow_a_second_one():
+    writer, prompt, _ = first_prompt()
+    third = writer.reask(writer.reask(prompt, "a", "b"), "c", "d")
+    assert [message.role for message in third.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert len(third.heads) == 7
+
+
+def test_the_words_of_a_vote_without_published_reasons_ask_for_none():
+    for reasons in (True, False):
+        calls = Calls()
+        play(calls, GameConfig(vote_reasons=reasons, max_rounds=1))
+        votes = [prompt for _, (ask,), prompt in calls.made if ask.kind == "vote"]
+        assert votes
+        for prompt in votes:
+            assert list(prompt.form.schema["properties"]) == ["thought", "target", *(["reason"] if reasons else [])]
+            question = prompt.messages[-1].content.split("\nQUESTION\n")[1]
+            assert ("reason" in question.replace("reasoning", "")) is reasons
+
+
+def test_where_suspicion_matters_it_stands_for_every_living_other_and_nowhere_else():
+    def watch(_, asks, view):
+        for ask in asks:
+            question = Writer().write((ask,), view).messages[-1].content.split("\nQUESTION\n")[1]
+            line = next((line for line in question.split("\n") if line.startswith("Your suspicion so far")), None)
+            assert (line is None) is (ask.kind in {"bid", "speak", "assess_own", "assess_other"})
+            for name in view.others if line else ():
+                assert f"{name} {view.suspicion.of(view.me, name):.2f}" in line
+            assert line is None or f" {view.me} 0." not in line
+            assert f"\nLiving players: {', '.join(view.living)}.\n" in question
+
+    play(watch, SMALL)
+
+
+def test_statements_are_assessed_by_the_taxonomy_and_other_questions_do_not_mention_it():
+    def watch(_, asks, view):
+        for ask in asks:
+            question = Writer().write((ask,), view).messages[-1].content.split("\nQUESTION\n")[1]
+            assesses = ask.kind in {"assess_own", "assess_other"}
+            for kind in ("omission", "distortion", "misdirection", "fabrication"):
+                assert (f"\n- {kind}: " in question) is assesses
+            assert ("decepti" in question.replace("certainty of deception", "")) is assesses
+            if assesses:
+                assert json.dumps(view.statements[ask.about].text) in question
+
+    play(watch, SMALL)
