@@ -1,0 +1,167 @@
+"""`ModelBrain`: a language model in a seat. Prompt, call, reading ladder, one re-ask, then the conservative default."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from players.brain import Answer, Outlet
+from players.llm.call import Completion, Question
+from players.llm.gateway import Gateway, Job
+from players.llm.prompts.forms import part_name
+from players.llm.prompts.prompt import Prompt
+from players.llm.prompts.writer import Writer
+from players.llm.settings import Model
+from players.llm.turn import Turn, report
+from wolfbus.messages.content import Ballot, Speech
+from wolfbus.messages.delivery import Ask
+from wolfbus.view import SeatView
+from wolfbus.vocabulary import Kind
+
+logger = logging.getLogger(__name__)
+
+MARGIN_S: Final = 0.25
+"""A call is given up so long before its request's deadline (or a twentieth of the time, if that is less): its report
+should reach the record before the moderator goes on."""
+
+_TOGETHER: Final[frozenset[Kind]] = frozenset({"bid", "assess_other"})
+"""Kinds that the compact protocol asks for in one call."""
+
+
+class ModelBrain:
+    """Answers for one seat with a language model.
+
+    The requests of one delivery go out in their order, all at once, each with a prompt that is written before `start`
+    returns. What cannot be read is asked for once more, with the fault named.
+
+    Args:
+        model: whom to ask, and how.
+        gateway: the process's way to models.
+    """
+
+    def __init__(self, model: Model, gateway: Gateway) -> None:
+        self._model = model
+        self._gateway = gateway
+        self._writer = Writer()
+        self._jobs: list[Job] = []
+        self._labels: dict[str, Answer] = {}
+        self._late_until = 0.0
+
+    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Outlet, /) -> None:
+        """Write the prompts and send them off."""
+        compact = view.config.protocol == "compact"
+        calls: list[Coroutine[Any, Any, None]] = []
+        for group in _groups(asks, compact=compact):
+            label = self._label_made_before(group[0], view)
+            if label is not None:
+                outlet.answer(group[0], label)
+                continue
+            labels = compact and (group[0].kind == "speak" or (group[0].kind == "vote" and view.config.vote_reasons))
+            prompt = self._writer.write(group, view, with_label=labels)
+            outlet.segments(prompt.fresh)
+            turn = Turn(group, labels, prompt, view.me, view.names, view.config.bid_max, self._deadline(group, view))
+            calls.append(self._take(turn, outlet))
+        self._jobs = [job for job in self._jobs if not job.done()]
+        if calls:
+            self._jobs += self._gateway.start(calls)
+
+    def close(self) -> None:
+        """Cancel every call under way."""
+        for job in self._jobs:
+            job.cancel()
+
+    def _deadline(self, group: Sequence[Ask], view: SeatView) -> float:
+        """Return until when a reply is worth waiting for, in monotonic time."""
+        now = time.monotonic()
+        seconds = min(ask.deadline_s for ask in group)
+        usual = min(view.config.deadlines.of(ask.kind) for ask in group)
+        if seconds < usual and now >= self._late_until:
+            # an absent seat has only a grace. One call at a time may take as long as ever: its answer comes too late,
+            # and tells the moderator that the seat is alive
+            seconds = usual
+            self._late_until = now + usual
+        return now + seconds - min(MARGIN_S, seconds / 20)
+
+    def _label_made_before(self, ask: Ask, view: SeatView) -> Answer | None:
+        """Return the label that came with a statement under the compact protocol, if there is one."""
+        if ask.kind != "assess_own" or ask.about is None or not self._labels:
+            return None
+        return self._labels.pop(view.statements[ask.about].text.strip(), None)
+
+    async def _take(self, turn: Turn, outlet: Outlet) -> None:
+        try:
+            await self._converse(turn, outlet)
+        except Exception as error:
+            logger.exception("%s: a call failed inside the brain", turn.seat)
+            note = f"the brain failed: {type(error).__name__}"
+            for ask in turn.asks:
+                outlet.answer(ask, Answer(None, fault="failed", note=note))
+
+    async def _converse(self, turn: Turn, outlet: Outlet) -> None:
+        completion = await self._ask(turn, turn.prompt, outlet)
+        answers = turn.read(completion)
+        wanting = self._hand_in(turn, answers, outlet)
+        if not wanting or completion.timed_out:
+            return
+        if completion.error is None and time.monotonic() < turn.deadline:
+            reply = completion.text or completion.refusal or ""
+            note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in wanting))
+            prompt = self._writer.reask(turn.prompt, reply, note)
+            outlet.segments(prompt.fresh)
+            again = await self._ask(turn, prompt, outlet, reask=True)
+            if again.error is None and not again.timed_out:
+                second = turn.read(again)
+                answers |= {
+                    name: replace(second[name], reading="reasked") if second[name].content is not None else second[name]
+                    for name in wanting
+                }
+        self._hand_in(turn, answers, outlet, wanting)
+
+    async def _ask(self, turn: Turn, prompt: Prompt, outlet: Outlet, *, reask: bool = False) -> Completion:
+        first = turn.asks[0]
+        question = Question(self._model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline)
+        completion = await self._gateway.complete(question)
+        outlet.called(report(turn, self._model, prompt, completion, reask=reask))
+        return completion
+
+    def _hand_in(
+        self, turn: Turn, answers: Mapping[str, Answer], outlet: Outlet, last: Sequence[str] = ()
+    ) -> list[str]:
+        """Answer what can be answered, and what is in `last` even if it cannot; returns the parts still wanting.
+
+        At first all parts are looked at; with `last`, only those.
+        """
+        wanting = []
+        for ask in turn.asks:
+            name = part_name(ask.kind, ask.about)
+            if last and name not in last:
+                continue
+            answer = answers.get(name)
+            if answer is None:
+                continue
+            if answer.content is None and not last:
+                wanting.append(name)
+                continue
+            if turn.labels:
+                self._keep_label(answer, answers.get("label"))
+            outlet.answer(ask, answer)
+        return wanting
+
+    def _keep_label(self, said: Answer, label: Answer | None) -> None:
+        """Remember the label of a statement until it is asked for; one that cannot be read is asked for anew."""
+        words = said.content
+        text = words.text if isinstance(words, Speech) else words.reason if isinstance(words, Ballot) else None
+        if label is not None and label.content is not None and text:
+            self._labels[text.strip()] = label
+
+
+def _groups(asks: tuple[Ask, ...], *, compact: bool) -> list[tuple[Ask, ...]]:
+    """Return the requests that go into one call each, in order."""
+    if not compact:
+        return [(ask,) for ask in asks]
+    together = tuple(ask for ask in asks if ask.kind in _TOGETHER)
+    alone: list[tuple[Ask, ...]] = [(ask,) for ask in asks if ask.kind not in _TOGETHER]
+    return [together, *alone] if together else alone

@@ -1,0 +1,263 @@
+"""`Calling`: one question on its way: waits, attempts, back-off, adjustments, until there is a reply or none."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from players.llm.call import Completion, Question
+from players.llm.capability import Shape, cut_before_text, failed_generation
+from players.llm.circuit import Down
+from players.llm.client import Failed
+from players.llm.endpoint import Server
+from players.llm.limits import Pass, Paused, urgency
+from players.llm.retry import Backoff, Failure
+from players.llm.wire import Reply, body_of, estimated_tokens, parameters_of
+from wolfbus.messages.calls import Scalar
+
+if TYPE_CHECKING:
+    from players.llm.budget import Budget, Reservation
+
+_ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
+
+
+class Calling:
+    """One question and its attempts; to be run once, within the gateway's loop.
+
+    Args:
+        question: what is asked.
+        server: where.
+        budget: what calls may cost.
+        backoff: time between attempts.
+        attempts: tries, the first included; the endpoint's unless given.
+        again_if_cut: whether a reply that was cut off before it said anything is asked for once more, with more room.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        server: Server,
+        budget: Budget | None,
+        backoff: Backoff,
+        *,
+        attempts: int | None = None,
+        again_if_cut: bool = True,
+    ) -> None:
+        self._question = question
+        self._model = question.model
+        self._server = server
+        self._budget = budget
+        self._backoff = backoff
+        self._limit = attempts or server.endpoint.attempts
+        self._may_double = again_if_cut
+        self._capability = server.capability(question.model.model)
+        self._began = time.monotonic()
+        given: float | None = getattr(self._model.timeouts, question.purpose)
+        self._attempt_s = given or (question.deadline - self._began) / 2
+        self._rank = (urgency(question.purpose), server.gate.number())
+        self._attempts = 0
+        self._tries = 0
+        self._adjusted = 0
+        self._queue_s = 0.0
+        self._sent_at: float | None = None
+        self._queue_before = 0.0
+        self._half: Reply | None = None
+        self._last_failure = ""
+        self._tokens: dict[str, int | None] = {}
+        self._parameters: dict[str, Scalar] = {}
+
+    async def run(self) -> Completion:
+        """Ask until there is a reply, or there will be none.
+
+        Raises:
+            WolfError: the budget ends here, or it cannot be kept.
+        """
+        if self._began >= self._question.deadline:
+            return self._completion(error="the request's time was over before it was asked", timed_out=True)
+        try:
+            # the loop's clock is time.monotonic
+            async with asyncio.timeout_at(self._question.deadline):
+                return self._with(await self._reply())
+        except TimeoutError:
+            if self._half is not None:
+                return self._with(self._half)
+            said = f"; before that: {self._last_failure}" if self._last_failure else ""
+            error = f"no reply from {self._server.url} in the request's time{said}"
+            return self._completion(error=error, timed_out=True)
+        except Failed as failed:
+            if self._half is not None:
+                return self._with(self._half)
+            tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
+            return self._completion(error=f"{failed.failure.line}{tries}")
+
+    def cancelled(self) -> Completion:
+        """Return what came of it when it was cancelled."""
+        return self._completion(error="cancelled")
+
+    async def _reply(self) -> Reply:
+        reply = await self._reply_of(self._model.max_tokens)
+        if reply.cut and self._may_double:
+            # should the second time bring nothing, half a reply is worth more than none
+            self._half = reply
+            reply = await self._reply_of(2 * self._model.max_tokens)
+        return reply
+
+    async def _reply_of(self, max_tokens: int) -> Reply:
+        while True:
+            shape = self._capability.for_model(self._model)
+            try:
+                return await self._attempt(shape, max_tokens)
+            except Failed as failed:
+                failure = failed.failure
+            except Paused as pause:
+                line = f"{self._server.url} asked to be left alone for another {pause.seconds:.3g} s"
+                raise Failed(Failure("busy", f"{line}, longer than this call can wait", again=False)) from None
+            except Down as down:
+                raise Failed(Failure("connection", str(down), again=False)) from None
+            self._last_failure = failure.line
+            if self._capability.learn(failure, shape, self._model) and self._adjusted < _ADJUSTMENTS:
+                self._adjusted += 1
+                continue
+            if cut_before_text(failure):
+                return Reply(None, finish="length")
+            await self._wait_after(failure)
+
+    async def _wait_after(self, failure: Failure) -> None:
+        """Wait until another attempt makes sense.
+
+        Raises:
+            Failed: none does.
+        """
+        left = self._question.deadline - time.monotonic()
+        if failure.wait is not None and failure.trouble == "busy":
+            self._server.gate.pause(failure.wait)
+        self._tries += 1
+        if self._tries >= self._limit or not (failure.again or failed_generation(failure)):
+            raise Failed(failure)
+        if failure.wait is None:
+            await asyncio.sleep(min(self._backoff.delay(self._tries), left / 2))
+            return
+        if failure.wait >= left:
+            line = f"{failure.line}; it asks to wait for {failure.wait:.3g} s, longer than this call can"
+            raise Failed(replace(failure, line=line))
+        # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
+        jitter = min(self._backoff.delay(self._tries), (left - failure.wait) / 2)
+        await asyncio.sleep(jitter if failure.trouble == "busy" else failure.wait + jitter)
+
+    async def _attempt(self, shape: Shape, max_tokens: int) -> Reply:
+        """Wait for leave, make one request, and see to it that everybody hears what came of it."""
+        trial, given = await self._leave(estimated_tokens(self._question, max_tokens))
+        reservation: Reservation | None = None
+        reply: Reply | None = None
+        failure: Failure | None = None
+        sent = False
+        try:
+            if self._budget is not None:
+                asked_at = time.monotonic()
+                reservation = await self._budget.reserve(self._question, 1)
+                self._queue_s += time.monotonic() - asked_at
+            sent = True
+            reply = await self._send(shape, max_tokens)
+        except Failed as failed:
+            failure = failed.failure
+            raise
+        finally:
+            used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
+            self._server.gate.leave(given, used if sent else 0, sent=sent)
+            self._tell_circuit(reply, failure, trial=trial, sent=sent)
+            if reservation is not None:
+                _settle(reservation, reply, failure, sent=sent)
+        return reply
+
+    async def _leave(self, tokens: int) -> tuple[bool, Pass]:
+        """Wait until the endpoint is up and its limits leave room; returns whether this is the trial, and the pass."""
+        began = time.monotonic()
+        gate, circuit = self._server.gate, self._server.circuit
+        try:
+            while True:
+                trial = await circuit.ready(self._rank)
+                try:
+                    given = await gate.enter(*self._rank, tokens, self._question.deadline)
+                except BaseException:
+                    circuit.give_up(trial=trial)
+                    raise
+                if trial or circuit.closed:
+                    return trial, given
+                # it opened while this call waited at the gate
+                gate.leave(given, 0, sent=False)
+        finally:
+            self._queue_s += time.monotonic() - began
+
+    async def _send(self, shape: Shape, max_tokens: int) -> Reply:
+        body = body_of(self._question, shape, max_tokens)
+        self._parameters = parameters_of(self._question, shape, max_tokens)
+        now = time.monotonic()
+        if self._sent_at is None:
+            self._sent_at, self._queue_before = now, self._queue_s
+        self._attempts += 1
+        left = self._question.deadline - now
+        reply = await self._server.client.post(
+            body, self._model.model, self._attempt_s if self._attempt_s < left else None
+        )
+        for name in _COUNTS:
+            self._tokens[name] = _sum(self._tokens.get(name), getattr(reply, name))
+        return reply
+
+    def _tell_circuit(self, reply: Reply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
+        circuit = self._server.circuit
+        if failure is not None and failure.sick:
+            circuit.failed(failure.line, trial=trial)
+        elif reply is not None or failure is not None:
+            circuit.succeeded()
+        elif sent and time.monotonic() >= self._question.deadline:
+            circuit.failed(f"{self._server.url}: no reply in a request's time", trial=trial)
+        else:
+            circuit.give_up(trial=trial)
+
+    def _with(self, reply: Reply) -> Completion:
+        filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
+        error = f"{self._server.url}: its content filter kept the reply back" if filtered else None
+        return replace(
+            self._completion(error=error),
+            text=reply.text,
+            thought=reply.thought,
+            refusal=reply.refusal,
+            finish=reply.finish,
+        )
+
+    def _completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
+        latency = 0.0
+        if self._sent_at is not None:
+            latency = time.monotonic() - self._sent_at - (self._queue_s - self._queue_before)
+        return Completion(
+            error=error,
+            timed_out=timed_out,
+            attempts=self._attempts,
+            queue_s=self._queue_s,
+            latency_s=max(0.0, latency),
+            prompt_tokens=self._tokens.get("prompt_tokens"),
+            cached_tokens=self._tokens.get("cached_tokens"),
+            completion_tokens=self._tokens.get("completion_tokens"),
+            parameters=self._parameters,
+        )
+
+
+_COUNTS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)
+
+
+def _settle(reservation: Reservation, reply: Reply | None, failure: Failure | None, *, sent: bool) -> None:
+    if reply is not None:
+        counts = {name: getattr(reply, name) for name in _COUNTS}
+        reservation.settle(Completion(text=reply.text, attempts=1, **counts), 0)
+    elif not sent:
+        reservation.settle(Completion())
+    else:
+        # cancelled on its way, it may have been charged as well
+        charged = failure is None or failure.charged
+        reservation.settle(Completion(error="no reply", attempts=1), int(charged))

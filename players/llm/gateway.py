@@ -1,0 +1,172 @@
+"""`Gateway`: the process's way to language models: one event loop for all seats and games, no thread per call."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from players.llm.accounts import Accounts, cost_of
+from players.llm.call import Completion, Question
+from players.llm.calling import Calling
+from players.llm.endpoint import Server, Tempo
+from players.llm.keys import Keys
+from players.llm.loop import Job, Loop
+from players.llm.probe import PROBE_ATTEMPTS, probe
+from players.llm.settings import Endpoint, Model
+from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, WolfError
+
+if TYPE_CHECKING:
+    from players.llm.budget import Budget
+    from players.llm.cassette import Cassette
+
+__all__ = ["Gateway", "Job", "Tempo"]
+
+logger = logging.getLogger(__name__)
+
+
+class Gateway:
+    """Puts questions to models, and brings back what came of them.
+
+    A question goes through these steps:
+
+    1. A cassette that holds the reply gives it, and no server is asked.
+    2. The endpoint's circuit: calls wait while it is down, and fail at once if it stays down.
+    3. Its gate: calls in flight, requests and tokens per minute, pauses that the server asked for. What the game
+       waits for goes before judgements and labels.
+    4. The budget sets aside what the request could take.
+    5. The request, within its time; it is tried again where that makes sense, in another shape where the server does
+       not take this one, and with more room where the reply was cut off before it said anything.
+    6. Tokens are counted, the cassette is kept.
+
+    Args:
+        budget: what calls may cost in all; None for any amount.
+        cassette: where replies are recorded or played from; None for neither.
+        fatal: told once, in the gateway's thread, that no more calls can be made: the budget is spent, or the cassette
+            lacks a reply.
+        environment: where keys are looked up before ``.env``; `os.environ` unless given.
+        tempo: how fast things go wrong, and right again.
+
+    Attributes:
+        accounts: what calls took so far.
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: Budget | None = None,
+        cassette: Cassette | None = None,
+        fatal: Callable[[WolfError], None] | None = None,
+        environment: Mapping[str, str] | None = None,
+        tempo: Tempo | None = None,
+    ) -> None:
+        self.accounts = Accounts()
+        self._budget = budget
+        self._cassette = cassette
+        self._fatal = fatal
+        self._ended = False
+        self._imported = False
+        self._keys = Keys(environment)
+        self._tempo = tempo or Tempo()
+        self._servers: dict[Endpoint, Server] = {}
+        self._loop = Loop("model-gateway")
+
+    def start(self, jobs: Sequence[Coroutine[Any, Any, None]]) -> list[Job]:
+        """Begin jobs, in order, with one message to the loop, and return at once; safe from any thread.
+
+        On a gateway that is closed, nothing begins and nothing is returned.
+        """
+        self._import_client()
+        return self._loop.start(jobs)
+
+    async def complete(self, question: Question) -> Completion:
+        """Put one question, from a job of this gateway.
+
+        Returns:
+            What came of it, whatever went wrong.
+
+        Raises:
+            asyncio.CancelledError: the job was cancelled.
+        """
+        try:
+            if self._cassette is not None and (found := self._cassette.find(question)) is not None:
+                self.accounts.add(question.model.model, question.purpose, found, from_cassette=True)
+                return found
+            completion = await self._ask(question)
+            return completion if self._cassette is None else self._cassette.keep(question, completion)
+        except (BudgetSpent, CassetteError, ConfigError) as error:
+            self._end(error)
+            return Completion(error=str(error))
+        except WolfError as error:
+            # there is no key
+            return Completion(error=str(error))
+        except Exception as error:
+            logger.exception("%s: a call failed inside the gateway", question.label)
+            return Completion(error=f"the gateway failed: {type(error).__name__}")
+
+    def probe(self, models: Iterable[Model]) -> None:
+        """Ask each model something small, all at once, and find out what its server takes. Not from a job.
+
+        Of several models with the same name on the same endpoint, one is asked; none if a cassette is played.
+
+        Raises:
+            PlayerError: one does not answer, or has no key, or the budget does not allow it; one clear line.
+        """
+        if self._cassette is not None and self._cassette.plays:
+            return
+        self._import_client()
+        self._loop.run(probe(models, partial(self._ask, attempts=PROBE_ATTEMPTS, again_if_cut=False)))
+
+    def close(self) -> None:
+        """Cancel all jobs, close all connections and end the thread; safe from any thread, and a second time."""
+        self._loop.close(self._close_servers())
+
+    async def _ask(self, question: Question, *, attempts: int | None = None, again_if_cut: bool = True) -> Completion:
+        """Ask a server, and count what it took."""
+        server = self._server(question.model.endpoint)
+        calling = Calling(
+            question, server, self._budget, self._tempo.backoff, attempts=attempts, again_if_cut=again_if_cut
+        )
+        try:
+            completion = await calling.run()
+        except asyncio.CancelledError:
+            self._count(question, calling.cancelled())
+            raise
+        return self._count(question, completion)
+
+    def _count(self, question: Question, completion: Completion) -> Completion:
+        model = question.model
+        completion = replace(completion, cost_usd=cost_of(model.price, completion))
+        self.accounts.add(model.model, question.purpose, completion)
+        return completion
+
+    def _server(self, endpoint: Endpoint) -> Server:
+        server = self._servers.get(endpoint)
+        if server is None:
+            server = self._servers[endpoint] = Server(endpoint, self._keys, self._tempo)
+        return server
+
+    def _end(self, error: WolfError) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        logger.error("%s", error)
+        if self._fatal is not None:
+            try:
+                self._fatal(error)
+            except Exception:
+                logger.exception("ending the games failed")
+
+    def _import_client(self) -> None:
+        """Import the client library here, once: it takes half a second, for which the loop would stand still."""
+        if not self._imported and not (self._cassette is not None and self._cassette.plays):
+            import_module("openai")
+            self._imported = True
+
+    async def _close_servers(self) -> None:
+        for server in self._servers.values():
+            await server.close()

@@ -1,0 +1,132 @@
+"""Keys of endpoints: where they are looked up, and how they are kept out of everything that is written."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from players.llm.settings import Endpoint, checked_url
+from wolfbus.errors import PlayerError
+from wolfbus.printable import printable
+
+OPENAI_URL: Final = "https://api.openai.com/v1"
+NO_KEY: Final = "none"
+"""What is sent to servers that need no key; the client library insists on something."""
+
+ERROR_SHOWN: Final = 300
+"""Characters that are kept of a server's message."""
+
+_LEAST: Final = 4
+_HIDDEN: Final = "[key]"
+_LIKE_A_KEY: Final = re.compile(
+    r"(?i:\bbearer\s+)[^\s\"',;]+"
+    # prefixes that providers give their keys, masked or not
+    r"|\b(?:sk|pk|rk|gsk|csk|xai|hf|nvapi|fw|tgp|sess|pplx|key|api[-_]?key)[-_][\w*.…-]{4,}"
+    r"|\bAIza[\w*.…-]{4,}|\beyJ[\w-]{8,}[\w.-]*"
+    # what somebody masked with stars
+    r"|[\w-]*\*{3,}[\w*-]*"
+    # UUIDs, and long words that nobody speaks
+    r"|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
+    r"|\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{32,}\b"
+)
+_WORD: Final = re.compile(r"[\w-]{6,}")
+
+
+class Keys:
+    """Looks keys and addresses up in the environment, then in ``.env`` of the current folder.
+
+    What ``.env`` holds never gets into `os.environ`: child processes have no business with it.
+
+    Args:
+        environment: stands in for `os.environ`.
+    """
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment: Mapping[str, str] = os.environ if environment is None else environment
+        self._file: Mapping[str, str | None] | None = None
+
+    def url(self, endpoint: Endpoint) -> str:
+        """Return an endpoint's base URL.
+
+        Raises:
+            PlayerError: OPENAI_BASE_URL is no URL, or ``.env`` cannot be read.
+        """
+        if endpoint.url is not None:
+            return endpoint.url
+        given = self._find("OPENAI_BASE_URL")
+        try:
+            return checked_url(given) if given else OPENAI_URL
+        except ValueError as error:
+            raise PlayerError(f"OPENAI_BASE_URL: {error}") from None
+
+    def key(self, endpoint: Endpoint) -> str | None:
+        """Return an endpoint's key; None where there is none and the server may need none.
+
+        Raises:
+            PlayerError: OpenAI's own server needs a key and there is none, or it cannot be one, or ``.env`` cannot be
+                read.
+        """
+        key = (self._find(endpoint.key_env) or "").strip()
+        if not key:
+            url = self.url(endpoint)
+            host = urlsplit(url).hostname or ""
+            if host == "openai.com" or host.endswith(".openai.com"):
+                raise PlayerError(
+                    f"no key for {url}: set the environment variable {endpoint.key_env}, or put it into .env here"
+                )
+            return None
+        if not (key.isascii() and key.isprintable() and " " not in key):
+            raise PlayerError(f"{endpoint.key_env} holds no key: it has blanks or characters that no key has")
+        return key
+
+    def _find(self, name: str) -> str | None:
+        if found := self._environment.get(name):
+            return found
+        if self._file is None:
+            self._file = _dotenv()
+        return self._file.get(name)
+
+
+def _dotenv() -> Mapping[str, str | None]:
+    path = Path.cwd() / ".env"
+    if not path.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    try:
+        return dotenv_values(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise PlayerError(f"{path}: {reason}") from None
+
+
+def redacted(text: str, key: str | None, limit: int = ERROR_SHOWN) -> str:
+    """Return a server's message on one line, with whatever is a key, a part of ours, or looks like one taken out.
+
+    Args:
+        text: what the server said; servers quote keys, in parts or masked.
+        key: ours, if there is one.
+        limit: characters of the result at most.
+    """
+    text = without_key(text[: 8 * limit + 64], key)
+    if key is not None:
+        text = _WORD.sub(lambda word: _HIDDEN if word[0] in key else word[0], text)
+    return printable(_LIKE_A_KEY.sub(_HIDDEN, text), limit)
+
+
+def without_key(text: str, key: str | None) -> str:
+    """Return a model's text with our key taken out, should a server have put it there."""
+    if key is None or len(key) < _LEAST or key not in text:
+        return text
+    return text.replace(key, _HIDDEN)
+
+
+def quiet_client_logs() -> None:
+    """Keep the client library's loggers from writing requests and headers, whatever level the process logs at."""
+    for name in ("openai", "httpx2", "httpcore2", "httpx", "httpcore", "aiohttp.client", "aiohttp.internal"):
+        logging.getLogger(name).setLevel(logging.WARNING)

@@ -1,0 +1,222 @@
+"""`Gate`: what stands before an endpoint: calls in flight, requests and tokens per minute, pauses it asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+from players.llm.call import Purpose
+
+MINUTE: Final = 60.0
+
+_SECOND: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
+
+
+def urgency(purpose: Purpose) -> int:
+    """Return which calls go first: 0 for what the game waits for, 1 for judgements and labels."""
+    return 1 if purpose in _SECOND else 0
+
+
+class Paused(Exception):  # noqa: N818 - a state of the endpoint
+    """The server asked to be left alone for longer than a call can wait.
+
+    Attributes:
+        seconds: how long from now.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class Window:
+    """Keeps a sum over any stretch of time within a limit; a single amount beyond it passes alone.
+
+    Args:
+        limit: what may be spent in a stretch; None for any amount.
+        length: the stretch, in seconds.
+    """
+
+    def __init__(self, limit: float | None, length: float = MINUTE) -> None:
+        self._limit = limit
+        self._length = length
+        self._spent: deque[Spent] = deque()
+        self._sum = 0.0
+
+    def free_at(self, amount: float, now: float) -> float:
+        """Return from when on `amount` may be spent; not after `now` if it may be now."""
+        if self._limit is None:
+            return now
+        self._forget(now)
+        over = self._sum + amount - self._limit
+        if over <= 0 or not self._spent:
+            return now
+        for spent in self._spent:
+            over -= spent.amount
+            if over <= 0:
+                return spent.at + self._length
+        return self._spent[-1].at + self._length
+
+    def spend(self, amount: float, now: float) -> Spent | None:
+        """Count an amount; what is returned can be corrected."""
+        if self._limit is None:
+            return None
+        spent = Spent(now, amount)
+        self._spent.append(spent)
+        self._sum += amount
+        return spent
+
+    def correct(self, spent: Spent | None, amount: float) -> None:
+        """Put what an amount turned out to be in the place of what was counted."""
+        if spent is not None and not spent.forgotten:
+            self._sum += amount - spent.amount
+            spent.amount = amount
+
+    def _forget(self, now: float) -> None:
+        while self._spent and self._spent[0].at + self._length <= now:
+            gone = self._spent.popleft()
+            gone.forgotten = True
+            self._sum -= gone.amount
+        if not self._spent:
+            self._sum = 0.0
+
+
+@dataclass(slots=True)
+class Spent:
+    """An amount that counts for a while."""
+
+    at: float
+    amount: float
+    forgotten: bool = False
+
+
+@dataclass(slots=True)
+class Pass:
+    """Leave to make one request; to be given back."""
+
+    requests: Spent | None
+    tokens: Spent | None
+
+
+@dataclass(slots=True, order=True)
+class _Waiting:
+    urgency: int
+    number: int
+    tokens: float
+    deadline: float
+    opened: asyncio.Future[Pass]
+
+
+class Gate:
+    """Lets requests through, the urgent before the others and the early before the late, as far as limits allow.
+
+    For one event loop, whose clock is `time.monotonic`.
+
+    Args:
+        at_once: requests in flight.
+        requests: how many in any minute; None for no limit.
+        tokens: how many in any minute, prompts and replies; None for no limit.
+        minute: its length in seconds.
+    """
+
+    def __init__(
+        self, at_once: int, requests: float | None = None, tokens: float | None = None, *, minute: float = MINUTE
+    ) -> None:
+        self._free = at_once
+        self._requests = Window(requests, minute)
+        self._tokens = Window(tokens, minute)
+        self._paused_until = 0.0
+        self._queue: list[_Waiting] = []
+        self._numbers = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def number(self) -> int:
+        """Return a place in the order of calls; a call keeps its own over all attempts."""
+        self._numbers += 1
+        return self._numbers
+
+    @property
+    def paused_for(self) -> float:
+        """Seconds for which the server wants to be left alone."""
+        return max(0.0, self._paused_until - time.monotonic())
+
+    async def enter(self, urgency: int, number: int, tokens: float, deadline: float) -> Pass:
+        """Wait for leave to make a request.
+
+        Args:
+            urgency: 0 goes before 1.
+            number: the call's place among those.
+            tokens: how many the request will take, as far as one can tell.
+            deadline: monotonic time beyond which a pause makes waiting useless.
+
+        Raises:
+            Paused: the server wants to be left alone until after the deadline.
+        """
+        if self._paused_until > deadline:
+            raise Paused(self.paused_for)
+        now = time.monotonic()
+        if not self._queue and self._free > 0 and self._open_at(tokens, now) <= now:
+            return self._let_through(tokens, now)
+        waiting = _Waiting(urgency, number, tokens, deadline, asyncio.get_running_loop().create_future())
+        heapq.heappush(self._queue, waiting)
+        self._move()
+        try:
+            return await waiting.opened
+        except asyncio.CancelledError:
+            if waiting.opened.done() and not waiting.opened.cancelled() and waiting.opened.exception() is None:
+                self.leave(waiting.opened.result(), used=0, sent=False)
+            else:
+                waiting.opened.cancel()
+                self._move()
+            raise
+
+    def leave(self, given: Pass, used: float | None, *, sent: bool = True) -> None:
+        """Give a place back.
+
+        Args:
+            given: what `enter` returned.
+            used: tokens that the request took; None if the server did not tell.
+            sent: whether a request was made at all.
+        """
+        self._free += 1
+        if used is not None:
+            self._tokens.correct(given.tokens, used)
+        if not sent:
+            self._requests.correct(given.requests, 0)
+        self._move()
+
+    def pause(self, seconds: float) -> None:
+        """Leave the server alone for so long; who cannot wait for its end is told at once."""
+        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+        for waiting in self._queue:
+            if waiting.deadline < self._paused_until and not waiting.opened.done():
+                waiting.opened.set_exception(Paused(self.paused_for))
+        self._move()
+
+    def _open_at(self, tokens: float, now: float) -> float:
+        return max(self._paused_until, self._requests.free_at(1, now), self._tokens.free_at(tokens, now))
+
+    def _let_through(self, tokens: float, now: float) -> Pass:
+        self._free -= 1
+        return Pass(self._requests.spend(1, now), self._tokens.spend(tokens, now))
+
+    def _move(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._queue:
+            first = self._queue[0]
+            if not first.opened.done():
+                if self._free <= 0:
+                    return
+                now = time.monotonic()
+                open_at = self._open_at(first.tokens, now)
+                if open_at > now:
+                    self._timer = asyncio.get_running_loop().call_at(open_at, self._move)
+                    return
+                first.opened.set_result(self._let_through(first.tokens, now))
+            heapq.heappop(self._queue)

@@ -1,0 +1,175 @@
+"""`Loop`: the one event loop that all model calls of a process run on, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final, TypeVar
+
+logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+_CLOSING_S: Final = 5.0
+
+
+class Job:
+    """A coroutine on the loop, to be looked at from any thread."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> None:
+        self._coroutine = coroutine
+        self._loop = loop
+        self._task: asyncio.Task[None] | None = None
+        self._cancelled = False
+        self._done = False
+
+    def done(self) -> bool:
+        """Return whether it is through, cancelled or not."""
+        return self._done
+
+    def cancel(self) -> None:
+        """Ask it to end; returns at once."""
+        if self._done:
+            return
+        self._cancelled = True
+        try:
+            self._loop.call_soon_threadsafe(self._cancel)
+        except RuntimeError:
+            # the loop is closed: nothing runs any more
+            self.drop()
+
+    def begin(self) -> None:
+        """Begin, in the loop's thread."""
+        if self._cancelled:
+            self.drop()
+        elif not self._done:
+            self._task = self._loop.create_task(self._coroutine)
+            self._task.add_done_callback(self._ended)
+
+    def drop(self) -> None:
+        """End it if it has not begun."""
+        if self._task is None and not self._done:
+            self._coroutine.close()
+            self._done = True
+
+    def _cancel(self) -> None:
+        if self._task is None:
+            self.drop()
+        else:
+            self._task.cancel()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._done = True
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("a job of model calls failed", exc_info=error)
+
+
+class Loop:
+    """An event loop in a daemon thread that starts with the first job and ends with `close`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def start(self, coroutines: Sequence[Coroutine[Any, Any, None]]) -> list[Job]:
+        """Begin some coroutines, in order, with a single message to the loop; on a closed loop, drop them."""
+        loop = self._running()
+        if loop is None:
+            for coroutine in coroutines:
+                coroutine.close()
+            return []
+        jobs = [Job(coroutine, loop) for coroutine in coroutines]
+        try:
+            loop.call_soon_threadsafe(_begin, jobs)
+        except RuntimeError:
+            # closed in between
+            for job in jobs:
+                job.drop()
+        return jobs
+
+    def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
+        """Run a coroutine and wait for it; not from the loop's own thread.
+
+        Raises:
+            RuntimeError: the loop is closed.
+            concurrent.futures.CancelledError: it was closed meanwhile.
+        """
+        loop = self._running()
+        if loop is None:
+            coroutine.close()
+            raise RuntimeError("the loop of model calls is closed")
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        try:
+            return future.result()
+        except BaseException:
+            # such as a key press
+            future.cancel()
+            raise
+
+    def close(self, last: Coroutine[Any, Any, None]) -> None:
+        """Cancel all jobs, run a last coroutine, and end the thread. A second time, and without a job, nothing runs.
+
+        From the loop's own thread it returns at once, and the end comes when the caller is through.
+        """
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            closed, self._closed = self._closed, True
+        if closed or loop is None or thread is None:
+            last.close()
+            return
+        asyncio.run_coroutine_threadsafe(_end(loop, last), loop)
+        if thread is not threading.current_thread():
+            thread.join(2 * _CLOSING_S)
+            if thread.is_alive():
+                logger.warning("the thread of model calls does not end")
+
+    def _running(self) -> asyncio.AbstractEventLoop | None:
+        with self._lock:
+            if self._closed:
+                return None
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=_serve, args=(self._loop,), name=self._name, daemon=True)
+                self._thread.start()
+            return self._loop
+
+
+def _begin(jobs: Sequence[Job]) -> None:
+    for job in jobs:
+        job.begin()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        loop.run_until_complete(_cancel_all(loop))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        asyncio.set_event_loop(None)
+        # it leaves alone the threads that look up host names, which may take half a minute over it
+        loop.close()
+
+
+async def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    this = asyncio.current_task()
+    others = [task for task in asyncio.all_tasks(loop) if task is not this]
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=_CLOSING_S)
+
+
+async def _end(loop: asyncio.AbstractEventLoop, last: Coroutine[Any, Any, None]) -> None:
+    await _cancel_all(loop)
+    try:
+        async with asyncio.timeout(_CLOSING_S):
+            await last
+    except Exception:
+        logger.exception("closing the connections to models failed")
+    finally:
+        loop.stop()

@@ -1,0 +1,109 @@
+"""`Turn`: one call to a model as its seat sees it: what it answers, how its reply is read, what is reported of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from players.brain import Answer
+from players.llm.call import Completion
+from players.llm.prompts.forms import part_name
+from players.llm.prompts.prompt import Prompt
+from players.llm.settings import Model
+from wolfbus.messages.calls import REPLY_KEPT, Call
+from wolfbus.messages.delivery import Ask
+from wolfbus.reading import Read, Wanted, read, read_parts
+
+_RAW_KEPT = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one call is to answer, and what of the view is needed to read its reply.
+
+    Attributes:
+        asks: the requests; one but for the compact protocol.
+        labels: whether the reply also labels the statement, or the vote's reason, that it makes.
+        prompt: what is sent.
+        seat: who is asked.
+        names: all players.
+        bid_max: the highest bid.
+        deadline: monotonic time by which the reply must be there.
+    """
+
+    asks: tuple[Ask, ...]
+    labels: bool
+    prompt: Prompt
+    seat: str
+    names: tuple[str, ...]
+    bid_max: int
+    deadline: float
+
+    def read(self, completion: Completion) -> dict[str, Answer]:
+        """Return the answer to each request, and the label if there is one, by the names of `part_name`.
+
+        Nothing is returned for a call whose time ran out: the moderator sees that by itself.
+        """
+        names = [part_name(ask.kind, ask.about) for ask in self.asks]
+        if completion.timed_out:
+            return {}
+        if completion.error is not None:
+            failed = Answer(None, fault="failed", note=completion.error[:300], thought=completion.thought)
+            return dict.fromkeys(names, failed)
+        if completion.refusal is not None and not (completion.text or "").strip():
+            note = "the model refused"
+            refused = Answer(None, completion.thought, raw=completion.refusal, fault="unparseable", note=note)
+            return dict.fromkeys(names, refused)
+        text = completion.text or ""
+        return {name: _answer(each, text, completion) for name, each in self._parts(text).items()}
+
+    def _parts(self, text: str) -> dict[str, Read]:
+        if len(self.asks) == 1 and not self.labels:
+            ask = self.asks[0]
+            only = read(ask.kind, text, legal=ask.legal, names=self.names, bid_max=self.bid_max)
+            return {part_name(ask.kind, ask.about): only}
+        wanted = {
+            part_name(ask.kind, ask.about): Wanted(ask.kind, ask.legal, self.names, self.bid_max) for ask in self.asks
+        }
+        if self.labels:
+            wanted["label"] = Wanted("assess_own", None, self.names, self.bid_max)
+        return read_parts(text, wanted)
+
+
+def _answer(part: Read, text: str, completion: Completion) -> Answer:
+    thought = "\n\n".join(filter(None, (completion.thought, part.thought))) or None
+    if part.content is None:
+        return Answer(None, thought, raw=text[:_RAW_KEPT], fault=part.fault, note=part.note)
+    reading = part.reading or "clean"
+    # the call's own report has the text, too; it stands beside the answer where reading it took liberties
+    return Answer(part.content, thought, reading, raw=None if reading == "clean" else text[:_RAW_KEPT])
+
+
+def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, reask: bool) -> Call:
+    """Return what the record is told of a call."""
+    text = completion.text or completion.refusal
+    cut = text is not None and len(text) > REPLY_KEPT
+    return Call(
+        requests=tuple(ask.id.split("/", 1)[1] for ask in turn.asks),
+        seat=turn.seat,
+        kind=turn.asks[0].kind,
+        reask=reask,
+        model=model.model,
+        parameters=dict(completion.parameters),
+        prompt=prompt.heads,
+        attempts=completion.attempts,
+        queue_s=round(completion.queue_s, 3),
+        latency_s=round(completion.latency_s, 3),
+        prompt_tokens=completion.prompt_tokens,
+        cached_tokens=completion.cached_tokens,
+        completion_tokens=completion.completion_tokens,
+        cost_usd=completion.cost_usd,
+        finish=completion.finish,
+        error=completion.error,
+        reply=None if text is None else printable_text(text[:REPLY_KEPT]),
+        reply_length=len(text) if text is not None and cut else None,
+    )
+
+
+def printable_text(text: str) -> str:
+    """Return `text` with U+FFFD for lone surrogates, which no file or stream can hold."""
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text

@@ -1,0 +1,153 @@
+"""What a run's model calls took is summed truthfully, and no price is ever made up."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from players.llm import accounts as module
+from players.llm.accounts import Accounts, cost_of, dollars
+from players.llm.call import Completion
+from players.llm.settings import Price
+
+from .calls import PRICE, reply
+
+
+def priced(completion: Completion, price: Price | None = PRICE) -> Completion:
+    return replace(completion, cost_usd=cost_of(price, completion))
+
+
+def test_tokens_in_the_cache_cost_the_cached_price() -> None:
+    assert cost_of(PRICE, reply(1_000_000, 500_000, 400_000)) == 0.6 * 0.15 + 0.4 * 0.075 + 0.5 * 0.6
+
+
+def test_tokens_in_the_cache_cost_as_others_without_a_cached_price() -> None:
+    assert cost_of(Price(input=2.0, output=8.0), reply(500_000, 0, 400_000)) == 1.0
+
+
+def test_more_cached_tokens_than_the_prompt_has_never_make_a_call_cheaper_than_all_cached() -> None:
+    assert cost_of(PRICE, reply(1_000_000, 0, 9_000_000)) == 0.075
+
+
+def test_there_is_no_cost_without_a_price_or_without_tokens() -> None:
+    assert cost_of(None, reply()) is None
+    assert cost_of(PRICE, reply(None, 5)) is None
+    assert cost_of(PRICE, reply(5, None)) is None
+    assert cost_of(Price(input=0.0, output=0.0), reply()) == 0
+
+
+def test_a_sum_of_money_shows_two_figures_however_small_it_is() -> None:
+    sums = (0.0, 0.31, 12.345, 1234.5, 0.0123, 0.00000456)
+    assert [dollars(each) for each in sums] == ["$0.00", "$0.31", "$12.35", "$1,234.50", "$0.012", "$0.0000046"]
+    assert dollars(0.98, 4) == "$0.9800"
+
+
+def test_a_line_says_what_a_model_took() -> None:
+    accounts = Accounts()
+    for number in range(409):
+        accounts.add("gpt-4o-mini", "bid", priced(reply(3000, 98, 2040, latency_s=0.8 if number < 380 else 2.1)))
+    for _ in range(3):
+        accounts.add("gpt-4o-mini", "vote", Completion(error="500 from the server", latency_s=99.0))
+    (line,) = accounts.lines()
+    assert line == (
+        "gpt-4o-mini: 412 calls (3 failed), 1.2 M prompt tokens (68 % cached), 40 k completion tokens, $0.15, "
+        "median 0.8 s, p95 2.1 s"
+    )
+
+
+def test_several_models_get_a_line_of_all() -> None:
+    accounts = Accounts()
+    accounts.add("a", "probe", priced(reply(100, 5, latency_s=0.02)))
+    accounts.add("b", "bid", reply(1500, 5, latency_s=11.0))
+    a, b, everything = accounts.lines()
+    assert a == "a: 1 call, 100 prompt tokens, 5 completion tokens, $0.000018, median 20 ms, p95 20 ms"
+    assert b == "b: 1 call, 1.5 k prompt tokens, 5 completion tokens, price not configured, median 11 s, p95 11 s"
+    assert everything.startswith("all models: 2 calls, 1.6 k prompt tokens, 10 completion tokens, at least $0.000018, ")
+
+
+def test_nothing_is_said_where_nothing_was_called() -> None:
+    accounts = Accounts()
+    assert accounts.lines() == []
+    total = accounts.summary()["total"]
+    assert (total["calls"], total["cost_usd"], total["latency_median_s"], total["cached_share"]) == (
+        0,
+        None,
+        None,
+        None,
+    )
+
+
+def test_calls_whose_tokens_are_unknown_are_counted_and_never_priced() -> None:
+    accounts = Accounts()
+    accounts.add("own", "speak", priced(reply(None, None)))
+    accounts.add("own", "speak", Completion(error="nobody listens", attempts=0))
+    accounts.add("own", "speak", Completion(error="no reply in time", timed_out=True, attempts=2))
+    total = accounts.summary()["models"]["own"]
+    assert (total["tokens_unknown"], total["cost_unknown"], total["cost_usd"]) == (2, 2, None)
+    assert (total["failed"], total["timed_out"], total["attempts"]) == (2, 1, 3)
+    (line,) = accounts.lines()
+    assert line == (
+        "own: 3 calls (1 failed, 1 timed out), tokens not counted by the server, cost not known, "
+        "median 0.8 s, p95 0.8 s"
+    )
+
+
+def test_a_cost_that_is_known_in_part_is_a_lower_bound() -> None:
+    accounts = Accounts()
+    accounts.add("m", "bid", priced(reply(1_000_000, 0)))
+    accounts.add("m", "bid", Completion(error="no reply in time", timed_out=True, attempts=1))
+    assert "(without 1 uncounted calls), at least $0.15" in accounts.lines()[0]
+
+
+def test_replies_from_a_cassette_are_summed_and_told_apart() -> None:
+    accounts = Accounts()
+    accounts.add("m", "bid", priced(reply(2_000_000, 0)))
+    accounts.add("m", "bid", priced(reply(1_000_000, 0)), from_cassette=True)
+    total = accounts.summary()["total"]
+    assert (total["calls"], total["from_cassette"]) == (2, 1)
+    assert (total["cost_usd"], total["cost_from_cassette_usd"]) == (0.3 + 0.15, 0.15)
+    assert "2 calls (1 from the cassette)" in accounts.lines()[0]
+    assert "$0.45 ($0.15 of it when the cassette was recorded)" in accounts.lines()[0]
+
+
+def test_the_summary_is_json_by_model_and_purpose() -> None:
+    accounts = Accounts()
+    accounts.add("m", "bid", reply(10, 1, queue_s=0.5))
+    accounts.add("m", "vote", reply(20, 2, queue_s=1.5))
+    summary = json.loads(json.dumps(accounts.summary(), allow_nan=False))
+    assert summary["models"]["m"]["prompt_tokens"] == 30
+    assert summary["models"]["m"]["purposes"]["vote"]["prompt_tokens"] == 20
+    assert (summary["total"]["queue_s"], summary["total"]["queue_max_s"]) == (2.0, 1.5)
+
+
+def test_calls_counted_by_many_threads_are_all_there() -> None:
+    accounts = Accounts()
+
+    def count() -> None:
+        for _ in range(200):
+            accounts.add("m", "bid", reply(1, 1))
+
+    with ThreadPoolExecutor(8) as pool:
+        for each in [pool.submit(count) for _ in range(8)]:
+            each.result()
+    assert accounts.summary()["total"]["prompt_tokens"] == 1600
+
+
+def test_latencies_beyond_the_sample_keep_their_shape() -> None:
+    sample = module._Sample()
+    for number in range(3 * module.SAMPLE):
+        sample.add(number / (3 * module.SAMPLE))
+    median, p95 = sample.quantile(0.5), sample.quantile(0.95)
+    assert median is not None
+    assert p95 is not None
+    assert abs(median - 0.5) < 0.02
+    assert abs(p95 - 0.95) < 0.01
+    assert len(sample._kept) == module.SAMPLE
+
+
+def test_numbers_of_tokens_are_rounded_to_two_figures() -> None:
+    numbers = (999, 1000, 9_949, 9_950, 999_499, 999_500, 1_200_000, 999_500_000)
+    assert [module._count(number) for number in numbers] == [
+        "999", "1.0 k", "9.9 k", "10 k", "999 k", "1.0 M", "1.2 M", "1.0 G",
+    ]  # fmt: skip

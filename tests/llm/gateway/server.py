@@ -1,0 +1,172 @@
+"""A real HTTP server that answers chat completions by a script, one step per request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+
+def reply(text: Any = '{"bid": 1}', *, finish: str = "stop", usage: Any = None, **message: Any) -> bytes:
+    """The body of a chat completion."""
+    body: dict[str, Any] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "tiny",
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
+        ],
+    }
+    if usage is not None:
+        body["usage"] = usage
+    return json.dumps(body).encode()
+
+
+def usage(prompt: int = 100, completion: int = 20, cached: int | None = None) -> dict[str, Any]:
+    details = {} if cached is None else {"prompt_tokens_details": {"cached_tokens": cached}}
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion, **details}
+
+
+def error(message: str, **members: Any) -> bytes:
+    """The body of an error in OpenAI's form."""
+    return json.dumps({"error": {"message": message, "type": "invalid_request_error", **members}}).encode()
+
+
+class Latch:
+    """Holds replies back until a test, in another thread, lets them go."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.event = asyncio.Event()
+        self._loop = loop
+
+    def set(self) -> None:
+        self._loop.call_soon_threadsafe(self.event.set)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happens to one request."""
+
+    body: bytes = field(default_factory=reply)
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    after: Latch | None = None
+    hang: bool = False
+    reset: bool = False
+
+
+OK = Step()
+HANG = Step(hang=True)
+RESET = Step(reset=True)
+
+
+def refuse(status: int, message: str = "no", headers: Mapping[str, str] | None = None, **members: Any) -> Step:
+    return Step(error(message, **members), status, headers or {})
+
+
+class ScriptedServer:
+    """Plays its script, then `default`; keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.script: list[Step] = []
+        self.default = OK
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.times: list[float] = []
+        self.flying = 0
+        self.peak = 0
+        self.gone = 0
+        self._changed = threading.Condition()
+        self._loop = asyncio.new_event_loop()
+        self._runner: web.AppRunner | None = None
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.port = 0
+        self.open()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def plan(self, *steps: Step, default: Step = OK) -> None:
+        self.script, self.default = list(steps), default
+
+    def latch(self) -> Latch:
+        return Latch(self._loop)
+
+    def wait_for(self, requests: int, seconds: float = 20.0) -> None:
+        """Wait until so many requests have come in."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.bodies) >= requests, seconds), f"{len(self.bodies)} came"
+
+    def wait_gone(self, requests: int, seconds: float = 20.0) -> None:
+        """Wait until the clients of so many requests have gone away before the reply."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: self.gone >= requests, seconds), f"{self.gone} went away"
+
+    def questions(self) -> list[str]:
+        return [body["messages"][-1]["content"] for body in self.bodies]
+
+    def open(self) -> None:
+        """Listen, on the same port as before."""
+        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(10)
+
+    def shut(self) -> None:
+        """Stop listening and break all connections."""
+        asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(10)
+
+    def close(self) -> None:
+        self.shut()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    async def _open(self) -> None:
+        app = web.Application(client_max_size=1 << 24)
+        app.router.add_post("/v1/chat/completions", self._handle)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.01, handler_cancellation=True, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024, reuse_address=True)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    async def _shut(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        step = self.script.pop(0) if self.script else self.default
+        with self._changed:
+            self.bodies.append(body)
+            self.headers.append(dict(request.headers))
+            self.times.append(self._loop.time())
+            self.flying += 1
+            self.peak = max(self.peak, self.flying)
+            self._changed.notify_all()
+        try:
+            if step.after is not None:
+                await step.after.event.wait()
+            if step.hang:
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            with self._changed:
+                self.gone += 1
+                self._changed.notify_all()
+            raise
+        finally:
+            self.flying -= 1
+        if step.reset and request.transport is not None:
+            request.transport.abort()
+        return web.Response(body=step.body, status=step.status, headers=step.headers, content_type="application/json")
+
+
+def roles(body: Mapping[str, Any]) -> Sequence[str]:
+    return [message["role"] for message in body["messages"]]

@@ -1,0 +1,226 @@
+"""The gateway as a whole: probe, fatal ends, cassettes, budgets, closing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from players.llm.budget import Budget
+from players.llm.cassette import Cassette
+from players.llm.client import Client, Failed
+from players.llm.gateway import Gateway
+from players.llm.loop import Loop
+from players.llm.settings import Price
+from wolfbus.errors import BudgetSpent, CassetteError, PlayerError, WolfError
+
+from .conftest import FAST, Asking, MakeGateway, model_at, question
+from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply, usage
+
+
+def test_a_probe_asks_each_model_once_and_finds_out_what_its_server_takes(
+    asking: Asking, server: ScriptedServer
+) -> None:
+    server.plan(Step(error("response_format of type json_schema is not supported"), 400))
+    small, large = model_at(server, "small"), model_at(server, "large")
+    asking.gateway.probe([small, small.model_copy(update={"temperature": 1.0}), large])
+    assert sorted(body["model"] for body in server.bodies) in (["large", "large", "small"], ["large", "small", "small"])
+    assert all(body["max_tokens"] <= 256 for body in server.bodies)
+    target = next(body for body in server.bodies if body["response_format"]["type"] == "json_schema")
+    schema = target["response_format"]["json_schema"]["schema"]
+    assert None in schema["properties"]["target"]["enum"]
+    assert asking.gateway.accounts.summary()["total"]["calls"] == 2
+
+
+@pytest.mark.parametrize(
+    "step", [refuse(401), refuse(404), refuse(400, "context"), refuse(500), RESET, Step(b"<html>")]
+)
+def test_a_probe_says_in_one_line_what_is_wrong(asking: Asking, server: ScriptedServer, step: Step) -> None:
+    server.plan(default=step)
+    with pytest.raises(PlayerError, match=f"^tiny does not answer: {server.url}: [^\n]+$"):
+        asking.gateway.probe([model_at(server)])
+    assert len(server.bodies) <= 3
+
+
+def test_a_probe_of_a_dead_endpoint_is_over_soon(asking: Asking, server: ScriptedServer) -> None:
+    server.shut()
+    with pytest.raises(PlayerError, match=r"connection refused \(3 attempts\) \(and 1 more\)$"):
+        asking.gateway.probe([model_at(server), model_at(server, "other")])
+
+
+@pytest.mark.parametrize("text", ["", "Hello!", None])
+def test_a_probe_takes_any_answer(asking: Asking, server: ScriptedServer, text: str | None) -> None:
+    server.plan(default=Step(reply(text, finish="length")))
+    asking.gateway.probe([model_at(server)])
+    assert len(server.bodies) == 1
+
+
+def test_a_recorded_game_plays_without_a_server(
+    make_gateway: MakeGateway, server: ScriptedServer, tmp_path: Path
+) -> None:
+    model = model_at(server, price=Price(input=1, output=1))
+    server.plan(Step(reply('{"bid": 9}', usage=usage())))
+    with Cassette.record(tmp_path) as cassette:
+        asking = make_gateway(cassette=cassette)
+        recorded = asking.one(question(model))
+        again = asking.one(question(model))
+    assert (recorded.text, again.text, len(server.bodies)) == ('{"bid": 9}', '{"bid": 9}', 1)
+    server.shut()
+    ends: list[WolfError] = []
+    asking = make_gateway(cassette=Cassette.play(tmp_path), fatal=ends.append, environment={})
+    asking.gateway.probe([model])
+    assert asking.one(question(model)) == recorded
+    came = asking.all(*(question(model, "Something else?") for _ in range(3)))
+    assert all(each.error and "Ann" in each.error for each in came)
+    assert [type(end) for end in ends] == [CassetteError]
+
+
+def test_a_spent_budget_ends_all_games_once(make_gateway: MakeGateway, server: ScriptedServer) -> None:
+    ends: list[WolfError] = []
+    budget = Budget(tokens=10_000)
+    asking = make_gateway(budget=budget, fatal=ends.append)
+    server.plan(default=Step(reply(usage=usage(1000, 500))))
+    model = model_at(server, max_tokens=500)
+    came = [asking.one(question(model)) for _ in range(12)]
+    assert came[0].text
+    assert "the budget ends here" in str(came[-1].error)
+    assert [type(end) for end in ends] == [BudgetSpent]
+    assert 1500 <= budget.spent_tokens <= 10_000
+    assert budget.spent_tokens == 1500 * len(server.bodies)
+
+
+def test_all_that_was_set_aside_comes_back(make_gateway: MakeGateway, server: ScriptedServer) -> None:
+    budget = Budget(tokens=1_000_000)
+    asking = make_gateway(budget=budget)
+    server.plan(refuse(500), refuse(429), Step(reply(usage=usage(10, 10))), refuse(401), Step(reply(usage=usage(5, 5))))
+    for _ in range(3):
+        asking.one(question(model_at(server)))
+    server.shut()
+    asking.one(question(model_at(server)))
+    # neither refusals nor connections that never stood cost anything
+    assert budget.spent_tokens == 30
+    server.open()
+    server.plan(default=HANG)
+    [future] = asking.begin(question(model_at(server)))
+    server.wait_for(6)
+    asking.jobs[-1].cancel()
+    with pytest.raises(asyncio.CancelledError):
+        future.result(10)
+    # it may have been charged as much as it could cost
+    assert budget.spent_tokens > 1000
+    assert budget._held.tokens == 0
+
+
+def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server: ScriptedServer) -> None:
+    server.plan(default=HANG)
+    asking = make_gateway()
+    futures = asking.begin(*(question(model_at(server, endpoint={"at_once": 10})) for _ in range(30)))
+    server.wait_for(10)
+    began = time.monotonic()
+    asking.gateway.close()
+    assert time.monotonic() - began < 3
+    assert all(future.done() for future in futures)
+    assert all(job.done() for job in asking.jobs)
+    assert not [thread for thread in threading.enumerate() if thread.name == "model-gateway" and thread.is_alive()]
+    server.wait_gone(10)
+    asking.gateway.close()
+    assert asking.begin(question(model_at(server)))[0].done() is False
+    with pytest.raises(RuntimeError, match="closed"):
+        asking.gateway.probe([model_at(server)])
+
+
+def test_closing_from_a_job_does_not_hang(make_gateway: MakeGateway, server: ScriptedServer) -> None:
+    asking = make_gateway(budget=Budget(tokens=1))
+    closed = threading.Event()
+
+    def end(_: WolfError) -> None:
+        asking.gateway.close()
+        closed.set()
+
+    asking.gateway._fatal = end
+    asking.begin(question(model_at(server)))
+    assert closed.wait(10)
+
+
+def test_a_gateway_without_a_job_has_no_thread() -> None:
+    before = threading.active_count()
+    gateway = Gateway(environment={})
+    assert threading.active_count() == before
+    gateway.close()
+
+
+def test_jobs_can_be_cancelled_before_they_begin_and_after_they_end() -> None:
+    loop, began, go_on = Loop("test"), threading.Event(), threading.Event()
+
+    async def wait() -> None:
+        began.set()
+        go_on.wait(10)
+
+    async def never() -> None:
+        raise AssertionError
+
+    async def close() -> None: ...
+
+    [first] = loop.start([wait()])
+    assert began.wait(10)
+    [second] = loop.start([never()])
+    second.cancel()
+    go_on.set()
+    loop.close(close())
+    assert first.done()
+    assert second.done()
+    first.cancel()
+    second.cancel()
+
+
+def test_a_job_that_fails_says_so_and_harms_no_other(asking: Asking, caplog: pytest.LogCaptureFixture) -> None:
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    done = threading.Event()
+
+    async def work() -> None:
+        done.set()
+
+    asking.gateway.start([fail(), work()])
+    assert done.wait(10)
+    asking.gateway.close()
+    assert "a job of model calls failed" in caplog.text
+
+
+def test_a_fault_inside_a_call_is_an_error_of_that_call(asking: Asking, server: ScriptedServer, caplog: Any) -> None:
+    broken = model_at(server).model_copy(update={"max_tokens": "many"})
+    came = asking.one(question(broken))
+    assert str(came.error).startswith("the gateway failed: ")
+    assert asking.one(question(model_at(server))).text
+
+
+@pytest.mark.parametrize("aiohttp", [True, False])
+def test_both_transports_of_the_library_tell_the_same(server: ScriptedServer, aiohttp: bool) -> None:
+    async def close() -> None:
+        await client.close()
+
+    async def post(seconds: float | None = None) -> Any:
+        try:
+            return await client.post(b'{"messages": []}', "tiny", seconds)
+        except Failed as failed:
+            return failed.failure
+
+    async def make() -> Client:
+        return Client(server.url, "key", "KEY", 4, connect_s=FAST.connect_s, aiohttp=aiohttp)
+
+    loop = Loop("test")
+    client = loop.run(make())
+    server.plan(Step(), RESET, HANG, refuse(503, "later"), Step(b""))
+    assert loop.run(post()).text == '{"bid": 1}'
+    broke, hung, refused, empty = (loop.run(post(seconds)) for seconds in (None, 0.1, None, None))
+    assert (broke.trouble, broke.charged, hung.trouble, refused.trouble) == ("connection", True, "timeout", "server")
+    assert (empty.trouble, refused.message) == ("garbage", "later")
+    server.shut()
+    gone = loop.run(post())
+    assert (gone.trouble, gone.charged, gone.line) == ("connection", False, f"{server.url}: connection refused")
+    loop.close(close())

@@ -1,0 +1,126 @@
+"""Models and endpoints as TOML names them and as players specs do."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from players.llm.settings import Endpoint, Model, Price, model_of, models_from_tables
+from wolfbus.errors import ConfigError
+
+
+def tables(text: str) -> dict[str, Model]:
+    return models_from_tables(tomllib.loads(text), "game.toml")
+
+
+def test_tables_become_models_on_their_endpoints() -> None:
+    models = tables(
+        """
+        [endpoints.local]
+        url = "http://localhost:8000/v1/"
+        key_env = "MY_KEY"
+        at_once = 16
+        requests_per_minute = 500
+
+        [models.mini]
+        model = "gpt-4o-mini"
+        temperature = 1
+        price = { input = 0.15, output = 0.6 }
+        timeouts = { bid = 20 }
+        extra = { seed = 7 }
+
+        [models.qwen]
+        endpoint = "local"
+        """
+    )
+    assert models["mini"].endpoint == Endpoint()
+    assert models["mini"].price == Price(input=0.15, output=0.6)
+    assert (models["mini"].model, models["mini"].temperature, models["mini"].timeouts.bid) == ("gpt-4o-mini", 1.0, 20.0)
+    assert models["qwen"].model == "qwen"
+    assert models["qwen"].endpoint == Endpoint(
+        url="http://localhost:8000/v1", key_env="MY_KEY", at_once=16, requests_per_minute=500
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("models = 3", "game.toml: models: input should be tables, such as [models.mine]"),
+        ("[models]\nmini = 3", "game.toml: models.mini: input should be a table [models.mini]"),
+        ("[models.mini]\ntemprature = 1",
+         "game.toml: [models.mini] temprature: no such field; did you mean 'temperature'?"),
+        ("[models.mini]\nprice = {inputs = 1, output = 2}",
+         "game.toml: [models.mini] price.inputs: no such field; did you mean 'input'?"),
+        ("[models.mini]\nprice = {input = 1}", "game.toml: [models.mini] price.output: missing"),
+        ("[models.mini]\nprice = 3", "game.toml: [models.mini] price: input should be a table (given 3)"),
+        ("[models.mini]\ntemperature = 'hot'",
+         "game.toml: [models.mini] temperature: input should be a valid number (given 'hot')"),
+        ("[models.mini]\nendpoint = 'locl'\n[endpoints.local]",
+         "game.toml: [models.mini] endpoint: there is no endpoint 'locl'; did you mean 'local'?"),
+        ("[models.mini]\nendpoint = 'x'",
+         "game.toml: [models.mini] endpoint: there is no endpoint 'x'; write a table [endpoints.x]"),
+        ("[models.mini]\nendpoint = {url = 'http://x'}",
+         "game.toml: [models.mini] endpoint: input should be the name of a table of [endpoints]"),
+        ("[models.mini]\nextra = {stream = true}",
+         "game.toml: [models.mini] extra: 'stream' cannot be set here; wolfbus asks in its own way"),
+        ("[models.mini]\nextra = {x = nan}", "game.toml: [models.mini] extra: 'x' is nan, and JSON has no such number"),
+        ("[endpoints.local]\nat_once = 0",
+         "game.toml: [endpoints.local] at_once: input should be greater than or equal to 1 (given 0)"),
+        ("[endpoints.local]\nurl = 'localhost:8000'",
+         "game.toml: [endpoints.local] url: 'localhost:8000' is no URL like http://localhost:8000/v1"),
+        ("[models.'a*b']",
+         "game.toml: [models.a*b]: 'a*b' cannot be named in a players spec (no blank, *, comma or @)"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_by_file_table_and_field(text: str, line: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        tables(text)
+    assert str(error.value) == line
+
+
+SECRET_URLS = ["http://me:pass@host/v1", "http://token@host/v1", "https://host/v1?key=secret", "https://host/v1#secret"]
+NO_URLS = ["ftp://host", "http://host:port/v1", "http://[::1/v1", "http://a b/v1", "http:///v1"]
+
+
+@pytest.mark.parametrize("url", [*SECRET_URLS, *NO_URLS, "host", ""])
+def test_tables_with_urls_that_hold_secrets_or_are_none_are_refused_without_showing_secrets(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"^game.toml: \[endpoints.x\] url: ") as error:
+        tables(f'[endpoints.x]\nurl = "{url}"')
+    assert not [word for word in ("secret#", "key=", "me:", "token") if word in str(error.value)]
+
+
+@pytest.mark.parametrize("url", [*SECRET_URLS, *NO_URLS])
+def test_players_specs_with_such_urls_are_refused_too(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"^llm:") as error:
+        model_of(f"tiny@{url}", {})
+    assert not [word for word in ("#secret", "key=", "me:", "token") if word in str(error.value)]
+
+
+def test_a_key_in_the_place_of_its_variable_is_not_shown() -> None:
+    with pytest.raises(ConfigError, match="not the name of an environment variable") as error:
+        tables("[endpoints.x]\nkey_env = 'sk-abcdef'")
+    assert "abcdef" not in str(error.value)
+
+
+def test_words_behind_llm_name_models() -> None:
+    models: dict[str, Model] = {"mini": Model(model="gpt-4o-mini", temperature=0.5)}
+    assert model_of("mini", models) is models["mini"]
+    assert model_of("gpt-4o", models) == Model(model="gpt-4o")
+    local = Endpoint(url="http://localhost:8000/v1")
+    assert model_of("qwen@http://localhost:8000/v1", models) == Model(model="qwen", endpoint=local)
+    assert model_of("a@b@https://host/v1/", models) == Model(model="a@b", endpoint=Endpoint(url="https://host/v1"))
+    assert model_of("org/model:7b@http://localhost:8000/v1", models).model == "org/model:7b"
+    assert model_of("mini@http://localhost:8000/v1", models) == models["mini"].model_copy(update={"endpoint": local})
+
+
+@pytest.mark.parametrize("words", ["", " ", "@http://localhost:8000/v1", "tiny@ftp://host", "http://host/v1", "a\nb"])
+def test_words_that_name_no_model_are_refused(words: str) -> None:
+    with pytest.raises(ConfigError, match=r"^llm:[^\n]*$"):
+        model_of(words, {})
+
+
+def test_settings_can_be_keys_of_tables() -> None:
+    same: dict[Any, int] = {Endpoint(url="http://h/v1"): 1}
+    assert same[Endpoint(url="http://h/v1/")] == 1
