@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
+from wolfbus.messages.calls import Call, PromptText
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.delivery import Ask
 from wolfbus.view import SeatView
@@ -55,6 +56,42 @@ class Brain(Protocol):
         Returns:
             The answer, or None for none: the moderator then waits until the deadline and takes the default.
         """
+        ...
+
+
+class Outlet(Protocol):
+    """Where a brain that answers later puts its answers and reports; safe from any thread."""
+
+    def answer(self, ask: Ask, given: Given, /) -> None:
+        """Answer one request; None only says that there will be no answer."""
+        ...
+
+    def segments(self, texts: Sequence[PromptText], /) -> None:
+        """Report prompt text before a call refers to it; text that was reported already is not sent again."""
+        ...
+
+    def called(self, call: Call, /) -> None:
+        """Report a model call, before the answer that came of it."""
+        ...
+
+
+@runtime_checkable
+class LaterBrain(Protocol):
+    """A brain that answers later, many requests at a time, without a thread of its own: a language model's."""
+
+    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Outlet, /) -> None:
+        """Begin to answer the requests of one delivery, and return at once.
+
+        Args:
+            asks: the requests, in the order in which they should go out.
+            view: everything this seat may know now. It changes afterwards: take from it what is needed before
+                returning.
+            outlet: where every answer goes, in time or late, from any thread.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give up what is still under way: the seat is played no more."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Players specs: what ``--players`` takes, and the brains that its words stand for.
 
-A spec is a list of items ``BRAIN``, ``BRAIN*N`` or ``BRAIN*``, separated by commas; a brain is a known name or
-``module:Class``.
+A spec is a list of items ``BRAIN``, ``BRAIN*N`` or ``BRAIN*``, separated by commas; a brain is a known name,
+``llm:MODEL``, ``llm:MODEL@URL``, ``exec:COMMAND`` or ``module:Class``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import difflib
 import importlib
 import re
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from players.brain import Brain
+from players.brain import Brain, LaterBrain
+from players.venue import Venue
 from wolfbus.errors import ConfigError
 from wolfbus.vocabulary import KINDS, Kind
 
@@ -23,12 +25,20 @@ KNOWN: Final[dict[str, tuple[str, str]]] = {
     "scripted": ("players.scripted", "ScriptedBrain"),
     "random": ("players.random_brain", "RandomBrain"),
     "silent": ("players.silent", "SilentBrain"),
+    "human": ("players.human", "HumanBrain"),
 }
 """Brains by name: module and class, imported only when asked for."""
 
+MODEL: Final = "llm:"
+"""Begins the spec of a language model."""
+COMMAND: Final = "exec:"
+"""Begins the spec of a child process."""
+
 _CLASS = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)")
 _REST: Final = 0
-_CHOICES: Final = f"known are {', '.join(KNOWN)}, and module:Class for one of your own"
+_CHOICES: Final = (
+    f"known are {', '.join(KNOWN)}, llm:MODEL, llm:MODEL@URL, exec:COMMAND, and module:Class for one of your own"
+)
 
 
 def expand(spec: str, seats: int) -> tuple[str, ...]:
@@ -44,7 +54,13 @@ def expand(spec: str, seats: int) -> tuple[str, ...]:
     Raises:
         ConfigError: an item cannot be read, a name is not known, or the total is not the number of seats.
     """
-    items = [_item(item.strip(), spec) for item in spec.split(",")]
+    try:
+        items = [_item(item.strip(), spec) for item in spec.split(",")]
+    except ConfigError as error:
+        if COMMAND in spec and "," in spec:
+            hint = "a command with a comma in it needs `players` as a list in a TOML file"
+            raise ConfigError(f"{error}; {hint}") from None
+        raise
     if len(items) == 1 and items[0][1] is None:
         return (items[0][0],) * seats
     counts = [1 if count is None else count for _, count in items]
@@ -64,7 +80,7 @@ def expand(spec: str, seats: int) -> tuple[str, ...]:
 
 def _item(item: str, spec: str) -> tuple[str, int | None]:
     """Return (brain, count) of one item; the count is None where there is none and `_REST` for a star alone."""
-    name, star, number = item.partition("*")
+    name, star, number = item.rpartition("*") if "*" in item else (item, "", "")
     name, number = name.strip(), number.strip()
     if not name:
         raise ConfigError(f"players {spec!r}: an item is empty; write something like scripted*6,random*2")
@@ -79,24 +95,61 @@ def _item(item: str, spec: str) -> tuple[str, int | None]:
 
 
 def _check_name(name: str) -> None:
-    if name in KNOWN or _CLASS.fullmatch(name):
+    if name in KNOWN or (name.startswith((MODEL, COMMAND)) and name.partition(":")[2].strip()):
+        return
+    if name.startswith((MODEL, COMMAND)):
+        what = "a model, as in llm:gpt-4o-mini" if name.startswith(MODEL) else "a command, as in exec:./agent"
+        raise ConfigError(f"brain {name!r} lacks {what}")
+    if _CLASS.fullmatch(name):
         return
     close = difflib.get_close_matches(name.casefold(), KNOWN, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
 
 
-def build(brain_spec: str) -> Brain:
+def build(brain_spec: str, venue: Venue | None = None) -> Brain | LaterBrain:
     """Return a new brain for one seat.
 
     Args:
-        brain_spec: a known name, or ``module:Class`` of a brain of your own. Its module is looked for where Python
-            looks, then in the current directory.
+        brain_spec: a known name, ``llm:MODEL`` or ``llm:MODEL@URL``, ``exec:COMMAND``, or ``module:Class`` of a brain
+            of your own. Its module is looked for where Python looks, then in the current directory.
+        venue: what the brains of this process share; a fresh one without any settings unless given.
 
     Raises:
         ConfigError: there is no such brain, it cannot be made, or what is made is no brain; the line says which.
     """
     _check_name(brain_spec)
+    venue = venue or Venue()
+    if brain_spec.startswith(MODEL):
+        from players.llm.brain import ModelBrain
+        from players.llm.settings import model_of
+
+        return ModelBrain(model_of(brain_spec.removeprefix(MODEL), venue.models), venue.gateway)
+    if brain_spec.startswith(COMMAND):
+        from players.child import ChildBrain
+
+        return ChildBrain(brain_spec.removeprefix(COMMAND), venue.logs)
+    return _of_class(brain_spec)
+
+
+def check(brains: Iterable[str], venue: Venue) -> None:
+    """Make each brain once and put it away again, so that a mistake is told before the game.
+
+    Raises:
+        ConfigError: as `build` does; or two people would play at one terminal.
+    """
+    brains = list(brains)
+    if brains.count("human") > 1:
+        raise ConfigError("players: only one seat can be 'human': two people would see each other's secrets")
+    venue.models_of(brains)
+    for brain_spec in dict.fromkeys(brains):
+        if not brain_spec.startswith(MODEL):
+            close = getattr(build(brain_spec, venue), "close", None)
+            if callable(close):
+                close()
+
+
+def _of_class(brain_spec: str) -> Brain | LaterBrain:
     known = KNOWN.get(brain_spec)
     module_name, class_name = known or brain_spec.split(":", 1)
     made = getattr(_import(module_name, brain_spec), class_name, None)
@@ -104,10 +157,10 @@ def build(brain_spec: str) -> Brain:
         raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
     if not isinstance(made, type):
         raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {_a(type(made).__name__)}, not a class")
-    if not callable(getattr(made, "answer", None)):
+    if not callable(getattr(made, "answer", None)) and not callable(getattr(made, "start", None)):
         raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no brain: it has no method answer(ask, view)")
     try:
-        brain: Brain = made()
+        brain: Brain | LaterBrain = made()
     except (Exception, SystemExit) as error:
         raise ConfigError(f"brain {brain_spec!r} cannot be made: {_line(error)}") from error
     _check_declines(brain, brain_spec)
@@ -116,15 +169,17 @@ def build(brain_spec: str) -> Brain:
 
 @lru_cache(maxsize=256)
 def declined_by(brain_spec: str) -> tuple[Kind, ...]:
-    """Return the kinds of request that this brain does not answer; makes one brain to find out.
+    """Return the kinds of request that this brain does not answer; makes a brain of one's own to find out.
 
     Raises:
         ConfigError: as `build` does.
     """
+    if brain_spec in KNOWN or brain_spec.startswith((MODEL, COMMAND)):
+        return ()
     return tuple(getattr(build(brain_spec), "declines", ()))
 
 
-def _check_declines(brain: Brain, brain_spec: str) -> None:
+def _check_declines(brain: Brain | LaterBrain, brain_spec: str) -> None:
     declines = getattr(brain, "declines", ())
     if isinstance(declines, str) or not isinstance(declines, tuple | list):
         raise ConfigError(f"brain {brain_spec!r}: declines is a tuple of kinds, not {declines!r:.60}")

@@ -77,6 +77,22 @@ def test_classes_are_names_too():
 
 
 @pytest.mark.parametrize(
+    ("spec", "brains"),
+    [
+        ("llm:gpt-4o-mini", ("llm:gpt-4o-mini",) * 8),
+        (
+            "llm:org/model:7b@http://localhost:8000/v1*6,human,scripted",
+            ("llm:org/model:7b@http://localhost:8000/v1",) * 6 + ("human", "scripted"),
+        ),
+        ("exec:./bot --glob *.txt*2,random*6", ("exec:./bot --glob *.txt",) * 2 + ("random",) * 6),
+        ("exec:./bot *", ("exec:./bot",) * 8),
+    ],
+)
+def test_models_people_and_commands_take_seats(spec: str, brains: tuple[str, ...]):
+    assert expand(spec, 8) == brains
+
+
+@pytest.mark.parametrize(
     ("spec", "says"),
     [
         ("scripted*6,random", ("7 players", "8 seats")),
@@ -90,14 +106,15 @@ def test_classes_are_names_too():
         ("scripted*x", ("'x'", "scripted*2")),
         ("scripted*0", ("'0'",)),
         ("scripted*-2", ("'-2'",)),
-        ("scripted*2*3", ("'2*3'",)),
+        ("scripted*2*3", ("'scripted*2'", "did you mean 'scripted'")),
         ("scripted*99999999999", ("'99999999999'",)),
         ("scripted*\u00b2", ("\u00b2",)),
-        ("scriptd", ("'scriptd'", "did you mean 'scripted'", "random, silent", "module:Class")),
+        ("scriptd", ("'scriptd'", "did you mean 'scripted'", "random, silent", "llm:MODEL", "module:Class")),
         ("Random", ("did you mean 'random'",)),
-        ("exec:./bot", ("'exec:./bot'", "known are scripted, random, silent")),
-        ("llm:gpt-4o", ("'llm:gpt-4o'", "known are")),
-        ("human", ("'human'", "known are")),
+        ("exec:", ("'exec:'", "lacks a command")),
+        ("llm: *8", ("'llm:'", "lacks a model")),
+        ("exec:awk '{print 1,2}'*8", ("no brain is called", "a command with a comma")),
+        ("humann", ("did you mean 'human'",)),
     ],
 )
 def test_mistakes_are_named_in_one_line(spec: str, says: tuple[str, ...]):

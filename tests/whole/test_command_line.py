@@ -242,7 +242,7 @@ def test_every_option_has_a_variable_by_the_name_that_users_type():
         for option in command.params:
             if isinstance(option, click.Option):
                 word = max(option.opts, key=len).lstrip("-").replace("-", "_").upper()
-                assert f"WOLFBUS_{name.upper()}_{word}" in (option.envvar or ())
+                assert f"WOLFBUS_{name.upper().replace(chr(45), chr(95))}_{word}" in (option.envvar or ())
 
 
 def test_what_a_brain_prints_is_no_result(tmp_path):

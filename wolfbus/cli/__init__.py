@@ -17,6 +17,7 @@ from wolfbus.errors import ConfigError, RecordError, WolfError
 
 COMMANDS: Final = {
     "bench": ("wolfbus.cli.bench", "Measure games per second, CPU and bytes per statement, and memory."),
+    "fake-model": ("wolfbus.cli.fake_model", "Serve a model double over HTTP, for tests and trials."),
     "play": ("wolfbus.cli.play", "Play one game, show it, write its record, print the metrics."),
     "replay": ("wolfbus.cli.replay", "Prove a record by re-executing it, print its metrics, play it back."),
     "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
@@ -39,7 +40,7 @@ class _Late(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), cmd_name)
+        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), cmd_name.replace("-", "_"))
         for option in command.params:
             if isinstance(option, click.Option):
                 _name_environment(cmd_name, option)
@@ -53,7 +54,7 @@ class _Late(click.Group):
 def _name_environment(command: str, option: click.Option) -> None:
     """Let ``WOLFBUS_COMMAND_OPTION`` set an option, by the name that users type, before any other variable it knows."""
     longest = max(option.opts, key=len).lstrip("-").replace("-", "_")
-    own = f"WOLFBUS_{command}_{longest}".upper()
+    own = f"WOLFBUS_{command.replace('-', '_')}_{longest}".upper()
     known = [option.envvar] if isinstance(option.envvar, str) else list(option.envvar or ())
     if own not in known:
         option.envvar = [own, *known]

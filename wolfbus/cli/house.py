@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -22,7 +23,7 @@ from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusDown, BusError
+from wolfbus.errors import BusDown, BusError, WolfError
 from wolfbus.messages.events import Opened, Seat
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from analytics.actor import AnalyticsActor
     from analytics.rows import GameRows
     from moderator.actor import GameOver
+    from players.venue import Venue
     from wolfbus.bus.protocol import Bus, Entry
 
 
@@ -82,6 +84,7 @@ class House:
         threads: pool threads that run the actors.
         watch: sees every event of every game in record order; None for nobody.
         done: called with every finished game, from an actor's thread; None for nobody.
+        venue: what the brains of this process share; whoever gives it closes it after the house.
     """
 
     def __init__(
@@ -91,11 +94,13 @@ class House:
         threads: int = 2,
         watch: Callable[[Recorded], None] | None = None,
         done: Callable[[Game], None] | None = None,
+        venue: Venue | None = None,
     ) -> None:
         from analytics.actor import AnalyticsActor
         from moderator.house import ModeratorHouse
         from players.agent import Agent
         from players.spec import build
+        from players.venue import Venue
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._done = done
@@ -117,7 +122,12 @@ class House:
             self._reader = BusReader(self._bus, on_error=self._fail, forget=self._in_memory)
             self._analytics: ActorRef[AnalyticsActor] = AnalyticsActor.start_in(self._pool, self._folded, watch)
             self._ending.callback(self._analytics.stop)
-            self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, build)
+            if venue is None:
+                venue = Venue()
+                self._ending.callback(venue.close)
+            venue.fatal = self._end
+            brain_for = partial(build, venue=venue)
+            self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, brain_for)
             self._ending.callback(self._agent.stop)
             self._ending.callback(self._reader.close)
             self._moderator = ModeratorHouse(
@@ -203,6 +213,9 @@ class House:
             logger.warning("%s; waiting for it", error)
             return
         self._moderator.stop(error)
+
+    def _end(self, reason: WolfError) -> None:
+        self._moderator.stop(reason)
 
     def abandon(self) -> None:
         """Do not wait for the bus any more when closing: what has not landed by then never will."""

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.options import load_config
+from wolfbus.cli.options import load_config, model_options, open_venue
 from wolfbus.cli.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from analytics.rows import GameRows
+    from players.llm.accounts import Accounts
+    from players.venue import Venue
     from wolfbus.cli.house import Game
     from wolfbus.messages.events import Ended
     from wolfbus.record.line import Recorded
@@ -34,10 +36,15 @@ if TYPE_CHECKING:
     show_default=True,
     help="memory://, redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
 )
-@click.option("--players", help="Who plays: scripted, random, silent or module:Class, as in 'scripted*6,random*2'.")
 @click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules and players."
+    "--players",
+    help="Who plays: scripted, random, silent, llm:MODEL, llm:MODEL@URL, human, exec:COMMAND or module:Class, "
+    "as in 'llm:gpt-4o-mini*6,scripted*2'.",
 )
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
+)
+@model_options
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of the record."
 )
@@ -56,6 +63,7 @@ def play(
     as_json: bool,
     quiet: bool,
     plain: bool,
+    **calls: Any,
 ) -> int:
     """Play one game: eight players, a moderator and an analyst as actors on a bus, in this process.
 
@@ -64,11 +72,9 @@ def play(
     """
     from players.spec import expand
 
-    config, configured = load_config(config_file)
-    chosen = players if players is not None else configured if configured is not None else "scripted"
-    brains = expand(chosen, config.seats) if isinstance(chosen, str) else chosen
-    with contextlib.redirect_stdout(sys.stderr):
-        check_brains(brains)
+    loaded = load_config(config_file)
+    chosen = players if players is not None else loaded.players if loaded.players is not None else "scripted"
+    brains = expand(chosen, loaded.config.seats) if isinstance(chosen, str) else chosen
     if not _encodes(seed or ""):
         raise click.BadParameter("not text that UTF-8 can hold", param_hint="--seed")
     # long: the names, which everybody sees, are drawn from it, so a short one could be found by trying all
@@ -76,9 +82,14 @@ def play(
     game_id = check_game_id(game_id)
     path = out / f"{game_id}.ndjson"
 
-    # whatever a brain prints is not a result
-    with shown(quiet=quiet or as_json, plain=plain) as see, contextlib.redirect_stdout(sys.stderr):
-        game = _play(url, config, seed, brains, path, game_id, see)
+    with contextlib.ExitStack() as around:
+        # whatever a brain prints is not a result
+        around.enter_context(contextlib.redirect_stdout(sys.stderr))
+        venue = around.enter_context(open_venue(brains, loaded.models, logs=out / f"{game_id}.stderr", **calls))
+        # a person at this terminal must not see what the others know
+        see = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
+        game = _play(url, loaded.config, seed, brains, path, game_id, see, venue)
+        accounts = venue.accounts
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
         return INTERRUPTED
@@ -88,8 +99,9 @@ def play(
         click.echo(f"wolfbus: {reason}", err=True)
         if path.exists():
             click.echo(f"wolfbus: the record so far is in {path}", err=True)
+        _tell_costs(accounts)
         return FAILED
-    _report(game, over.ended, over.digest, game.rows, path, as_json=as_json)
+    _report(game, over.ended, over.digest, game.rows, path, accounts, as_json=as_json)
     return 0
 
 
@@ -118,14 +130,6 @@ def check_game_id(game_id: str | None) -> str:
     return game_id
 
 
-def check_brains(brains: tuple[str, ...]) -> None:
-    """Build each brain once, so that a mistake is told before the game and not in the first night."""
-    from players.spec import build
-
-    for brain in dict.fromkeys(brains):
-        build(brain)
-
-
 def _play(
     url: str,
     config: Any,
@@ -134,12 +138,13 @@ def _play(
     path: Path,
     game_id: str,
     see: Callable[[Recorded], None] | None,
+    venue: Venue,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
     from wolfbus.cli.house import House, tune_garbage_collection
 
     tune_garbage_collection()
-    with House(url, watch=see) as house:
+    with House(url, watch=see, venue=venue) as house:
         game = house.open(config, seed, brains, path, game_id)
         try:
             # a wait without a time-out cannot be interrupted on every platform
@@ -151,13 +156,27 @@ def _play(
     return game
 
 
-def _report(game: Game, ended: Ended, digest: str, rows: GameRows, path: Path, *, as_json: bool) -> None:
+def _tell_costs(accounts: Accounts | None) -> None:
+    for line in accounts.lines() if accounts is not None else ():
+        click.echo(f"wolfbus: {line}", err=True)
+
+
+def _report(
+    game: Game,
+    ended: Ended,
+    digest: str,
+    rows: GameRows,
+    path: Path,
+    accounts: Accounts | None,
+    *,
+    as_json: bool,
+) -> None:
     from analytics.metrics import Metrics
 
     metrics = Metrics()
     metrics.add(rows)
     seed = game.opened.seed
-    summary = {
+    summary: dict[str, Any] = {
         "game": rows.game,
         # a number that was given as one comes back as one
         "seed": int(seed) if seed.isdecimal() and str(int(seed)) == seed else seed,
@@ -170,6 +189,8 @@ def _report(game: Game, ended: Ended, digest: str, rows: GameRows, path: Path, *
         "record": str(path),
         "seconds": round(game.seconds, 3),
     }
+    if accounts is not None:
+        summary["calls"] = accounts.summary()
     if as_json:
         click.echo(json.dumps(summary))
         return
@@ -179,5 +200,7 @@ def _report(game: Game, ended: Ended, digest: str, rows: GameRows, path: Path, *
     won = {"villagers": "the villagers win", "werewolves": "the Werewolves win", None: "nobody wins"}[ended.winner]
     click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {ended.rounds} rounds "
                f"({ended.reason.replace('_', ' ')}).")  # fmt: skip
+    for line in accounts.lines() if accounts is not None else ():
+        click.echo(f"Calls  {line}")
     click.echo(f"Digest {digest}")
     click.echo(f"Record {path}  (check it: wolfbus replay {path})")

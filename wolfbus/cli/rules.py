@@ -26,7 +26,7 @@ from wolfbus.rules import rules_text
 )
 def rules(config_file: Path | None, *, as_toml: bool) -> None:
     """Print the rules of a game in words, from the very object the engine executes."""
-    config, _ = load_config(config_file)
+    config = load_config(config_file).config
     if as_toml:
         from wolfbus.cli.template import config_template
 

@@ -12,7 +12,25 @@ from wolfbus.config import GameConfig
 
 _PLAYERS = """
 # Who plays: one spec, a list of one brain per seat, or a table of seat name to brain (needs `names`).
-# players = "scripted*6,random*2"
+# players = "llm:mini*6,scripted*2"
+"""
+
+_MODELS = """
+# Language models by an alias of yours; `llm:mini` then names this one. Every member may be left out.
+# [models.mini]
+# model = "gpt-4o-mini"
+# endpoint = "local"
+# temperature = 0.7
+# max_tokens = 1024
+# price = { input = 0.0, cached = 0.0, output = 0.0 }   # US dollars per million tokens
+
+# Servers, and how hard they may be pressed.
+# [endpoints.local]
+# url = "http://localhost:8000/v1"
+# key_env = "OPENAI_API_KEY"
+# at_once = 128
+# requests_per_minute = 600
+# tokens_per_minute = 200000
 """
 
 
@@ -23,6 +41,7 @@ def config_template(config: GameConfig) -> str:
     lines.extend(_PLAYERS.splitlines())
     lines.extend(["", "[deadlines]", *_comment(type(config.deadlines).__doc__ or "")])
     _write_fields(lines, config.deadlines)
+    lines.extend(_MODELS.splitlines())
     return "\n".join(lines) + "\n"
 
 

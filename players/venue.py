@@ -1,0 +1,106 @@
+"""`Venue`: what the brains of one process share: models and the way to them, a folder for logs, an emergency exit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from wolfbus.errors import WolfError
+
+if TYPE_CHECKING:
+    from players.llm.accounts import Accounts
+    from players.llm.budget import Budget
+    from players.llm.cassette import Cassette
+    from players.llm.gateway import Gateway
+    from players.llm.settings import Model
+
+
+class Venue:
+    """What is around the brains of a process. Nothing of it is made before a brain needs it.
+
+    Args:
+        models: language models, by the alias that specs name them by.
+        budget: what calls may cost in all; None for any amount.
+        cassette: where replies are recorded or played from; None for neither.
+        logs: folder for the error output of child processes; None lets it through to our own.
+
+    Attributes:
+        fatal: ends all games of this process with a reason: a budget that is spent, a cassette that lacks a reply.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, Model] | None = None,
+        budget: Budget | None = None,
+        cassette: Cassette | None = None,
+        logs: Path | None = None,
+    ) -> None:
+        self.models: dict[str, Model] = dict(models or {})
+        self.logs = logs
+        self.fatal: Callable[[WolfError], None] | None = None
+        self._budget = budget
+        self._cassette = cassette
+        self._gateway: Gateway | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def gateway(self) -> Gateway:
+        """The process's way to models; made on first use."""
+        with self._lock:
+            if self._gateway is None:
+                from players.llm.gateway import Gateway
+
+                self._gateway = Gateway(budget=self._budget, cassette=self._cassette, fatal=self._end)
+            return self._gateway
+
+    @property
+    def accounts(self) -> Accounts | None:
+        """Totals of all calls so far; None if there was no need for any."""
+        return None if self._gateway is None else self._gateway.accounts
+
+    def models_of(self, brains: Iterable[str]) -> list[Model]:
+        """Return the different models that some brain specs name.
+
+        Raises:
+            ConfigError: a spec names none.
+        """
+        from players.llm.settings import model_of
+
+        words = dict.fromkeys(brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:"))
+        found: list[Model] = []
+        for each in words:
+            model = model_of(each, self.models)
+            if model not in found:
+                found.append(model)
+        return found
+
+    def probe(self, brains: Iterable[str]) -> None:
+        """Ask each model that `brains` name something small.
+
+        Raises:
+            PlayerError: one does not answer; one clear line.
+        """
+        if models := self.models_of(brains):
+            self.gateway.probe(models)
+
+    def close(self) -> None:
+        """Give up all calls and end the gateway's thread."""
+        if self._gateway is not None:
+            self._gateway.close()
+        if self._cassette is not None:
+            self._cassette.close()
+
+    def _end(self, reason: WolfError) -> None:
+        if self.fatal is not None:
+            self.fatal(reason)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,255 @@
+"""A language model in a seat: readings, one re-ask, defaults, the compact protocol, walls around prompts."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.llm.brain.gateway import Script, ScriptedVenue, filled, obliging
+from wolfbus.cli.house import House
+from wolfbus.cli.proof import Criteria, Proof, open_source, prove
+from wolfbus.config import Deadlines, GameConfig
+from wolfbus.record.digest import Digest
+
+SHORT = GameConfig(debate_turns=3, max_rounds=2)
+COMPACT = SHORT.model_copy(update={"protocol": "compact"})
+
+
+def play(
+    folder: Path, script: Script, config: GameConfig = SHORT, brains: Sequence[str] = ("llm:m",) * 8, seed: str = "5"
+) -> tuple[Proof, ScriptedVenue]:
+    with ScriptedVenue(script) as venue, House(venue=venue) as house:
+        path = folder / "game.ndjson"
+        game = house.open(config, seed, brains, path)
+        assert game.finished.wait(60)
+        assert game.over is not None
+        assert game.over.error is None, game.over.error
+    proof = prove(open_source(str(path)), Criteria(), keep=True)
+    assert proof.verified, proof.problems
+    return proof, venue
+
+
+def of(proof: Proof, kind: str) -> list[Any]:
+    return [recorded.event for recorded in proof.records if recorded.event.type == kind]
+
+
+def test_an_obliging_model_is_read_clean_to_the_last_word(tmp_path):
+    proof, _ = play(tmp_path, obliging)
+    answers = of(proof, "answered")
+    assert Counter((event.outcome, event.reading) for event in answers) == {("accepted", "clean"): len(answers)}
+    assert len(of(proof, "model_call")) == len(answers)
+
+
+def test_every_call_in_the_record_rebuilds_the_prompt_that_was_sent(tmp_path):
+    proof, venue = play(tmp_path, obliging)
+    segments = {event.segment: event for event in of(proof, "segment")}
+
+    def text_of(head: str | None) -> list[tuple[str, str]]:
+        pieces: list[tuple[str, str]] = []
+        while head is not None:
+            piece = segments[head]
+            pieces.append((piece.role, piece.text))
+            head = piece.after
+        return pieces[::-1]
+
+    sent = Counter(tuple((message.role, message.content) for message in q.messages) for q in venue.questions)
+    rebuilt: Counter[Any] = Counter()
+    for call in of(proof, "model_call"):
+        pieces = [piece for head in call.prompt for piece in text_of(head)]
+        roles = dict.fromkeys(role for role, _ in pieces)
+        rebuilt[tuple((role, "".join(text for of_role, text in pieces if of_role == role)) for role in roles)] += 1
+    assert rebuilt == sent
+
+
+def test_what_cannot_be_read_is_asked_for_once_more_with_the_fault_named(tmp_path):
+    def script(question):
+        if len(question.messages) == 2:
+            return obliging(question).__class__(text="I would rather not say.", finish="stop", attempts=1)
+        return obliging(question)
+
+    proof, venue = play(tmp_path, script)
+    answers = of(proof, "answered")
+    read = {event.reading for event in answers if event.kind != "speak"}
+    assert read == {"reasked"}
+    calls = of(proof, "model_call")
+    assert Counter(call.reask for call in calls)[True] > 0
+    again = next(q for q in venue.questions if len(q.messages) > 2)
+    assert again.messages[-2].role == "assistant"
+    assert "JSON" in again.messages[-1].content
+
+
+def test_what_cannot_be_read_twice_is_the_default_with_the_raw_text_and_the_fault(tmp_path):
+    def script(question):
+        return obliging(question).__class__(text="<html>502</html>", finish="stop", attempts=1)
+
+    proof, _ = play(tmp_path, script)
+    answers = [event for event in of(proof, "answered") if event.kind != "speak"]
+    assert {(event.outcome, event.fault, event.raw) for event in answers} == {
+        ("defaulted", "unparseable", "<html>502</html>")
+    }
+
+
+def test_an_endpoint_that_fails_leaves_a_finished_game_that_says_so(tmp_path):
+    def script(question):
+        return obliging(question).__class__(error="http://localhost:1 is down: connection refused", attempts=3)
+
+    proof, _ = play(tmp_path, script)
+    answers = of(proof, "answered")
+    assert {(event.outcome, event.fault) for event in answers} == {("defaulted", "failed")}
+    assert "connection refused" in answers[0].note
+    assert {call.error for call in of(proof, "model_call")} == {"http://localhost:1 is down: connection refused"}
+
+
+def test_a_call_whose_time_ran_out_is_reported_and_the_request_times_out(tmp_path):
+    config = SHORT.model_copy(
+        update={"deadlines": Deadlines(**dict.fromkeys(Deadlines.model_fields, 0.2)), "absent_grace": 0.02}
+    )
+
+    def script(question):
+        if question.purpose == "vote":
+            return obliging(question).__class__(timed_out=True, error="no reply in time", attempts=1)
+        return obliging(question)
+
+    proof, _ = play(tmp_path, script, config)
+    votes = [event for event in of(proof, "answered") if event.kind == "vote"]
+    assert votes
+    assert {event.outcome for event in votes} == {"timed_out"}
+    assert [call for call in of(proof, "model_call") if call.kind == "vote"]
+
+
+def test_a_refusal_is_recorded_in_the_models_words(tmp_path):
+    def script(question):
+        return obliging(question).__class__(refusal="I cannot help with deception.", attempts=1)
+
+    proof, _ = play(tmp_path, script, brains=("llm:m",) + ("scripted",) * 7)
+    answers = [event for event in of(proof, "answered") if event.fault]
+    assert {(event.note, event.raw) for event in answers} == {("the model refused", "I cannot help with deception.")}
+
+
+def test_hidden_reasoning_becomes_the_private_thought(tmp_path):
+    def script(question):
+        reply = obliging(question)
+        return reply.__class__(text=reply.text, thought="HIDDEN", attempts=1)
+
+    proof, venue = play(tmp_path, script, brains=("llm:m",) + ("scripted",) * 7)
+    me = next(seat.name for seat in proof.records[0].event.seats if seat.brain == "llm:m")
+    thoughts = [event.thought for event in of(proof, "answered") if event.seat == me]
+    assert all("HIDDEN" in thought for thought in thoughts)
+
+
+def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path):
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "compact").mkdir()
+    whole = GameConfig(max_rounds=1)
+    paper, _ = play(tmp_path / "paper", obliging, whole)
+    compact, venue = play(tmp_path / "compact", obliging, whole.model_copy(update={"protocol": "compact"}))
+    for proof in (paper, compact):
+        answers = of(proof, "answered")
+        assert {(event.outcome, event.reading) for event in answers} == {("accepted", "clean")}
+    per_answer = [len(of(proof, "model_call")) / len(of(proof, "answered")) for proof in (paper, compact)]
+    assert per_answer[0] == 1
+    assert per_answer[1] < 0.55
+    assert compact.records[0].event.config.protocol == "compact"
+    several = [call for call in of(compact, "model_call") if len(call.requests) > 1]
+    assert several
+    assert all(request.split("/")[4] == call.seat for call in several for request in call.requests)
+
+
+def test_a_compact_reply_that_lacks_its_label_costs_one_more_call_for_the_label_only(tmp_path):
+    def script(question):
+        reply = obliging(question)
+        value = json.loads(reply.text)
+        value.pop("label", None)
+        return reply.__class__(text=json.dumps(value), attempts=1)
+
+    proof, venue = play(tmp_path, script, COMPACT)
+    labels = [event for event in of(proof, "answered") if event.kind == "assess_own"]
+    assert labels
+    assert {event.outcome for event in labels} == {"accepted"}
+    assert sum(q.purpose == "assess_own" for q in venue.questions) == len(labels)
+
+
+def test_no_prompt_of_a_seat_holds_another_seats_private_text(tmp_path):
+    """Every private text of every seat carries a canary; the prompts show whose."""
+    for config in (SHORT, COMPACT):
+        lock, counter = threading.Lock(), iter(range(10**9))
+        names: dict[str, str] = {}
+
+        def script(question, lock=lock, counter=counter, names=names):
+            seat = question.label.split("/")[5]
+            with lock:
+                number = next(counter)
+            names[seat] = seat
+            rng = random.Random(repr(question.messages))
+            value = filled(question.form.schema, rng, f"canary<{seat}>{number}")
+            return obliging(question).__class__(text=json.dumps(value), attempts=1, thought=f"canary<{seat}>{number}")
+
+        (tmp_path / config.protocol).mkdir()
+        proof, venue = play(tmp_path / config.protocol, script, config)
+        wolves = {seat.name for seat in proof.records[0].event.seats if seat.role == "Werewolf"}
+        own = 0
+        for question in venue.questions:
+            seat = question.label.split("/")[5]
+            text = "\n".join(message.content for message in question.messages)
+            for owner, member in re.findall(r"canary<([^>]+)>\d+([-\w]*)", text):
+                if owner == seat:
+                    own += 1
+                    continue
+                public = member.endswith(("-text", "-reason"))
+                whisper = member.endswith("-word") and {owner, seat} <= wolves
+                assert public or whisper, f"{seat}'s prompt holds {owner}'s {member}"
+        assert own > 0
+
+
+def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path):
+    config = GameConfig(
+        names=tuple("ABCDEFGH"),
+        roles=dict(zip("ABCDEFGH", ["Werewolf", "Werewolf", *["Villager"] * 4, "Seer", "Doctor"], strict=True)),
+        strikes=2,
+        absent_grace=0.01,
+        deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 0.5)),
+    )
+    asked: Counter[str] = Counter()
+
+    class Slow(ScriptedVenue):
+        pass
+
+    async def complete(question, gateway):
+        import asyncio
+
+        gateway.questions.append(question)
+        asked["all"] += 1
+        if asked["all"] <= 2:
+            # as the real gateway does: the deadline cuts the call off
+            await asyncio.sleep(0.45)
+            return obliging(question).__class__(timed_out=True, error="no reply in time")
+        await asyncio.sleep(0.03)
+        return obliging(question)
+
+    with Slow(obliging) as venue:
+        venue.gateway.complete = lambda question: complete(question, venue._gateway)
+        with House(venue=venue) as house:
+            game = house.open(config, "5", ("llm:m",) + ("scripted",) * 7, tmp_path / "game.ndjson")
+            assert game.finished.wait(60)
+    proof = prove(open_source(str(tmp_path / "game.ndjson")), Criteria(), keep=True)
+    assert proof.verified
+    assert of(proof, "absent")
+    assert of(proof, "returned")
+
+
+@pytest.mark.parametrize("config", [SHORT, COMPACT], ids=["paper", "compact"])
+def test_model_calls_are_no_part_of_the_digest(tmp_path, config):
+    proof, _ = play(tmp_path, obliging, config)
+    digest = Digest()
+    for recorded in proof.records:
+        if recorded.event.type not in {"model_call", "segment"}:
+            digest.feed(recorded.event)
+    assert digest.hexdigest() == proof.digest

@@ -1,0 +1,92 @@
+"""Brains that answer later, and what they report of their calls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.whole.house import outcomes, play_many
+from wolfbus.config import GameConfig
+from wolfbus.messages.calls import segment_hash
+from wolfbus.record.digest import essence
+
+QUICK = GameConfig(debate_turns=2, max_rounds=3)
+
+
+def events(proof) -> list:
+    assert proof.verified, proof.problems
+    return [recorded.event for recorded in proof.records]
+
+
+def test_answers_from_other_threads_make_the_game_that_they_would_make_at_once(tmp_path: Path):
+    (later,) = play_many(tmp_path / "later", [3], ["tests.whole.later:Later"] * 8, QUICK)
+    (at_once,) = play_many(tmp_path / "once", [3], ["random"] * 8, QUICK)
+
+    def game(proof):
+        return [kept for event in events(proof)[1:] if (kept := essence(event, event.model_dump())) is not None]
+
+    assert game(later) == game(at_once)
+
+
+def test_prompts_are_stored_once_and_every_call_names_them(tmp_path: Path):
+    (proof,) = play_many(tmp_path, [3], ["tests.whole.later:Later"] * 8, QUICK)
+    texts, calls = {}, []
+    for event in events(proof):
+        if event.type == "segment":
+            assert event.segment not in texts
+            assert event.segment == segment_hash(event.after, event.role, event.text)
+            assert event.after is None or event.after in texts
+            texts[event.segment] = event
+        elif event.type == "model_call":
+            assert all(name in texts for name in event.prompt)
+            calls.append(event)
+    found = outcomes([proof])
+    assert len(calls) == found["answered"] == found["accepted"]
+    assert [event.text for event in texts.values()].count("fact 0") == 1
+    assert sum(event.text.endswith(("Villager", "Werewolf", "Seer", "Doctor")) for event in texts.values()) == 8
+
+
+def test_a_report_of_what_an_agent_does_not_play_is_rejected_and_harms_nothing(tmp_path: Path):
+    (proof,) = play_many(tmp_path, [3], ["tests.whole.later:Forger"] * 8, QUICK)
+    found = outcomes([proof])
+    assert found["sender"] > 0
+    assert found["unreadable"] > 0
+    assert found["accepted"] == found["answered"]
+    cut = [event for event in events(proof) if event.type == "model_call" and event.reply_length is not None]
+    assert cut
+    assert all(event.reply_length == 200_000 and 1000 < len(event.reply) < 40_000 for event in cut)
+
+
+def test_a_brain_that_cannot_even_begin_leaves_a_finished_game(tmp_path: Path):
+    (proof,) = play_many(tmp_path, [3], ["tests.whole.later:Breaks"] * 2 + ["random"] * 6, QUICK)
+    notes = {event.note for event in events(proof) if event.type == "answered" and event.fault == "failed"}
+    assert notes == {"the brain failed: LookupError: no model here"}
+
+
+@pytest.mark.parametrize("change", ["text", "after", "prompt"])
+def test_an_edited_prompt_is_found_even_if_the_record_is_sealed_anew(tmp_path: Path, change: str):
+    from wolfbus.cli.proof import Criteria, open_source, prove
+    from wolfbus.record.line import parse_line, seal
+
+    play_many(tmp_path, [3], ["tests.whole.later:Later"] * 8, QUICK)
+    head, lines, edited = "", [], False
+    for number, line in enumerate((tmp_path / "3.ndjson").read_bytes().splitlines(), 1):
+        recorded = parse_line(line, number)
+        event = recorded.event
+        if not edited and event.type == "segment" and change in {"text", "after"} and event.after:
+            event = event.model_copy(update={change: "1" * 64})
+            edited = True
+        elif not edited and event.type == "model_call" and change == "prompt":
+            event = event.model_copy(update={"prompt": ("1" * 64,)})
+            edited = True
+        recorded, sealed, _ = seal(head, type(recorded)(recorded.n, recorded.time, recorded.audience, event))
+        head = recorded.hash
+        lines.append(sealed.rstrip(b"\n"))
+    assert edited
+    assert json.loads(lines[0])
+    (tmp_path / "edited.ndjson").write_bytes(b"\n".join(lines) + b"\n")
+    proof = prove(open_source(str(tmp_path / "edited.ndjson")), Criteria(), keep=False)
+    assert not proof.verified
+    assert "segment" in proof.problems[0]
