@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from analytics.rows import GameRows
+if TYPE_CHECKING:
+    from analytics.rows import GameRows
 
 Result: TypeAlias = dict[str, Any]
 """Plain values that JSON takes as they stand; keys are strings, undefined is None, never NaN."""

@@ -73,7 +73,7 @@ class AnalyticsActor(PooledActor):
         if fold is None:
             alpha, prior, include_defaulted = self._options
             fold = GameFold(alpha=alpha, prior=prior, include_defaulted=include_defaulted)
-        fold.feed(recorded.event)
+        fold.feed(recorded.event, recorded.time)
         self._folds[entry.game] = (fold, recorded.n)
         self._show(recorded)
         if isinstance(recorded.event, Ended):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
+from analytics.callbook import CallBook
 from analytics.rows import GameRows, NightRow, SeatRow
 from analytics.scorebook import Scorebook
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.content import StatementNumber
 from wolfbus.messages.events import (
+    Answered,
     AnsweredAssessOther,
     AnsweredAssessOwn,
     AnsweredVote,
+    AnyAnswered,
     AnyEvent,
     Asked,
     ClaimTruth,
@@ -54,6 +59,8 @@ class GameFold:
         self._keep_text = keep_text
         self._opened: Scorebook | None = None
         self._ballots: dict[SeatName, Outcome] = {}
+        self._calls = CallBook()
+        self._time: float | None = None
         self._handlers: dict[type[Any], Callable[[Any], None]] = {
             Opened: self._open,
             Asked: self._ask,
@@ -67,15 +74,24 @@ class GameFold:
             Exile: self._exile,
             NightOutcome: self._night,
             Dawn: self._dawn,
+            ModelCall: self._call,
             Ended: self._end,
         }
 
-    def feed(self, event: AnyEvent) -> None:
+    def feed(self, event: AnyEvent, time: float | None = None) -> None:
         """Take in the next event of the game.
+
+        Args:
+            event: the event.
+            time: when it happened, in seconds since the opening; None if that is not known.
 
         Raises:
             RulesError: it cannot stand there: before the opening, of a player or statement that does not exist.
         """
+        if time is not None:
+            self._time = time
+        if isinstance(event, Answered):
+            self._reply(event)
         handler = self._handlers.get(type(event))
         if handler is not None:
             handler(event)
@@ -86,7 +102,8 @@ class GameFold:
         Raises:
             RulesError: the game has not been opened.
         """
-        return self._book.rows()
+        rows = self._book.rows()
+        return replace(rows, calls=self._calls.sums(), critical_path=self._calls.path, seconds=self._time)
 
     @property
     def _book(self) -> Scorebook:
@@ -104,10 +121,21 @@ class GameFold:
             prior=event.config.prior if self._prior is None else self._prior,
             include_defaulted=self._include_defaulted,
             keep_text=self._keep_text,
+            protocol=event.config.protocol,
         )
 
     def _ask(self, event: Asked) -> None:
         self._book.begin(event.round)
+        self._calls.ask(event)
+
+    def _reply(self, event: AnyAnswered) -> None:
+        self._book.reply(event.seat, event.kind, event.outcome, event.reading, event.fault)
+        self._calls.answer(event)
+
+    def _call(self, event: ModelCall) -> None:
+        if event.seat not in self._book.seats:
+            raise RulesError(f"a model call for {event.seat!r}, who does not play")
+        self._calls.call(event)
 
     def _state(self, event: Statement) -> None:
         self._book.state(event.statement, event.round, event.phase, event.turn, event.speaker, event.text)

@@ -6,7 +6,19 @@ from collections.abc import Iterable
 
 from analytics.accumulator import Result, over
 from analytics.rows import GameRows
-from analytics.tables import Labels, Outcomes, Production, Table1, Table2, Table3, Table5, Trajectories
+from analytics.tables import (
+    Cost,
+    Headline,
+    Labels,
+    Outcomes,
+    Production,
+    Repair,
+    Table1,
+    Table2,
+    Table3,
+    Table5,
+    Trajectories,
+)
 
 
 class Metrics:
@@ -23,6 +35,9 @@ class Metrics:
         self._table5 = Table5()
         self._trajectories = Trajectories()
         self._labels = Labels()
+        self._headline = Headline()
+        self._repair = Repair()
+        self._cost = Cost()
         self._settings: dict[str, set[float]] = {"alpha": set(), "prior": set(), "include_defaulted": set()}
 
     def add(self, game: GameRows) -> None:
@@ -35,6 +50,9 @@ class Metrics:
         self._table5.add(game)
         self._trajectories.add(game)
         self._labels.add(game)
+        self._headline.add(game)
+        self._repair.add(game)
+        self._cost.add(game)
         self._settings["alpha"].add(game.alpha)
         self._settings["prior"].add(game.prior)
         self._settings["include_defaulted"].add(game.include_defaulted)
@@ -49,6 +67,9 @@ class Metrics:
         self._table5.merge(other._table5)
         self._trajectories.merge(other._trajectories)
         self._labels.merge(other._labels)
+        self._headline.merge(other._headline)
+        self._repair.merge(other._repair)
+        self._cost.merge(other._cost)
         for name, values in other._settings.items():
             self._settings[name] |= values
 
@@ -69,6 +90,9 @@ class Metrics:
             "figure1": self._trajectories.figure1(),
             "trends": self._trajectories.trends(),
             "labels": self._labels.result(),
+            "headline": self._headline.result(),
+            "repair": self._repair.result(),
+            "cost": self._cost.result(),
         }
 
 

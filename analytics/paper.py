@@ -18,7 +18,7 @@ from wolfbus.record.paper_log import (
     PaperStatement,
     PaperVote,
 )
-from wolfbus.vocabulary import Deception, Outcome, Reading
+from wolfbus.vocabulary import Deception, Fault, Outcome, Reading
 
 
 def rows_of_paper_log(
@@ -84,9 +84,11 @@ class _Transcript:
             self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text)
             if said.own is not None:
                 outcome, reading, label = self.read(said.own)
+                self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own, outcome))
                 self.book.label(said.number, outcome, reading, label.deceptive, label.confidence, _kind(label))
             for observer, analysis in said.others.items():
                 outcome, reading, label = self.read(analysis)
+                self.book.reply(observer, "assess_other", outcome, reading, self.fault(analysis, outcome))
                 self.book.judge(
                     said.number,
                     observer,
@@ -101,7 +103,14 @@ class _Transcript:
     def day(self, day: PaperDay) -> None:
         """Copy a vote and its effect."""
         if day.votes:
-            self.book.vote(day.round, [self.ballot(vote) for vote in day.votes])
+            ballots = [self.ballot(vote) for vote in day.votes]
+            self.book.vote(day.round, ballots)
+            for vote, (voter, _, outcome) in zip(day.votes, ballots, strict=True):
+                # of a vote without its raw text nobody knows how it was read
+                if vote.read is not None:
+                    accepted = outcome == "accepted"
+                    reading = "clean" if self.as_recorded else vote.read.reading or "clean"
+                    self.book.reply(voter, "vote", outcome, reading, None if accepted else vote.read.fault or "illegal")
         if day.exiled is not None:
             self.leave(day.round, day.exiled, "exile")
 
@@ -118,6 +127,13 @@ class _Transcript:
             return "defaulted", None, PaperLabel(None)
         # what the paper's code could parse was bare JSON
         return "accepted", label.reading or "clean", label
+
+    def fault(self, analysis: PaperAnalysis, outcome: Outcome) -> Fault | None:
+        """Return why an analysis gives no label in the chosen reading."""
+        if outcome == "accepted":
+            return None
+        read = None if self.as_recorded else analysis.read
+        return "unparseable" if read is None or read.fault is None else read.fault
 
     def ballot(self, vote: PaperVote) -> tuple[SeatName, SeatName | None, Outcome]:
         """Return a vote in the chosen reading; one for nobody there is counts for nobody."""

@@ -12,12 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from analytics.calls import CallKey, CallSums
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import ScoredClaim
-from wolfbus.vocabulary import Deception, Ending, Outcome, Phase, Reading, Role, Winner
+from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Role, Winner
 
 Pair: TypeAlias = tuple[SeatName, SeatName]
 """Observer and target, never the same."""
+
+ReplyKey: TypeAlias = tuple[str, Kind, Outcome, Reading | None, Fault | None]
+"""A sort of reply: the brain that gave it, its kind, what became of it, how it was read if it was accepted, and what
+was wrong with it."""
 
 Departure: TypeAlias = Literal["night", "exile"]
 """How a player left the game."""
@@ -220,6 +225,11 @@ class GameRows:
         finished: whether the game came to its end.
         winner: who won; None if nobody did, or while it runs.
         reason: why it is over; None where the log does not say.
+        protocol: how model players were asked.
+        replies: answers to requests of every kind, counted by sort.
+        calls: model calls by seat, model and kind.
+        critical_path: model calls of the longest chain that had to wait for one another; see `CallBook`.
+        seconds: from the opening to the latest event; None where the log does not say.
     """
 
     game: str
@@ -241,3 +251,8 @@ class GameRows:
     finished: bool = False
     winner: Winner = None
     reason: Ending | None = None
+    protocol: Protocol = "paper"
+    replies: Mapping[ReplyKey, int] = field(default_factory=dict)
+    calls: Mapping[CallKey, CallSums] = field(default_factory=dict)
+    critical_path: int = 0
+    seconds: float | None = None

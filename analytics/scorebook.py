@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from analytics.rows import (
     JudgementRow,
     NightRow,
     Pair,
+    ReplyKey,
     SeatRow,
     StatementRow,
     VoteRow,
@@ -22,7 +24,7 @@ from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import ScoredClaim
 from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Deception, Ending, Outcome, Phase, Reading, Winner
+from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Winner
 
 
 class Scorebook:
@@ -40,6 +42,7 @@ class Scorebook:
         include_defaulted: count a missing label or judgement as "truthful, suspicion 0.5, confidence 0", as
             the paper's code did.
         keep_text: keep the statements' words.
+        protocol: how model players are asked.
 
     Attributes:
         round: the highest round seen so far.
@@ -54,17 +57,20 @@ class Scorebook:
         prior: float = 0.5,
         include_defaulted: bool = False,
         keep_text: bool = False,
+        protocol: Protocol = "paper",
     ) -> None:
         self.game = game
         self.seats = {seat.name: seat for seat in seats}
         self.include_defaulted = include_defaulted
         self.keep_text = keep_text
+        self.protocol: Protocol = protocol
         self.round = 0
         self._suspicion = Suspicion(alpha, prior)
         self._gone: set[SeatName] = set()
         self._statements: dict[int, StatementRow] = {}
         self._judgements: list[JudgementRow] = []
         self._votes: list[VoteRow] = []
+        self._replies: Counter[ReplyKey] = Counter()
         self._nights: list[NightRow] = []
         self._deaths: list[DeathRow] = []
         self._by_round: dict[int, dict[Pair, float]] = {}
@@ -171,6 +177,16 @@ class Scorebook:
         """
         self._statements[number] = replace(self._statement(number), claims=claims)
 
+    def reply(
+        self, seat: SeatName, kind: Kind, outcome: Outcome, reading: Reading | None, fault: Fault | None = None
+    ) -> None:
+        """Count a reply of any kind; how it was read counts only if it was accepted.
+
+        Raises:
+            RulesError: nobody of that name plays.
+        """
+        self._replies[self._seat(seat).brain, kind, outcome, reading if outcome == "accepted" else None, fault] += 1
+
     def silence(self, round_: int) -> None:
         """Write down a turn of debate in which nothing was said."""
         self.begin(round_)
@@ -244,6 +260,8 @@ class Scorebook:
             finished=self._finished,
             winner=self._winner,
             reason=self._reason,
+            protocol=self.protocol,
+            replies=dict(self._replies),
         )
 
     def _close_round(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from analytics.accumulator import Result
 from analytics.grid import between, grid, listing, note, number, percent, plain
+from analytics.text_calls import cost_lines, repair_lines
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 _NAMES = {
@@ -22,7 +23,10 @@ _NAMES = {
 def render(result: Result) -> str:
     """Return `Metrics.result`, or what JSON made of it, as text that ends in a newline."""
     lines: list[str] = []
-    for section in (_opening, _outcomes, _production, _table1, _table2, _table3, _table5, _figure1, _trends):
+    for section in (
+        *(_opening, _outcomes, _production, _table1, _table2, _table3, _table5, _figure1, _trends),
+        *(repair_lines, cost_lines),
+    ):
         lines += section(result)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -32,7 +36,11 @@ def _opening(result: Result) -> list[str]:
     played = f"{games['games']} game{'' if games['games'] == 1 else 's'}, {games['finished']} finished"
     smoothing = f"smoothed suspicion with alpha {_all(settings['alpha'])}, prior {_all(settings['prior'])}"
     read = f"{labels['clean']} clean, {labels['repaired']} repaired, {labels['defaulted']} missing"
-    lines = [f"{played}; {smoothing}", f"{labels['total']} self-labels and judgements: {read}"]
+    lines = [
+        *_protocols(games["protocols"]),
+        f"{played}; {smoothing}",
+        f"{labels['total']} self-labels and judgements: {read}",
+    ]
     if settings["include_defaulted"] == [True]:
         lines.append('missing ones count as "truthful, suspicion 0.5", as in the paper\'s code')
     elif settings["include_defaulted"] == [False, True]:
@@ -42,6 +50,13 @@ def _opening(result: Result) -> list[str]:
     elif labels["defaulted"]:
         lines.append("missing ones are left out of every figure")
     return [line for text in lines for line in note(text, indent="")] + [""]
+
+
+def _protocols(games: Result) -> list[str]:
+    if games["paper"] and games["compact"]:
+        counts = " and ".join(f"{count} {protocol}" for protocol, count in games.items() if count)
+        return [f"WARNING: games of different protocols are mixed ({counts}); their numbers do not compare"]
+    return ["compact protocol: these numbers are not those of the paper's protocol"] if games["compact"] else []
 
 
 def _outcomes(result: Result) -> list[str]:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from wolfbus.config import GameConfig
+from wolfbus.expense import Expense
 from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import (
     Absent,
     Answered,
@@ -39,7 +41,8 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Deception, Fault, Kind, Outcome, Phase, Reading, Role, Verdict, team_of
+from wolfbus.utterance import OwnLabel, Utterance
+from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role, team_of
 
 TEXT_KEPT = 4000
 """Characters kept of one statement or whispered word; the record has all of them."""
@@ -51,64 +54,6 @@ class Departure:
 
     how: Literal["night", "exile"]
     round: int
-
-
-@dataclass(frozen=True, slots=True)
-class OwnLabel:
-    """A usable self-label: what `Label` says but for its reasoning."""
-
-    deceptive: bool
-    confidence: float
-    kind: Deception
-
-
-@dataclass(slots=True)
-class Utterance:
-    """A statement and what is known of its assessment so far.
-
-    Attributes:
-        number: the statement's number, from 1.
-        round: its round.
-        phase: "debate", or "vote" for the published reason of a vote.
-        turn: turn of the debate, or place among the reasons.
-        speaker: who made it.
-        text: its first `TEXT_KEPT` characters.
-        length: characters of the whole text.
-        label: the speaker's own label, None while or where there is none.
-        label_outcome: what became of the request for it, None while it is open.
-        judged: usable judgements.
-        flagged: how many of them call it deceptive.
-        suspicions: sum of their suspicion.
-        missing: judgements that were asked for and are not usable.
-        verdicts: the moderator's verdicts on its claims.
-        awaited: assessments asked for and not yet in the record.
-    """
-
-    number: int
-    round: int
-    phase: Phase
-    turn: int
-    speaker: SeatName
-    text: str
-    length: int
-    label: OwnLabel | None = None
-    label_outcome: Outcome | None = None
-    judged: int = 0
-    flagged: int = 0
-    suspicions: float = 0.0
-    missing: int = 0
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
-    awaited: int = 0
-
-    @property
-    def suspicion(self) -> float | None:
-        """Mean suspicion of the usable judgements, in [0, 1]; None without any."""
-        return self.suspicions / self.judged if self.judged else None
-
-    @property
-    def assessed(self) -> bool:
-        """Whether every assessment that was asked for has come in, or is known not to come."""
-        return self.awaited == 0 and (self.label_outcome is not None or self.judged + self.missing > 0)
 
 
 @dataclass(slots=True)
@@ -161,6 +106,7 @@ class GameState:
         readings: usable and unusable answers by reported reading.
         faults: unusable answers by fault.
         rejected: rejected messages by reason.
+        expense: what model calls took.
         ended: the last event, None while the game goes on.
         events: events fed.
     """
@@ -184,6 +130,7 @@ class GameState:
     readings: Counter[Reading] = field(default_factory=Counter)
     faults: Counter[Fault] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
+    expense: Expense = field(default_factory=Expense)
     ended: Ended | None = None
     events: int = 0
     _bid_batch: int = 0
@@ -377,6 +324,9 @@ class GameState:
     def _reject(self, event: Rejected) -> None:
         self.rejected[event.reason] += 1
 
+    def _pay(self, event: ModelCall) -> None:
+        self.expense.add(event)
+
     def _end(self, event: Ended) -> None:
         self.ended = event
         self.floor = None
@@ -396,5 +346,6 @@ class GameState:
         Absent: _miss,
         Returned: _return,
         Rejected: _reject,
+        ModelCall: _pay,
         Ended: _end,
     }

@@ -11,28 +11,37 @@ from collections.abc import Iterable
 
 from analytics.accumulator import Result, over
 from analytics.rows import GameRows
+from analytics.tables.cost import Cost
 from analytics.tables.cross_perception import Table2
 from analytics.tables.detection import Confusion, Table3
+from analytics.tables.headline import Headline
 from analytics.tables.labels import Labels
 from analytics.tables.outcomes import Outcomes
 from analytics.tables.production import Production
+from analytics.tables.repair import Repair
 from analytics.tables.statements import Table1, Table5
 from analytics.tables.trajectories import Trajectories
 
 __all__ = [
     "Confusion",
+    "Cost",
+    "Headline",
     "Labels",
     "Outcomes",
     "Production",
+    "Repair",
     "Table1",
     "Table2",
     "Table3",
     "Table5",
     "Trajectories",
+    "cost",
     "figure1",
+    "headline",
     "labels",
     "outcomes",
     "production",
+    "repair",
     "table1",
     "table2",
     "table3",
@@ -88,3 +97,18 @@ def trends(games: Iterable[GameRows]) -> Result:
 def labels(games: Iterable[GameRows]) -> Result:
     """Return how self-labels and judgements were come by; see `Labels`."""
     return over(Labels(), games).result()
+
+
+def headline(games: Iterable[GameRows]) -> Result:
+    """Return detection accuracy and suspicion's AUC with and without what was not clean; see `Headline`."""
+    return over(Headline(), games).result()
+
+
+def repair(games: Iterable[GameRows]) -> Result:
+    """Return how replies were read and what became of them (metrics: repair report); see `Repair`."""
+    return over(Repair(), games).result()
+
+
+def cost(games: Iterable[GameRows]) -> Result:
+    """Return what model calls took (metrics: cost); see `Cost`."""
+    return over(Cost(), games).result()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Final
+from typing import Final, get_args
 
 from analytics.accumulator import Result
 from analytics.intervals import wilson
 from analytics.rows import GameRows
+from wolfbus.vocabulary import Protocol
 
 LENGTHS: Final = ("nights", "debate_turns", "voting_rounds", "statements", "judgements")
 """What is counted in every game."""
+
+PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)
 
 
 class Outcomes:
@@ -24,6 +27,7 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._unfinished = 0
+        self._protocols: Counter[str] = Counter()
         self._winners: Counter[str] = Counter()
         self._endings: Counter[str] = Counter()
         self._totals: Counter[str] = Counter()
@@ -40,6 +44,7 @@ class Outcomes:
             "judgements": sum(judgement.d is not None for judgement in game.judgements),
         }
         self._totals.update(lengths)
+        self._protocols[game.protocol] += 1
         if not game.finished:
             self._unfinished += 1
             return
@@ -52,6 +57,7 @@ class Outcomes:
     def merge(self, other: Outcomes) -> None:
         """Add all that `other` holds."""
         self._unfinished += other._unfinished
+        self._protocols.update(other._protocols)
         self._winners.update(other._winners)
         self._endings.update(other._endings)
         self._totals.update(other._totals)
@@ -59,12 +65,18 @@ class Outcomes:
         self._squares.update(other._squares)
 
     def result(self) -> Result:
-        """Return shares with Wilson 95 % intervals, and mean ± sd per game (paper 5.2; metrics: outcomes)."""
+        """Return shares with Wilson 95 % intervals, and mean ± sd per game (paper 5.2; metrics: outcomes).
+
+        ``protocols`` counts all games by how model players were asked; ``mixed_protocols`` tells that there are games
+        of more than one, whose numbers are not of one measurement.
+        """
         finished = self._winners.total()
         return {
             "games": finished + self._unfinished,
             "finished": finished,
             "unfinished": self._unfinished,
+            "protocols": {protocol: self._protocols[protocol] for protocol in PROTOCOLS},
+            "mixed_protocols": sum(count > 0 for count in self._protocols.values()) > 1,
             "winners": {
                 winner: _share(self._winners[winner], finished) for winner in ("villagers", "werewolves", "nobody")
             },

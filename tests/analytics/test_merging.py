@@ -17,7 +17,10 @@ from tests.analytics.script import TABLE, Script, random_game
 GAMES = [random_game(seed).rows() for seed in range(14)]
 WHOLE = metrics(GAMES)
 
-SECTIONS = {"outcomes", "production", "table1", "table2", "table3", "table5", "figure1", "trends", "labels"}
+SECTIONS = {
+    *("outcomes", "production", "table1", "table2", "table3", "table5", "figure1", "trends", "labels"),
+    *("headline", "repair", "cost"),
+}
 
 
 def nulls(value):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli_views.games import HOSTILE
-from wolfbus.cli.printable import printable, spoken
+from wolfbus.printable import printable, spoken
 
 
 def is_harmless(text: str) -> bool:

@@ -20,7 +20,8 @@ from wolfbus.messages.events import (
     Returned,
     Statement,
 )
-from wolfbus.state import TEXT_KEPT, GameState, Utterance
+from wolfbus.state import TEXT_KEPT, GameState
+from wolfbus.utterance import Utterance
 
 
 def state_of(records, until: int | None = None) -> GameState:

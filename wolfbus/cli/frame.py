@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from wolfbus.cli.panels import FAINT, STRONG, Lines, beside, chronicle, fit, line, matrix, players
-from wolfbus.cli.printable import printable
 from wolfbus.cli.transcript import transcript
-from wolfbus.cli.wording import ASKED_FOR, counted, ending_in_words, name_of, names_of
+from wolfbus.cli.wording import ASKED_FOR, counted, ending_in_words, expense_in_words, name_of, names_of
+from wolfbus.printable import printable
 from wolfbus.state import GameState
 
 _GAP: Final = 3
@@ -23,6 +23,7 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
     """Return the game as lines of at most `width` cells, at most `height` of them.
 
     Below 72 columns the parts stand under each other; who suspects whom and older votes come in where there is room.
+    Where models were called, the last line says what that took.
 
     Args:
         state: the game so far.
@@ -34,7 +35,8 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
     head = _header(state, width, elapsed)
     if height >= 30:
         head.append(line(""))
-    room = height - len(head)
+    foot = [line((spent, FAINT))] if (spent := expense_in_words(state.expense)) and height > len(head) else []
+    room = height - len(head) - len(foot)
     if width < _TWO_COLUMNS:
         side = players(state, width)
         # a small window is for following the debate
@@ -45,7 +47,7 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
         main_width = width - side_width - _GAP
         main = transcript(state, console, main_width, room)
         body = list(beside(_side(state, side_width, room), main, side_width, _GAP))
-    return [fit(each, width) for each in [*head, *body][:height]]
+    return [fit(each, width) for each in [*[*head, *body][: height - len(foot)], *foot]]
 
 
 def _side(state: GameState, width: int, room: int) -> Lines:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, TextIO
 
 from wolfbus.cli import wording
-from wolfbus.cli.printable import spoken
+from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import (
     Absent,
     Answered,
@@ -23,8 +23,10 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
+from wolfbus.printable import spoken
 from wolfbus.record.line import Recorded
-from wolfbus.state import GameState, Utterance
+from wolfbus.state import GameState
+from wolfbus.utterance import Utterance
 
 _PLACE: Final = 13
 """Characters of the column that says where in the game a line belongs."""
@@ -78,15 +80,24 @@ class PlainLines:
             turn = "" if event.phase == "vote" else f" {event.turn}"
             speaker = f"{wording.who(state, event.speaker)}{wording.vote_of(state, event)}"
             yield f"r{event.round} {event.phase}{turn}", f"{speaker}: “{spoken(event.text)}”"
-        elif isinstance(event, Absent | Returned):
-            yield "", wording.presence_in_words(event)
-        elif isinstance(event, Rejected):
-            yield "", wording.rejection_in_words(event)
+        elif isinstance(event, Absent | Returned | Rejected | ModelCall):
+            yield from self._aside(event)
         elif isinstance(event, Ended):
             yield "end", wording.ending_in_words(event)
             yield "", wording.answers_in_words(state)
+            if spent := wording.expense_in_words(state.expense):
+                yield "", spent
         else:
             yield from self._moment(event)
+
+    def _aside(self, event: Absent | Returned | Rejected | ModelCall) -> Iterator[tuple[str, str]]:
+        if isinstance(event, Absent | Returned):
+            yield "", wording.presence_in_words(event)
+        elif isinstance(event, Rejected):
+            yield "", wording.rejection_in_words(event)
+        elif event.error is not None:
+            # hundreds of calls go well, and say nothing of the game
+            yield "", wording.call_in_words(event)
 
     def _moment(self, event: AnyEvent) -> Iterator[tuple[str, str]]:
         state = self._state

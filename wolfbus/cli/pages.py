@@ -8,7 +8,6 @@ from typing import Final
 
 from wolfbus.audience import Herald
 from wolfbus.cli import wording
-from wolfbus.cli.printable import NOTE_SHOWN, printable, spoken
 from wolfbus.cli.wording import name_of, names_of
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
@@ -24,8 +23,10 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
+from wolfbus.printable import NOTE_SHOWN, printable, spoken
 from wolfbus.record.line import Recorded
-from wolfbus.state import TEXT_KEPT, GameState, Moment, Night, Utterance
+from wolfbus.state import TEXT_KEPT, GameState, Moment, Night
+from wolfbus.utterance import Utterance
 from wolfbus.view import OwnAnswer, SeatView
 
 WIDTH: Final = 100
@@ -48,6 +49,8 @@ def state_page(state: GameState) -> str:
     if state.ended is not None:
         lines += _wrapped(wording.ending_in_words(state.ended), 2)
     lines += ["", "Answers", *_wrapped(wording.answers_in_words(state), 2)]
+    if spent := wording.expense_in_words(state.expense):
+        lines += _wrapped(spent, 2)
     waiting = [f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items()]
     if waiting:
         lines += _wrapped("waiting for " + "; ".join(waiting), 2)

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from wolfbus.cli.printable import printable
 from wolfbus.errors import ConfigError
 from wolfbus.messages.events import (
     Absent,
@@ -22,6 +21,7 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
+from wolfbus.printable import printable
 from wolfbus.record.line import Recorded
 
 CHARACTERS_PER_SECOND: Final = 25.0
@@ -39,7 +39,7 @@ def pause_for(event: AnyEvent) -> float:
     """Return the seconds to stay on `event` at speed 1.
 
     A statement stays as long as it takes to read what views show of it. What is not seen (questions, answers, verdicts)
-    takes no time, nor do rejected messages: there may be thousands.
+    takes no time, nor do rejected messages, prompts and model calls: there may be thousands.
     """
     if isinstance(event, Statement):
         return max(SHORTEST, len(printable(event.text)) / CHARACTERS_PER_SECOND)

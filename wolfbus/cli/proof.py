@@ -17,6 +17,7 @@ from wolfbus.record.reader import open_lines, read_record
 if TYPE_CHECKING:
     from analytics.rows import GameRows
     from wolfbus.record.paper_log import PaperCounts, PaperLog
+    from wolfbus.vocabulary import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Proof:
         events: events that hold.
         records: those events, if they were to be kept.
         notes: what else there is to say, for people.
+        rungs: labels and judgements of a published log by how our reading reads them; None for a wolfbus record.
     """
 
     name: str
@@ -74,9 +76,11 @@ class Proof:
     events: int = 0
     records: list[Recorded] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    rungs: dict[str, int] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``replay --json`` prints."""
+        reread = {} if self.rungs is None else {"reread": _shares(self.rungs)}
         return {
             "source": self.source,
             "verified": self.verified,
@@ -90,6 +94,7 @@ class Proof:
             "statements": len(self.rows.statements) if self.rows else 0,
             "judgements": sum(1 for judgement in self.rows.judgements if judgement.usable) if self.rows else 0,
             "labels": self.metrics["labels"],
+            **reread,
             "metrics": self.metrics,
         }
 
@@ -159,7 +164,7 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
     for recorded in reader:
         try:
             verifier.feed(recorded)
-            fold.feed(recorded.event)
+            fold.feed(recorded.event, recorded.time)
         except (RecordError, RulesError) as error:
             problems.append(str(error))
             break
@@ -232,18 +237,39 @@ def read_paper(source: Source, meta: Path | None, criteria: Criteria, *, as_reco
         reason=None,
         rounds=log.rounds,
         notes=_paper_notes(log, counts, as_recorded=as_recorded),
+        rungs=_rungs(counts),
     )
 
 
+def _rungs(counts: PaperCounts) -> dict[str, int]:
+    """Return how many analyses each rung of our reading recovers, and how many none does."""
+    rungs: tuple[Reading, ...] = ("clean", "extracted", "repaired", "coerced")
+    return {**{rung: counts.readings.get(rung, 0) for rung in rungs}, "lost": counts.lost}
+
+
+def _shares(rungs: dict[str, int]) -> dict[str, Any]:
+    total = sum(rungs.values())
+    return {
+        "replies": total,
+        **{rung: {"n": n, "share": n / total if total else None} for rung, n in rungs.items()},
+    }
+
+
 def _paper_notes(log: PaperLog, counts: PaperCounts, *, as_recorded: bool) -> list[str]:
-    rungs = ", ".join(f"{number} {reading}" for reading, number in counts.readings.items() if number)
+    rungs = _shares(_rungs(counts))
+    shares = ", ".join(
+        f"{name} {row['n']} ({row['share']:.1%})"
+        for name, row in rungs.items()
+        if name != "replies" and rungs["replies"]
+    )
     lines = [
         f"A log of the paper's code: run {log.run}, {log.model or 'model unknown'}, {len(log.statements)} statements.",
         (
             f"Its writer stored {counts.fillers} of {counts.analyses} labels and judgements as fillers; "
-            f"our reading of the raw replies recovers {counts.recovered} of them ({rungs}; {counts.partial} of these "
-            f"cut off, with the fields they still hold) and loses {counts.lost}."
+            f"our reading of the raw replies recovers {counts.recovered} of them ({counts.partial} of these "
+            f"cut off, with the fields they still hold)."
         ),
+        f"All {rungs['replies']} replies by how they are read: {shares or 'none'}.",
     ]
     if as_recorded:
         lines.append('The figures above are as recorded: fillers count as "truthful, suspicion 0.5".')

@@ -53,6 +53,8 @@ def is_house(name: str) -> bool:
 @click.option("--speed", type=click.FloatRange(0.01, 1_000_000), help="Play the game back, N times reading pace.")
 @click.option("--until", type=click.IntRange(1), metavar="SEQ", help="Stop at this event and show the state there.")
 @click.option("--as", "seat", metavar="SEAT", help="Show what this seat knows (at the end, or at --until).")
+@click.option("--calls", is_flag=True, help="List the model calls.")
+@click.option("--prompt", type=click.IntRange(1), metavar="LINE", help="Show prompt and reply of the model call there.")
 @click.option("--to-bus", "url", metavar="URL", help="Publish the record on a bus for live subscribers.")
 @click.option("--house", default="replay", show_default=True, help="House to publish into.")
 @click.option("--roles", type=click.Path(path_type=Path), metavar="FILE", help="The run_meta.json of a published log.")
@@ -67,12 +69,14 @@ def replay(
     speed: float | None,
     until: int | None,
     seat: str | None,
+    prompt: int | None,
     url: str | None,
     house: str,
     roles: Path | None,
     *,
     as_json: bool,
     include_defaulted: bool,
+    calls: bool,
     as_recorded: bool,
     plain: bool,
 ) -> int:
@@ -83,44 +87,49 @@ def replay(
     from wolfbus.cli import proof
 
     looks = until is not None or seat is not None
-    if looks and (as_json or alpha is not None or prior is not None or include_defaulted):
+    audits = calls or prompt is not None
+    recomputes = alpha is not None or prior is not None or include_defaulted
+    if looks and (as_json or recomputes):
         raise click.UsageError(
             "--until and --as show the game as it was played: not with --json, --alpha, --prior or --include-defaulted"
         )
-    if url is not None and (looks or speed is not None):
+    if audits and (looks or recomputes or speed is not None or url is not None or (calls and prompt is not None)):
+        raise click.UsageError("--calls and --prompt show model calls and nothing else; of the other views, give none")
+    _check_bus(url, house, other=looks or speed is not None)
+    criteria = proof.Criteria(alpha, prior, include_defaulted=include_defaulted)
+    source = proof.open_source(file)
+    if source.is_paper_log:
+        _refuse(speed=speed, until=until, seat=seat, url=url, calls=calls or None, prompt=prompt)
+        result = proof.read_paper(source, roles, criteria, as_recorded=as_recorded)
+        _print(result, as_json=as_json)
+        return 0
+    if roles is not None or as_recorded:
+        raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")
+    keep = speed is not None or looks or audits or url is not None
+    result = proof.prove(source, criteria, keep=keep)
+    if until is not None and until > len(result.records):
+        raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
+    if speed is not None:
+        _play_back(result, speed, until, plain=plain)
+    if url is not None:
+        _publish(result, url, house)
+    if audits:
+        _audit(result, prompt, as_json=as_json)
+    elif looks:
+        _show(result, until, seat)
+    else:
+        _print(result, as_json=as_json)
+    return 0 if result.verified else FAILED
+
+
+def _check_bus(url: str | None, house: str, *, other: bool) -> None:
+    if url is not None and other:
         raise click.UsageError("--to-bus publishes the whole record at once: not with --until, --as or --speed")
     if url is not None and url.startswith("memory:"):
         raise click.UsageError("--to-bus: memory:// ends with this process, so nobody could read it there")
     if not is_house(house):
         reason = f"{house!r}: 1 to 64 letters, digits, dots, dashes and underscores"
         raise click.BadParameter(reason, param_hint="--house")
-    criteria = proof.Criteria(alpha, prior, include_defaulted=include_defaulted)
-    source = proof.open_source(file)
-    if source.is_paper_log:
-        _refuse(speed=speed, until=until, seat=seat, url=url)
-        result = proof.read_paper(source, roles, criteria, as_recorded=as_recorded)
-        _print(result, as_json=as_json)
-        return 0
-    if roles is not None or as_recorded:
-        raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")
-    keep = speed is not None or until is not None or seat is not None or url is not None
-    result = proof.prove(source, criteria, keep=keep)
-    if until is not None and until > len(result.records):
-        raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
-    if speed is not None:
-        _play_back(result, speed, until, plain=plain)
-    if url is not None and not result.verified:
-        click.echo("wolfbus: only a verified record is published", err=True)
-    elif url is not None:
-        from wolfbus.cli.publish import publish
-
-        count = publish(result.records, url, house)
-        click.echo(f"wolfbus: published {count} events into house {house}", err=True)
-    if not as_json and (until is not None or seat is not None):
-        _show(result, until, seat)
-    else:
-        _print(result, as_json=as_json)
-    return 0 if result.verified else FAILED
 
 
 def _refuse(**given: object) -> None:
@@ -130,6 +139,16 @@ def _refuse(**given: object) -> None:
             raise click.UsageError(
                 f"{names.get(name, '--' + name)} needs a wolfbus record; this is a log of the paper's code"
             )
+
+
+def _publish(result: Proof, url: str, house: str) -> None:
+    from wolfbus.cli.publish import publish
+
+    if not result.verified:
+        click.echo("wolfbus: only a verified record is published", err=True)
+        return
+    count = publish(result.records, url, house)
+    click.echo(f"wolfbus: published {count} events into house {house}", err=True)
 
 
 def _play_back(result: Proof, speed: float, until: int | None, *, plain: bool) -> None:
@@ -154,6 +173,22 @@ def _show(result: Proof, until: int | None, seat: str | None) -> None:
         click.echo(state_page(state), nl=False)
     for problem in result.problems:
         click.echo(f"wolfbus: {problem}", err=True)
+
+
+def _audit(result: Proof, prompt: int | None, *, as_json: bool) -> None:
+    from wolfbus.cli.prompts import calls_of, calls_page, exchange_at
+
+    # first, for the call that is asked for may stand behind what is wrong
+    for problem in result.problems:
+        click.echo(f"wolfbus: {result.name}: {problem}", err=True)
+    if prompt is not None:
+        exchange = exchange_at(result.records, prompt)
+        shown = json.dumps(exchange.as_json()) + "\n" if as_json else exchange.page()
+    elif as_json:
+        shown = json.dumps({"calls": [made.as_json() for made in calls_of(result.records)]}, allow_nan=False) + "\n"
+    else:
+        shown = calls_page(result.records)
+    click.echo(shown, nl=False)
 
 
 def _print(result: Proof, *, as_json: bool) -> None:

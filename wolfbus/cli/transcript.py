@@ -22,11 +22,12 @@ from wolfbus.cli.panels import (
     section,
     team_style,
 )
-from wolfbus.cli.printable import spoken
 from wolfbus.cli.wording import claims_in_words, label_in_words, name_of
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import NightOutcome, Silence, Tally
-from wolfbus.state import GameState, Moment, Utterance
+from wolfbus.printable import spoken
+from wolfbus.state import GameState, Moment
+from wolfbus.utterance import Utterance
 
 _LEGEND: Final = "self-label · flags · suspicion"
 

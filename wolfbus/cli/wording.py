@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from wolfbus.cli.printable import NAME_SHOWN, NOTE_SHOWN, printable
+from wolfbus.expense import Expense
 from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import Call
 from wolfbus.messages.events import (
     Absent,
     Ended,
@@ -22,7 +23,9 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
-from wolfbus.state import GameState, OwnLabel, Utterance
+from wolfbus.printable import NAME_SHOWN, NOTE_SHOWN, printable
+from wolfbus.state import GameState
+from wolfbus.utterance import OwnLabel, Utterance
 from wolfbus.vocabulary import Ending, Kind, Outcome, Winner
 
 WINNERS: Final[dict[Winner, str]] = {
@@ -87,7 +90,7 @@ def opening_lines(opened: Opened) -> list[str]:
     return [
         f"game {opened.game} · seed {printable(opened.seed, NOTE_SHOWN)} · wolfbus {printable(opened.version, 32)}",
         "players: " + ", ".join(f"{name_of(seat.name)} ({seat.role})" for seat in opened.seats),
-        f"played by {played}",
+        f"played by {played}" + (" · compact protocol" if opened.config.protocol == "compact" else ""),
     ]
 
 
@@ -207,3 +210,23 @@ def answers_in_words(state: GameState) -> str:
         text += "; " + ", ".join(f"{number} {fault}" for fault, number in state.faults.most_common())
     rejected = state.rejected.total()
     return text + (f"; {counted(rejected, 'message')} rejected" if rejected else "")
+
+
+def call_in_words(call: Call) -> str:
+    """Return that a model call failed: "no reply of Ada's model (bid): connection refused"."""
+    again = ", asked again" if call.reask else ""
+    return f"no reply of {name_of(call.seat)}'s model ({call.kind}{again}): {printable(call.error or '', NOTE_SHOWN)}"
+
+
+def expense_in_words(expense: Expense) -> str:
+    """Return what model calls took: "412 model calls (3 failed) · 1234567 tokens · $0.1234"; "" without any."""
+    if not expense.calls:
+        return ""
+    failed = f" ({expense.failed} failed)" if expense.failed else ""
+    parts = [f"{counted(expense.calls, 'model call')}{failed}"]
+    replied = expense.calls - expense.failed
+    if expense.counted:
+        parts.append(f"{'at least ' if expense.counted < replied else ''}{expense.tokens:,} tokens")
+    if expense.priced:
+        parts.append(f"{'at least ' if expense.priced < replied else ''}${expense.cost_usd:.4f}")
+    return " · ".join(parts)

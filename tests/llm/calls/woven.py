@@ -1,0 +1,99 @@
+"""Games with the model calls that their answers could have come from, woven in where a moderator records them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tests.cli_views.games import recorded
+from tests.game.driver import play
+from wolfbus.audience import Herald
+from wolfbus.config import GameConfig
+from wolfbus.messages.calls import ChatRole, ModelCall, Segment, segment_hash
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
+from wolfbus.record.line import Recorded, seal
+from wolfbus.record.requests import RequestNames
+
+RULES = "These are the rules.\n"
+SHORT = GameConfig(debate_turns=2, max_rounds=2)
+
+Calls = Callable[[AnyAnswered, str], list[dict[str, Any]]]
+"""For an answer and its request's name: what is special about each of the calls for it."""
+
+
+def segment(role: ChatRole, text: str, after: str | None = None) -> Segment:
+    return Segment(after=after, role=role, text=text, segment=segment_hash(after, role, text))
+
+
+def call(request: str, **special: Any) -> ModelCall:
+    parts = request.split("/")
+    usual = {
+        "requests": (request,),
+        "seat": parts[4],
+        "kind": parts[3],
+        "model": "double",
+        "parameters": {"temperature": 0.7, "structured": "schema"},
+        "prompt": (),
+        "attempts": 1,
+        "queue_s": 0.0,
+        "latency_s": 0.5,
+        "prompt_tokens": 1000,
+        "cached_tokens": 800,
+        "completion_tokens": 50,
+        "finish": "stop",
+        "reply": f'{{"{parts[3]}": 1}}',
+    }
+    return ModelCall(**(usual | special))
+
+
+def one_each(_answer: AnyAnswered, _name: str) -> list[dict[str, Any]]:
+    return [{}]
+
+
+def weave(events: Iterable[AnyEvent], calls: Calls = one_each) -> list[AnyEvent]:
+    """Put segments and calls before the join that their answers belong to."""
+    names, woven, known = RequestNames(), [], set()
+    waiting: list[AnyEvent] = []
+    public = [segment("system", RULES)]
+
+    def tell(*pieces: Segment) -> None:
+        for piece in pieces:
+            if piece.segment not in known:
+                known.add(piece.segment)
+                woven.append(piece)
+
+    for event in events:
+        if isinstance(event, Asked):
+            names.ask(event)
+        if isinstance(event, Answered):
+            name = names.of(event)
+            assert name is not None
+            private = segment("user", f"You are {event.seat}.\n")
+            question = segment("user", f"Now: {name}")
+            for special in calls(event, name):
+                tell(*public, private, question)
+                heads = (public[-1].segment, private.segment, question.segment)
+                woven.append(call(name, **({"prompt": heads} | special)))
+            waiting.append(event)
+            continue
+        woven += waiting
+        waiting = []
+        woven.append(event)
+        if event.type == "statement":
+            public.append(segment("user", f"{event.speaker}: {event.text}\n", public[-1].segment))
+    return [*woven, *waiting]
+
+
+def game(calls: Calls = one_each, config: GameConfig = SHORT, seed: str = "1") -> list[Recorded]:
+    return recorded(weave(play(config, seed).events, calls))
+
+
+def lines(records: Iterable[Recorded]) -> bytes:
+    """Return events as a record's file."""
+    herald, head, written = Herald(), "", b""
+    for each in records:
+        herald.tell(each.event)
+        sealed, line, _ = seal(head, each)
+        head = sealed.hash
+        written += line + b"\n"
+    return written
