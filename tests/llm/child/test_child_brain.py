@@ -1,0 +1,426 @@
+"""Children that answer, and children that crash, hang, babble or will not leave: each request still ends in time."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from players.child import ChildBrain
+from tests.llm.child.table import Lifeline, ask, bid_of, command, farewells_said, hear, sit
+from wolfbus.errors import ConfigError
+from wolfbus.messages.content import Ballot, Bid, Speech
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _hasty_farewells(monkeypatch):
+    monkeypatch.setattr("players.child.process.MOMENT", 0.2)
+    yield
+    farewells_said()
+
+
+@pytest.fixture
+def brain_of(tmp_path):
+    """Makes brains whose child runs some code, and closes them."""
+    made: list[ChildBrain] = []
+
+    def make(code: str) -> ChildBrain:
+        made.append(ChildBrain(command(tmp_path, code), tmp_path / "logs"))
+        return made[-1]
+
+    yield make
+    for brain in made:
+        brain.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [("", "no command"), ("   ", "no command"), ("no-such-program x", "'no-such-program'"), ("cat 'x", "no closing")],
+)
+def test_a_command_that_cannot_run_is_refused_before_the_game(words, says):
+    with pytest.raises(ConfigError, match=says):
+        ChildBrain(words)
+
+
+def test_nothing_is_started_before_the_first_request(tmp_path):
+    brain = ChildBrain(command(tmp_path, f"open({str(tmp_path / 'mark')!r}, 'w')"))
+    brain.close()
+    assert not (tmp_path / "mark").exists()
+    assert brain.answer(ask(), sit()) is None
+
+
+def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(tmp_path):
+    code = 'for each in asks(): say(id=each["id"], text=" ".join(sys.argv[1:]), thought="quietly")'
+    brain = ChildBrain(command(tmp_path, code) + " '$HOME ; *' x", tmp_path)
+    answer = brain.answer(ask(kind="speak"), sit())
+    brain.close()
+    assert answer.content == Speech(text="$HOME ; * x")
+    assert (answer.thought, answer.reading, answer.raw, answer.note) == ("quietly", "clean", None, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "reading", "target"),
+    [
+        ('{"target": "Bruno"}', "clean", "Bruno"),
+        ('{"id": null, "target": null}', "clean", None),
+        ('Well: {"target": "Bruno"}', "extracted", "Bruno"),
+        ("{'target': 'Bruno'", "repaired", "Bruno"),
+        ('{"target": "bruno"}', "coerced", "Bruno"),
+    ],
+)
+def test_what_is_not_quite_json_is_read_by_the_ladder_and_kept(brain_of, line, reading, target):
+    answer = brain_of(f"for each in asks(): print({line!r}, flush=True)").answer(ask(kind="vote"), sit())
+    assert answer.content == Ballot(target=target)
+    assert answer.reading == reading
+    assert answer.raw == (None if reading == "clean" else line)
+
+
+@pytest.mark.parametrize(
+    ("line", "fault", "note"),
+    [
+        (b"Loading the model ...", "unparseable", "bid"),
+        (b'{"bid": 99}', "illegal", "99"),
+        (b'{"id": "g/9/x", "bid": 3}', "unparseable", "names a request that never was: g/9/x"),
+        (b'{"id": 7, "bid": 3}', "unparseable", "names a request that never was: 7"),
+        (b'\xff\xfe\x00"bid": 3', "unparseable", "not UTF-8"),
+        (b'{"bid": "caf\xe9"}', "unparseable", "not UTF-8"),
+        (b"[" * 5000, "unparseable", ""),
+    ],
+)
+def test_babble_closes_its_request_and_is_kept(brain_of, line, fault, note):
+    brain = brain_of(f"""
+        for n, each in enumerate(asks()):
+            if n == 0: os.write(1, {line!r} + b"\\n")
+            else: say(bid=4)
+    """)
+    answer = brain.answer(ask(), sit())
+    assert answer.content is None
+    assert answer.fault == fault
+    assert note in (answer.note or "")
+    assert answer.raw
+    assert answer.raw.encode()[:3] == line.decode("utf-8", "replace").encode()[:3]
+
+
+def test_ten_megabytes_without_an_end_cost_a_few_requests_and_little_memory(brain_of):
+    brain = brain_of("""
+        everything = asks()
+        next(everything)
+        for _ in range(1000): os.write(1, b"x" * 10_000)
+        os.write(1, b"\\n")
+        for each in everything: say(id=each["id"], bid=4)
+    """)
+    answers = [brain.answer(ask(number), sit()) for number in range(1, 6)]
+    assert answers[0].fault == "unparseable"
+    assert "more than 1000000 bytes" in answers[0].note
+    assert len(answers[0].raw) < 10_000
+    assert "without end" in answers[1].note
+    assert answers[-1].content == Bid(bid=4)
+
+
+def test_endless_lines_that_answer_nothing_end_the_request(brain_of):
+    brain = brain_of("""
+        first = next(asks())
+        say(id=first["id"], bid=1)
+        while True: os.write(1, (json.dumps({"id": first["id"], "bid": 2}) + "\\n").encode() * 50)
+    """)
+    view = sit()
+    assert bid_of(brain, view) == 1
+    answer = brain.answer(ask(2), view)
+    assert "without end" in answer.note
+    assert "lines were passed over" in answer.note
+
+
+def test_silence_is_no_answer_at_the_deadline(brain_of):
+    brain = brain_of("for each in asks(): pass")
+    began = time.monotonic()
+    assert brain.answer(ask(deadline=0.2), sit(0.2)) is None
+    assert 0.2 <= time.monotonic() - began < 5
+
+
+def test_an_absent_seats_child_is_waited_for_as_long_as_the_rules_say(brain_of):
+    # the moderator gives an absent seat no time, but a late answer brings it back
+    brain = brain_of("for each in asks(): say(bid=4)")
+    assert brain.answer(ask(deadline=0.001), sit(60.0)).content == Bid(bid=4)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_late_reply_is_passed_over_and_the_next_one_counts(brain_of, named):
+    # it answers the first request only when it has heard the second
+    brain = brain_of(f"""
+        everything = asks()
+        first, second = next(everything), next(everything)
+        for n, each in enumerate((first, second)): say(**({{"id": each["id"]}} if {named} else {{}}), bid=n)
+        for each in everything: say(bid=7)
+    """)
+    assert brain.answer(ask(1, deadline=0.2), sit(0.2)) is None
+    answer = brain.answer(ask(2), sit())
+    assert answer.content == Bid(bid=1)
+    assert answer.note == "1 line was passed over, late or not asked for"
+    assert brain.answer(ask(3), sit()).note is None
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_second_reply_to_the_same_request_is_passed_over(brain_of, named):
+    brain = brain_of(f"""
+        for n, each in enumerate(asks()):
+            line = json.dumps({{**({{"id": each["id"]}} if {named} else {{}}), "bid": n}}) + "\\n"
+            os.write(1, line.encode() * 2)
+    """)
+    assert [bid_of(brain, sit(), number) for number in range(1, 5)] == [0, 1, 2, 3]
+
+
+def test_a_child_that_does_not_read_keeps_nobody_beyond_the_deadline(brain_of):
+    brain = brain_of("signal.pause()")
+    view = sit(0.1)
+    for _ in range(8):
+        hear(view, "x" * 50_000)
+    began = time.monotonic()
+    assert [brain.answer(ask(number, deadline=0.1), view) for number in range(1, 4)] == [None] * 3
+    assert time.monotonic() - began < 5
+
+
+def test_a_child_that_reads_again_gets_whole_lines(brain_of, tmp_path):
+    os.mkfifo(tmp_path / "go")
+    brain = brain_of(f"""
+        open({str(tmp_path / "go")!r}).read()
+        for each in asks(): say(id=each["id"], bid=each["turn"], thought=str(len(each["statements"])))
+    """)
+    view = sit(0.2)
+    for _ in range(8):
+        hear(view, "x" * 50_000)
+    assert brain.answer(ask(1, deadline=0.2), view) is None
+    assert brain.answer(ask(2, deadline=0.2), view) is None
+    (tmp_path / "go").write_text("")
+    # the first was begun, so it is written to its end and answered late; the second was not, so it is never heard
+    answer = brain.answer(ask(3), view)
+    assert (answer.content, answer.thought) == (Bid(bid=3), "8")
+    assert answer.note == "1 line was passed over, late or not asked for"
+
+
+def test_an_exit_closes_the_request_and_says_how(brain_of, caplog):
+    brain = brain_of("""
+        next(asks())
+        sys.stderr.write("first\\nno \\x1b[31mmore tokens\\n\\n")
+        sys.exit(3)
+    """)
+    answer = brain.answer(ask(), sit())
+    assert answer.content is None
+    assert answer.fault == "unparseable"
+    assert re.fullmatch(r"`.*` exited with code 3: no more tokens", answer.note), answer.note
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+
+
+def test_a_child_ended_by_a_signal_is_reported_by_its_name(brain_of):
+    brain = brain_of("os.kill(os.getpid(), signal.SIGKILL)")
+    assert "was ended by SIGKILL" in brain.answer(ask(), sit()).note
+
+
+def test_a_child_is_started_again_three_times_and_then_no_more(brain_of, tmp_path):
+    brain = brain_of("sys.exit(1)")
+    notes = [brain.answer(ask(number), sit()).note for number in range(1, 7)]
+    assert all("exited with code 1" in note for note in notes)
+    assert ["not again" in note for note in notes] == [False] * 4 + [True] * 2
+    assert len(list((tmp_path / "logs").iterdir())) == 4
+
+
+def test_a_program_that_cannot_be_started_closes_requests_too(tmp_path):
+    program = tmp_path / "program"
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+    brain = ChildBrain(str(program), tmp_path / "logs")
+    notes = [brain.answer(ask(number), sit()).note for number in range(1, 6)]
+    assert "could not be started" in notes[0]
+    assert "not again" in notes[-1]
+    assert not list((tmp_path / "logs").iterdir())
+
+
+def test_a_child_that_ends_between_requests_is_started_again_for_the_next(brain_of, tmp_path):
+    lifeline = Lifeline(tmp_path)
+    brain = brain_of(f"""
+        if not os.path.exists({str(tmp_path / "was")!r}):
+            open({str(tmp_path / "was")!r}, "w")
+            line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
+            next(asks())
+            say(bid=1)
+            os._exit(0)
+        for each in asks(): say(bid=2)
+    """)
+    assert bid_of(brain, sit()) == 1
+    lifeline.wait()
+    brain._process._popen.wait(30)
+    answer = brain.answer(ask(2), sit())
+    assert answer.content == Bid(bid=2)
+    assert "exited with code 0" in answer.note
+
+
+def test_the_last_words_of_a_child_that_ends_count(brain_of):
+    brain = brain_of("next(asks()); sys.stdout.write('{\"bid\": 5}'); sys.stdout.flush(); sys.exit(2)")
+    assert bid_of(brain, sit()) == 5
+
+
+@pytest.mark.parametrize(("end", "says"), [(1, "closed its output"), (0, "closed its input")])
+def test_a_child_that_closes_an_end_but_lives_on_is_ended(brain_of, tmp_path, end, says):
+    lifeline = Lifeline(tmp_path)
+    brain = brain_of(f"""
+        line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
+        next(asks())
+        say(bid=1)
+        os.close({end})
+        os.write(line, b"!")
+        signal.pause()
+    """)
+    view = sit()
+    assert bid_of(brain, view) == 1
+    lifeline.word()
+    answer = brain.answer(ask(2), view)
+    # a closed output shows at once, so the child is replaced; a closed input shows when it is written to
+    assert says in answer.note
+    brain.close()
+    lifeline.wait()
+
+
+def test_a_child_that_ignores_everything_is_killed(brain_of, tmp_path):
+    lifeline = Lifeline(tmp_path)
+    brain = brain_of(f"""
+        line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        next(asks())
+        say(bid=1)
+        while True: signal.pause()
+    """)
+    assert bid_of(brain, sit()) == 1
+    process = brain._process._popen
+    brain.close()
+    brain.close()
+    # nobody waited for the child, which is still there
+    assert process.poll() is None
+    farewells_said()
+    assert process.returncode == -9
+    lifeline.wait()
+
+
+@pytest.mark.parametrize("leaves", ["sys.exit(0)", "signal.pause()", "next(everything)"])
+def test_a_grandchild_goes_with_its_group(brain_of, tmp_path, leaves):
+    # it inherits all pipes, so the child's end does not show in them
+    lifeline = Lifeline(tmp_path)
+    brain = brain_of(f"""
+        line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            while True: signal.pause()
+        everything = asks()
+        next(everything)
+        say(bid=1)
+        {leaves}
+    """)
+    assert bid_of(brain, sit()) == 1
+    brain.close()
+    lifeline.wait()
+
+
+def test_a_crash_shows_even_where_a_grandchild_holds_the_pipes(brain_of):
+    brain = brain_of("""
+        if os.fork() == 0: signal.pause()
+        next(asks())
+        sys.exit(3)
+    """)
+    assert "exited with code 3" in brain.answer(ask(), sit()).note
+
+
+def test_a_child_hears_hello_first_and_bye_last_and_may_leave_in_its_own_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("players.child.process.MOMENT", 30.0)
+    code = f"""
+        with open({str(tmp_path / "heard")!r}, "w") as heard:
+            for line in sys.stdin:
+                heard.write(line)
+                if json.loads(line)["type"] == "ask": say(bid=1)
+            heard.write('{{"type": "end"}}')
+    """
+    brain = ChildBrain(command(tmp_path, code), tmp_path)
+    assert [bid_of(brain, sit(), number) for number in (1, 2)] == [1, 1]
+    process = brain._process._popen
+    brain.close()
+    farewells_said()
+    heard = [json.loads(line) for line in (tmp_path / "heard").read_text().splitlines()]
+    assert [line["type"] for line in heard] == ["hello", "ask", "ask", "bye", "end"]
+    assert process.returncode == 0
+
+
+def test_closing_frees_whoever_waits_for_the_child(brain_of, tmp_path):
+    lifeline = Lifeline(tmp_path)
+    brain = brain_of(f"""
+        line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
+        for each in asks(): os.write(line, b"!")
+    """)
+    given = []
+    waiting = threading.Thread(target=lambda: given.append(brain.answer(ask(), sit(1000.0))))
+    waiting.start()
+    lifeline.word()
+    brain.close()
+    waiting.join(30)
+    assert given == [None]
+    assert brain.answer(ask(2), sit()) is None
+    lifeline.wait()
+
+
+def test_error_output_goes_to_a_file_of_the_seat(brain_of, tmp_path):
+    brain = brain_of("for each in asks(): sys.stderr.write('thinking\\n'); sys.stderr.flush(); say(bid=1)")
+    assert bid_of(brain, sit()) == 1
+    (file,) = (tmp_path / "logs").iterdir()
+    assert file.name == f"Ada-{brain._process.pid}.stderr"
+    assert file.read_text() == "thinking\n"
+
+
+def test_error_output_without_a_folder_comes_through_with_the_seat_before_it(tmp_path, capfd):
+    brain = ChildBrain(command(tmp_path, "sys.stderr.write('one\\n\\x1b[2Jtwo\\nthree'); sys.exit(4)"))
+    assert brain.answer(ask(), sit()).note.endswith("exited with code 4: three")
+    brain.close()
+    farewells_said()
+    assert capfd.readouterr().err == "Ada: one\nAda: two\nAda: three\n"
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_no_child_outlives_the_process_that_asked_it(tmp_path, closes):
+    lifeline = Lifeline(tmp_path)
+    child = command(
+        tmp_path,
+        f"""
+        line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        next(asks())
+        say(bid=1)
+        while True: signal.pause()
+        """,
+    )
+    program = f"""
+import players.child.process, players.child.farewell
+players.child.process.MOMENT = 0.05
+from tests.llm.child.table import bid_of, sit
+from players.child import ChildBrain
+brain = ChildBrain({child!r})
+assert bid_of(brain, sit()) == 1
+if {closes}: brain.close()
+"""
+    result = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    lifeline.wait()
+
+
+def test_children_do_not_inherit_each_others_pipes(brain_of, monkeypatch):
+    monkeypatch.setattr("players.child.process.MOMENT", 30.0)
+    first, second = (brain_of("for each in asks(): say(bid=1)") for _ in range(2))
+    assert (bid_of(first, sit()), bid_of(second, sit())) == (1, 1)
+    process = first._process._popen
+    first.close()
+    # it sees the end of its input although the second child, which was started later, still runs
+    assert process.wait(30) == 0

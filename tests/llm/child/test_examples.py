@@ -1,0 +1,100 @@
+"""The examples play whole games, cleanly, and can be started as their README says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from players.spec import expand
+from tests.llm.child.table import farewells_said
+from tests.players.table import CONFIGS
+from tests.whole.house import play_many
+from wolfbus.cli.options import load_config
+from wolfbus.config import GameConfig
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = ROOT / "examples"
+AGENTS = {"agent.py": "python3", "agent.js": "node", "agent.sh": "sh"}
+
+
+@pytest.fixture(autouse=True)
+def _at_the_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    yield
+    farewells_said()
+
+
+def spec_of(agent: str) -> str:
+    program = AGENTS[agent]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    return f"exec:{program} examples/{agent}"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_example_plays_a_whole_game_without_a_fault(tmp_path, agent):
+    spec = spec_of(agent)
+    proofs = play_many(tmp_path, [1, 2], (*(spec,) * 4, *("scripted",) * 4), GameConfig(max_rounds=4))
+    for proof in proofs:
+        assert proof.verified, proof.problems
+        answered = [recorded.event for recorded in proof.records if recorded.event.type == "answered"]
+        assert {(event.outcome, event.reading, event.note) for event in answered} == {("accepted", "clean", None)}
+
+
+@pytest.mark.parametrize(
+    ("agent", "config"),
+    [(agent, name) for agent in ("agent.py", "agent.js") for name in ("odd names", "free", "strict")]
+    + [("agent.sh", "free"), ("agent.sh", "strict")],
+)
+def test_an_example_keeps_to_other_rules_too(tmp_path, agent, config):
+    rules = CONFIGS[config].model_copy(update={"max_rounds": 2})
+    (proof,) = play_many(tmp_path, [3], (spec_of(agent),) * 8, rules)
+    assert proof.verified, proof.problems
+    answered = [recorded.event for recorded in proof.records if recorded.event.type == "answered"]
+    assert {event.outcome for event in answered} == {"accepted"}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_example_plays_the_same_game_again(tmp_path, agent):
+    digests = set()
+    for number in "ab":
+        (tmp_path / number).mkdir()
+        brains = (*(spec_of(agent),) * 3, *("scripted",) * 5)
+        (proof,) = play_many(tmp_path / number, [4], brains, GameConfig(max_rounds=2))
+        digests.add(proof.digest)
+    assert len(digests) == 1
+
+
+def test_a_seer_of_ours_says_what_it_saw_and_is_followed(tmp_path):
+    (proof,) = play_many(tmp_path, [2], (spec_of("agent.py"),) * 8, GameConfig())
+    texts = [recorded.event.text for recorded in proof.records if recorded.event.type == "statement"]
+    assert any("I am the Seer, and I saw it" in text for text in texts)
+    exiled = {recorded.event.seat for recorded in proof.records if recorded.event.type == "exile"}
+    wolves = {seat.name for seat in proof.records[0].event.seats if seat.role == "Werewolf"}
+    assert exiled & wolves
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_example_is_short_and_tells_how_to_start_it(agent):
+    text = (EXAMPLES / agent).read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 60
+    assert set(re.findall(r"(?:^import |require\(\")([\w:]+)", text, re.MULTILINE)) <= {"json", "sys", "node:readline"}
+    readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    for words in (text, readme):
+        (players,) = re.findall(rf'wolfbus play --players "(exec:[^"]*{re.escape(agent)}[^"]*)"', words)
+        assert len(expand(players, 8)) == 8
+        assert spec_of(agent) in expand(players, 8)
+
+
+def test_the_file_of_models_is_one_that_play_takes():
+    loaded = load_config(EXAMPLES / "models.toml")
+    assert isinstance(loaded.players, tuple)
+    tables = tomllib.loads((EXAMPLES / "models.toml").read_text(encoding="utf-8"))
+    assert loaded.models.keys() == tables["models"].keys()
+    aliases = {brain.removeprefix("llm:") for brain in loaded.players if brain.startswith("llm:") and "@" not in brain}
+    assert aliases == loaded.models.keys()
+    assert loaded.models["local"].endpoint.url == tables["endpoints"]["here"]["url"]
