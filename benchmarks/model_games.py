@@ -33,6 +33,7 @@ from bare_loop import bare_loop
 
 from analytics.metrics import Metrics
 from players.llm.prompts.share import prefix_share
+from players.llm.settings import Endpoint
 from players.venue import Venue
 from wolfbus.cli.bench import peak_memory_mb
 from wolfbus.cli.house import Game, House, tune_garbage_collection
@@ -144,7 +145,7 @@ def many(games: int, latency: float, seed: int) -> dict[str, Any]:
         stats = double.stats()
         peak = peak_memory_mb()
         double.reset()
-        bare = asyncio.run(bare_loop(double.url, min(run.calls, 4000), 128, _typical(stats)))
+        bare = asyncio.run(bare_loop(double.url, min(run.calls, 4000), Endpoint().at_once, _typical(stats)))
     longest = max(run.paths_in_calls) * latency
     floor = run.calls / bare.calls_per_s
     return {

@@ -52,7 +52,7 @@ class Endpoint(_Settings):
     """Its base URL, such as ``http://localhost:8000/v1``; OPENAI_BASE_URL or OpenAI's own unless given."""
     key_env: str = "OPENAI_API_KEY"
     """Environment variable (or name in ``.env``) that holds the key; servers of one's own often need none."""
-    at_once: Annotated[int, Field(ge=1, le=10_000)] = 128
+    at_once: Annotated[int, Field(ge=1, le=10_000)] = 256
     """Calls in flight at a time."""
     requests_per_minute: Positive | None = None
     """Limit on requests; none unless given."""

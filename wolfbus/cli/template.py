@@ -28,7 +28,7 @@ _MODELS = """
 # [endpoints.local]
 # url = "http://localhost:8000/v1"
 # key_env = "OPENAI_API_KEY"
-# at_once = 128
+# at_once = 256
 # requests_per_minute = 600
 # tokens_per_minute = 200000
 """
