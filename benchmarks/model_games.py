@@ -85,26 +85,32 @@ class Run:
 
     @property
     def calls(self) -> int:
+        """Model calls of all games."""
         return sum(sums.calls for game in self.games if game.rows for sums in game.rows.calls.values())
 
     @property
     def attempts(self) -> int:
+        """Requests over the network that they took."""
         return sum(sums.attempts for game in self.games if game.rows for sums in game.rows.calls.values())
 
     @property
     def paths_in_calls(self) -> list[int]:
+        """Critical path of each game, in calls."""
         return [game.rows.critical_path for game in self.games if game.rows]
 
     @property
     def statements(self) -> int:
+        """Statements of all games."""
         return sum(len(game.rows.statements) for game in self.games if game.rows)
 
     def debate_turns(self) -> int:
         return sum(
-            event.type == "statement" and event.phase == "debate" or event.type == "silence" for event in self.events()
+            (event.type == "statement" and event.phase == "debate") or event.type == "silence"
+            for event in self.events()
         )
 
     def events(self) -> Any:
+        """Yield the events of all records."""
         for path in self.paths:
             yield from (recorded.event for recorded in read_record(open_lines(path)))
 
@@ -187,7 +193,7 @@ def cpu(seed: int, repeats: int = 3) -> dict[str, Any]:
 
 
 def ugly(games: int, seed: int, share: float = 0.5) -> dict[str, Any]:
-    """What becomes of replies when half of them are ugly."""
+    """Show what becomes of replies when half of them are ugly."""
     with ModelProcess(seed=seed, ugly=share) as double, tempfile.TemporaryDirectory() as folder:
         run = Run(double.url, Path(folder), games, seed)
         ugly_sorts = dict(double.stats().ugly)
@@ -227,7 +233,7 @@ def errors(games: int, seed: int, latency: float = 0.05) -> dict[str, Any]:
 
 
 def protocols(latency: float, seed: int) -> dict[str, Any]:
-    """The paper's protocol and the compact one: calls per statement."""
+    """Compare the paper's protocol with the compact one: calls per statement."""
     results = {name: alone(latency, seed, GameConfig(protocol=name)) for name in ("paper", "compact")}
     return {
         f"{name}_{key}": value

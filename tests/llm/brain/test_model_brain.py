@@ -139,7 +139,7 @@ def test_hidden_reasoning_becomes_the_private_thought(tmp_path):
         reply = obliging(question)
         return reply.__class__(text=reply.text, thought="HIDDEN", attempts=1)
 
-    proof, venue = play(tmp_path, script, brains=("llm:m",) + ("scripted",) * 7)
+    proof, _ = play(tmp_path, script, brains=("llm:m",) + ("scripted",) * 7)
     me = next(seat.name for seat in proof.records[0].event.seats if seat.brain == "llm:m")
     thoughts = [event.thought for event in of(proof, "answered") if event.seat == me]
     assert all("HIDDEN" in thought for thought in thoughts)
@@ -150,7 +150,7 @@ def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path):
     (tmp_path / "compact").mkdir()
     whole = GameConfig(max_rounds=1)
     paper, _ = play(tmp_path / "paper", obliging, whole)
-    compact, venue = play(tmp_path / "compact", obliging, whole.model_copy(update={"protocol": "compact"}))
+    compact, _ = play(tmp_path / "compact", obliging, whole.model_copy(update={"protocol": "compact"}))
     for proof in (paper, compact):
         answers = of(proof, "answered")
         assert {(event.outcome, event.reading) for event in answers} == {("accepted", "clean")}
