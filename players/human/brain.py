@@ -1,0 +1,246 @@
+"""`HumanBrain`: a person at the terminal answers for a seat."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import weakref
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
+
+from players.brain import Answer, BaseBrain, Given, Outlet
+from players.human.keyboard import Gap, Keyboard
+from players.human.news import News
+from players.human.question import empty_is_legal, help_in_words, prompt_for, question_in_words
+from players.human.screen import Screen
+from players.human.still import still
+from players.human.table import table_in_words
+from players.human.typed import Typo, answer_of
+from players.human.wording import COUNTS_AS, content_in_words, counted
+from wolfbus.errors import PlayerError
+from wolfbus.messages.delivery import Ask
+from wolfbus.rules import rules_text
+from wolfbus.view import SeatView
+
+logger = logging.getLogger(__name__)
+
+_AS_TYPED: Final = frozenset({"bid", "speak"})
+"""Kinds whose content is what was typed: the line need not be kept beside it."""
+
+
+_PATIENCE: Final = 2.0
+"""Seconds in which the last news should be on the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    ask: Ask
+    view: SeatView
+    heard: float
+    """When it came, on the clock of `time.monotonic`."""
+    outlet: Outlet | None = None
+
+    @property
+    def away(self) -> bool:
+        """Whether the game has stopped waiting for this seat, so that even a late answer is worth having."""
+        return self.ask.deadline_s < self.view.config.deadlines.of(self.ask.kind)
+
+    @property
+    def due(self) -> float:
+        """When the moderator stops waiting."""
+        return self.heard + self.ask.deadline_s
+
+
+class HumanBrain(BaseBrain):
+    """Asks a person at the terminal, one question after the other.
+
+    The person sees what the seat may know and nothing else: what is new since the last question, then the question,
+    what may be answered and the time left. A line that cannot be read is told and asked for again. When the time is up
+    a half-typed line is dropped. A person who is away is asked the newest question with its full time, since an answer
+    that comes too late still makes the game wait again. At the end of the input every further question gets the
+    conservative default at once.
+
+    Questions come by `start`, which knows when they came, or one at a time by `answer`.
+
+    Args:
+        keyboard: where the person types; standard input unless given.
+        screen: where the person reads; standard error unless given.
+
+    Raises:
+        PlayerError: somebody plays at this terminal already, or there is no keyboard.
+    """
+
+    _seated: ClassVar[weakref.WeakValueDictionary[tuple[int, int], HumanBrain]] = weakref.WeakValueDictionary()
+    """Who sits at which terminal. A brain that is gone has left its seat, closed or not."""
+    _seating: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(self, keyboard: Keyboard | None = None, screen: Screen | None = None) -> None:
+        self._keyboard = keyboard or Keyboard()
+        with self._seating:
+            if self._keyboard.place in self._seated:
+                raise PlayerError("only one person can play at one terminal")
+            self._seated[self._keyboard.place] = self
+        self._screen = screen or Screen()
+        self._news = News()
+        self._view: SeatView | None = None
+        self._ended = False
+        self._missed = 0
+        self._changed = threading.Condition()
+        self._questions: deque[_Question] = deque()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Outlet, /) -> None:
+        """Put the questions of one delivery before the person, after those that wait already."""
+        heard, held = time.monotonic(), still(view)
+        with self._changed:
+            if self._closed:
+                return
+            self._view = view
+            self._questions += [_Question(ask, held, heard, outlet) for ask in asks]
+            self._changed.notify()
+            if self._thread is None:
+                # a daemon: nobody waits for a person when the process ends
+                self._thread = threading.Thread(target=self._work, name=f"human-{view.me}", daemon=True)
+                self._thread.start()
+
+    def answer(self, ask: Ask, view: SeatView, /) -> Given:
+        """Put one question before the person and wait for the answer; None when the time is up."""
+        self._view = view
+        return self._put(_Question(ask, view, time.monotonic()))
+
+    def close(self) -> None:
+        """Take the person from the table, with the last news; the terminal is free for somebody else."""
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            self._questions.clear()
+            self._changed.notify()
+        self._keyboard.close()
+        if self._thread is None:
+            self._say_goodbye()
+        elif self._thread is not threading.current_thread():
+            # a terminal that was stopped holds up whoever writes to it, and should not hold up more
+            self._thread.join(_PATIENCE)
+        with self._seating:
+            if self._seated.get(self._keyboard.place) is self:
+                del self._seated[self._keyboard.place]
+
+    def _work(self) -> None:
+        while (question := self._next()) is not None:
+            outlet = question.outlet
+            try:
+                given = self._put(question)
+            except Exception as error:
+                logger.exception("%s: the person could not be asked", question.view.me)
+                note = f"the person could not be asked: {type(error).__name__}: {error}"
+                given = Answer(None, fault="unparseable", note=note[:300])
+            if outlet is not None:
+                outlet.answer(question.ask, given)
+        self._say_goodbye()
+
+    def _say_goodbye(self) -> None:
+        """Tell the last news: the end of the game is nothing that anybody is asked about."""
+        if self._view is not None:
+            self._screen.say(["", *self._news.since(self._view)])
+
+    def _next(self) -> _Question | None:
+        """Return the next question that is still worth an answer; None at the end."""
+        with self._changed:
+            while True:
+                while not self._questions and not self._closed:
+                    self._changed.wait()
+                if self._closed:
+                    return None
+                question = self._questions.popleft()
+                newest = not self._questions
+                if time.monotonic() < question.due or (newest and question.away) or self._ended:
+                    return question
+                self._missed += 1
+
+    def _put(self, question: _Question) -> Given:
+        ask, view = question.ask, question.view
+        if self._ended:
+            return self._default(ask)
+        due = time.monotonic() + view.config.deadlines.of(ask.kind) if question.away else question.due
+        self._screen.say(["", *self._news.since(view)])
+        if self._missed:
+            self._screen.say([f"{counted(self._missed, 'question')} went by without you."], "yellow")
+            self._missed = 0
+        if question.away:
+            away = "The game goes on without you; any answer, however late, makes it wait for you again."
+            self._screen.say([away], "yellow")
+        self._keyboard.freshen()
+        heading, *rest = question_in_words(ask, view)
+        self._screen.say([heading], "bold")
+        self._screen.say(rest)
+        return self._hear(ask, view, due)
+
+    def _hear(self, ask: Ask, view: SeatView, due: float) -> Given:
+        while True:
+            self._screen.prompt(prompt_for(ask, due - time.monotonic()))
+            typed = self._keyboard.read_line(due)
+            if isinstance(typed, str):
+                self._screen.say([""])
+                if typed != "long":
+                    return self._without(typed, ask)
+                self._screen.say(["That line is too long."], "yellow")
+                continue
+            if not self._keyboard.is_terminal:
+                # nobody else ends the line of the prompt
+                self._screen.say([""])
+            line = typed.text.strip()
+            if line in (ask.legal or ()) or not self._obey(line, ask, view):
+                given = self._read(line, ask, view)
+                if given is not None:
+                    return given
+
+    def _read(self, line: str, ask: Ask, view: SeatView) -> Answer | None:
+        """Return the answer that a line is; None after telling what is wrong with it."""
+        if not line:
+            if empty_is_legal(ask):
+                self._screen.say([f"That counts as {COUNTS_AS[ask.kind]}."])
+                return self._default(ask)
+            self._screen.say(["You have to choose somebody (Ctrl-D gives up)."], "yellow")
+            return None
+        content = answer_of(line, ask, view)
+        if isinstance(content, Typo):
+            self._screen.say([content.why], "yellow")
+            return None
+        self._screen.say([content_in_words(content, view, ask.about)], "dim")
+        return Answer(content, raw=None if ask.kind in _AS_TYPED else line)
+
+    def _obey(self, line: str, ask: Ask, view: SeatView) -> bool:
+        """Do what a command says; return whether the line was one."""
+        if line == "?":
+            self._screen.say(help_in_words(ask, view))
+        elif line == "view":
+            self._screen.say(table_in_words(view))
+        elif line == "log":
+            self._screen.say(self._news.told)
+        elif line == "rules":
+            self._screen.say(rules_text(view.config).splitlines())
+        else:
+            return False
+        return True
+
+    def _without(self, gap: Gap, ask: Ask) -> Given:
+        if gap == "closed":
+            return None
+        if gap == "late":
+            self._screen.say([f"Time is up: this counts as {COUNTS_AS[ask.kind]}."], "yellow")
+            return None
+        if gap == "gone":
+            self._ended = True
+            self._screen.say(["Your input has ended: every question from here on gets the default."], "yellow")
+        else:
+            self._screen.say([f"That counts as {COUNTS_AS[ask.kind]}."])
+        return self._default(ask)
+
+    def _default(self, ask: Ask) -> Answer:
+        given = super().answer(ask, self._view or SeatView(me=""))
+        answer = given if isinstance(given, Answer) else Answer(given)
+        return replace(answer, note="the person gave no answer") if answer.content is None else answer

@@ -1,0 +1,204 @@
+"""A typed line as an answer, or what is wrong with it: a person is told and asked again, nothing is guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from players.human.question import KINDS_TYPED
+from players.human.wording import names_of
+from wolfbus.config import NOBODY_WORDS
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.delivery import Ask
+from wolfbus.printable import printable
+from wolfbus.reading import resolve_name
+from wolfbus.reading.labels import kind_of
+from wolfbus.reading.values import Bad, unit, whole
+from wolfbus.view import SeatView
+from wolfbus.vocabulary import Deception
+
+_BESIDE: Final = 700
+"""Bytes of a reply that are not the person's words, at most."""
+_FLAGS: Final = {"d": True, "deceptive": True, "h": False, "honest": False}
+_BECAUSE = re.compile(r"(?:because\b|:|[–—-](?=\s))[\s,:]*", re.IGNORECASE)
+_TOKEN = re.compile(r"[^\s]+")
+_AFTER_NAME = re.compile(r"\s*[,:;.–—-]*\s*(?:because\b[\s,:]*)?", re.IGNORECASE)
+_SHORTEST_BEGINNING: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Typo:
+    """Why a line is no answer, for the person who typed it."""
+
+    why: str
+
+
+def answer_of(line: str, ask: Ask, view: SeatView) -> Content | Typo:
+    """Return what a line that is not blank answers to a request."""
+    line = line.strip()
+    room = max(100, view.config.max_reply_bytes - _BESIDE)
+    if len(line.encode()) > room:
+        return Typo(f"That is too long; {room} bytes are read at most.")
+    if ask.kind == "bid":
+        bid = whole(line, view.config.bid_max)
+        return Typo(printable(f"A bid {bid.why}.")) if isinstance(bid, Bad) else Bid(bid=bid.value)
+    if ask.kind == "speak":
+        return Speech(text=line)
+    if ask.kind == "assess_own" or ask.kind == "assess_other":
+        return _assessment(line, own=ask.kind == "assess_own")
+    if ask.kind == "vote" or ask.kind == "whisper":
+        return _name_and_words(line, ask, view)
+    chosen = _one_name(line, ask, view)
+    return chosen if isinstance(chosen, Typo) else Choice(target=chosen.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    name: SeatName | None
+
+
+def _one_name(line: str, ask: Ask, view: SeatView) -> _Named | Typo:
+    legal = ask.legal or ()
+    resolved = resolve_name(line, legal, view.names)
+    if resolved.fault is None:
+        return _Named(resolved.name)
+    shown = printable(line, 60)
+    if resolved.fault == "ambiguous":
+        return Typo(f"“{shown}” could mean several players; one of: {names_of(legal)}")
+    return Typo(f"“{shown}” is no legal answer; one of: {names_of(legal)}")
+
+
+def _name_and_words(line: str, ask: Ask, view: SeatView) -> Content | Typo:
+    found = _leading_name(line, ask.legal or (), view.names)
+    if found is None:
+        # a name somewhere in a sentence: then the whole sentence is what is said
+        found = line, (line if len(line.split()) > 1 else "")
+    named = _one_name(found[0], ask, view)
+    if isinstance(named, Typo):
+        return named
+    words = found[1]
+    if ask.kind == "whisper":
+        return Proposal(target=named.name, word=words)
+    return Ballot(target=named.name, reason=words or None)
+
+
+def _leading_name(line: str, legal: Sequence[SeatName | None], names: Sequence[SeatName]) -> tuple[str, str] | None:
+    """Return the name that a line begins with, as it was typed, and the words after it."""
+    known = sorted({*names, *(name for name in legal if name is not None), *NOBODY_WORDS}, key=len, reverse=True)
+    for name in known:
+        # whole words only: Ann is not Anna
+        match = re.match(rf"{re.escape(name)}(?![\w'’])", line, re.IGNORECASE)
+        if match:
+            return match.group(), _words_after(line, match.end())
+    word = line.split(maxsplit=1)[0]
+    bare = word.rstrip(",:;.!-–—").casefold()
+    if len(bare) >= _SHORTEST_BEGINNING and any(name.casefold().startswith(bare) for name in names):
+        return bare, _words_after(line, len(word))
+    return None
+
+
+def _words_after(line: str, at: int) -> str:
+    match = _AFTER_NAME.match(line, at)
+    return line[match.end() if match else at :].strip()
+
+
+def _assessment(line: str, *, own: bool) -> Content | Typo:
+    read = _Assessment()
+    at = 0
+    while token := _TOKEN.search(line, at):
+        because = _BECAUSE.match(line, token.start())
+        if because:
+            read.reasoning = line[because.end() :].strip()
+            break
+        wrong = read.take(token.group().rstrip(",;:"))
+        if wrong is not None:
+            return Typo(wrong)
+        at = token.end()
+        if token.group().endswith(":"):
+            because = _BECAUSE.match(line[at:].lstrip())
+            read.reasoning = line[at:].lstrip()[because.end() if because else 0 :].strip()
+            break
+    return read.label() if own else read.judgement()
+
+
+class _Assessment:
+    """The words of a label or judgement, in any order."""
+
+    def __init__(self) -> None:
+        self._deceptive: bool | None = None
+        self._kind: Deception | None = None
+        self._numbers: list[float] = []
+        self.reasoning = ""
+
+    def take(self, token: str) -> str | None:
+        """Take in one word; return what is wrong with it."""
+        word = token.casefold()
+        if word in _FLAGS:
+            if self._deceptive not in {None, _FLAGS[word]}:
+                return "Both h and d; which is it?"
+            self._deceptive = _FLAGS[word]
+            return None
+        if word[:1].isdigit() or word[:1] in {".", "+", "-", "~"}:
+            number = unit(word)
+            if isinstance(number, Bad):
+                return printable(f"A number here {number.why}.")
+            self._numbers.append(number.value)
+            return None
+        kind = _kind(word)
+        if kind is None:
+            kinds = ", ".join(KINDS_TYPED)
+            return f"What is “{printable(token, 40)}”? A kind is one of {kinds}; a reason begins with “because”."
+        if self._kind not in {None, kind}:
+            return f"Two kinds, {self._kind} and {kind}; give one."
+        self._kind = kind
+        return None
+
+    def label(self) -> Content | Typo:
+        deceptive = self._flag(None)
+        if isinstance(deceptive, Typo):
+            return deceptive
+        if len(self._numbers) > 1:
+            return Typo("One number only: how sure you are, from 0 to 1.")
+        sure = self._numbers[0] if self._numbers else 1.0
+        return Label(deceptive=deceptive, confidence=sure, kind=self._settled(deceptive), reasoning=self.reasoning)
+
+    def judgement(self) -> Content | Typo:
+        if not self._numbers or len(self._numbers) > 2:
+            return Typo("Give a suspicion from 0 (full trust) to 1 (certainly deceptive), as in “0.7” or “d 0.8”.")
+        suspicion = self._numbers[0]
+        deceptive = self._flag(None if suspicion == 0.5 else suspicion > 0.5)
+        if isinstance(deceptive, Typo):
+            return deceptive
+        sure = self._numbers[1] if len(self._numbers) == 2 else suspicion if deceptive else round(1 - suspicion, 9)
+        return Judgement(
+            deceptive=deceptive,
+            suspicion=suspicion,
+            confidence=sure,
+            kind=self._settled(deceptive),
+            reasoning=self.reasoning,
+        )
+
+    def _flag(self, otherwise: bool | None) -> bool | Typo:
+        """Return whether it is called deceptive; a kind says so as well."""
+        deceptive = self._deceptive
+        if deceptive is None:
+            deceptive = True if self._kind is not None else otherwise
+        if deceptive is None:
+            return Typo("Write h (honest) or d (deceptive) with it.")
+        if not deceptive and self._kind is not None:
+            return Typo(f"Honest, and yet {self._kind}? Write h without a kind, or d.")
+        return deceptive
+
+    def _settled(self, deceptive: bool) -> Deception:
+        return (self._kind or "unspecified") if deceptive else "none"
+
+
+def _kind(word: str) -> Deception | None:
+    kind = kind_of(word)
+    if kind in KINDS_TYPED:
+        return kind
+    begun = [each for each in KINDS_TYPED if len(word) >= _SHORTEST_BEGINNING and each.startswith(word)]
+    return begun[0] if len(begun) == 1 else None

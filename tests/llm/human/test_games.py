@@ -1,0 +1,128 @@
+"""A person plays whole games, and sees nothing but its own seat's view."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.llm.human.person import Seated, seated
+from tests.whole.house import HASTY, play_many
+from wolfbus.cli.proof import Proof
+from wolfbus.config import GameConfig
+from wolfbus.messages.content import Judgement
+from wolfbus.vocabulary import Role
+
+PERSON = "tests.llm.human.person:Seated"
+OTHERS = "tests.llm.human.person:Canary"
+NAMES = ("Ada", "Bram", "Chioma", "Dilara", "Emil", "Fumi", "Goran", "Hana")
+DEALT: tuple[Role, ...] = ("Villager", "Werewolf", "Seer", "Doctor", "Villager", "Werewolf", "Villager", "Villager")
+LINES = {"bid": "3", "statement": "I watch you all.", "label": "h", "judgement": "d 0.8 fabrication because I say so"}
+
+
+class Script:
+    """Answers everything; first tries help, the table, the transcript, and nonsense."""
+
+    def __init__(self) -> None:
+        self.tried: dict[str, list[str]] = {}
+        self.legal = ""
+
+    def __call__(self, asked: str, shown: str) -> str:
+        self.legal = (re.findall(r"One of: (.*)", shown) or [self.legal])[-1]
+        first = self.tried.setdefault(asked, ["?", "view", "log", "rules", *(["%%%"] if asked != "statement" else [])])
+        if first:
+            return first.pop(0)
+        if asked in LINES:
+            return LINES[asked]
+        return self.legal.split(", ")[0].lower()
+
+
+def config_for(role: Role) -> GameConfig:
+    place = DEALT.index(role)
+    dealt = (role, *(each for index, each in enumerate(DEALT) if index != place))
+    return GameConfig(names=NAMES, roles=dict(zip(NAMES, dealt, strict=True)), debate_turns=2, max_rounds=2)
+
+
+def answers_of(proof: Proof, seat: str):
+    return [each.event for each in proof.records if each.event.type == "answered" and each.event.seat == seat]
+
+
+@pytest.mark.parametrize("role", ["Villager", "Werewolf", "Seer", "Doctor"])
+def test_a_person_plays_a_game_and_sees_only_its_own_view(tmp_path: Path, role: Role) -> None:
+    config = config_for(role)
+    assert config.roles is not None
+    with seated(Script()) as paper:
+        (proof,) = play_many(tmp_path, [3], [PERSON, *[OTHERS] * 7], config)
+
+    own = answers_of(proof, "Ada")
+    assert len(own) > 2
+    assert {each.outcome for each in own} == {"accepted"}
+    for each in own:
+        if isinstance(each.content, Judgement):
+            assert each.content.model_dump(exclude={"stated_kind"}) == {
+                "deceptive": True, "suspicion": 0.8, "confidence": 0.8, "kind": "fabrication", "reasoning": "I say so",
+            }  # fmt: skip
+
+    assert f"Your role: {role}" in paper.text
+    before, _, after = paper.text.partition("The game is over")
+    assert "Who was who" in after
+    assert "\x1b" not in paper.text
+    assert "owned" not in paper.text
+    assert "\u202e" not in paper.text
+    assert set(re.findall(r"CANARY-\w+", before)) <= ({"CANARY-whisper"} if role == "Werewolf" else set())
+    known = {"Werewolf": "partner", "Seer": "inspected"}.get(role, "\0")
+    for line in before.splitlines():
+        for name, each in [*config.roles.items()][1:]:
+            assert not (name in line and each in line) or known in line, line
+
+
+def test_a_werewolf_hears_its_partner_and_a_seer_what_it_saw(tmp_path: Path) -> None:
+    for role, says in (("Werewolf", r"whispers: \w+, “CANARY-whisper”"), ("Seer", r"You inspected \w+: a \w+\.")):
+        with seated(Script()) as paper:
+            play_many(tmp_path, [f"{role} 1"], [PERSON, *[OTHERS] * 7], config_for(role))
+        assert re.search(says, paper.text), role
+
+
+def test_a_person_who_never_types_is_told_and_holds_up_nobody(tmp_path: Path) -> None:
+    with seated(lambda _asked, _shown: None) as paper:
+        (proof,) = play_many(tmp_path, [5], [PERSON, *[OTHERS] * 7], HASTY.model_copy(update={"max_rounds": 1}))
+
+    outcomes = {each.outcome for name in NAMES for each in answers_of(proof, name)}
+    assert outcomes <= {"accepted"}
+    assert "Time is up: this counts as" in paper.text
+    assert any(each.event.type == "absent" for each in proof.records)
+
+
+def test_a_person_who_comes_back_is_waited_for_again(tmp_path: Path) -> None:
+    script, seen = Script(), []
+
+    def late(asked: str, shown: str) -> str | None:
+        seen.append(shown)
+        return script(asked, shown) if "goes on without you" in "".join(seen) else None
+
+    calm = {"first_night_kill": False, "debate_turns": 6, "absent_grace": 0.05, "deadlines": HASTY.deadlines}
+    with seated(late) as paper:
+        (proof,) = play_many(tmp_path, [6], [PERSON, *[OTHERS] * 7], config_for("Villager").model_copy(update=calm))
+
+    kinds = [each.event.type for each in proof.records]
+    assert "absent" in kinds
+    assert "returned" in kinds[kinds.index("absent") :], paper.text
+
+
+def test_when_the_input_has_ended_every_question_gets_its_default_at_once(tmp_path: Path) -> None:
+    with seated(None) as paper:
+        (proof,) = play_many(tmp_path, [7], [PERSON, *[OTHERS] * 7], config_for("Doctor"))
+
+    assert paper.text.count("Your input has ended") == 1
+    assert paper.text.count("left, ? for help") == 1
+    own = answers_of(proof, "Ada")
+    assert {each.outcome for each in own} <= {"accepted", "defaulted"}
+    assert {each.content.bid for each in own if each.kind == "bid"} <= {0}
+    assert {each.content.target for each in own if each.kind == "vote"} <= {None}
+
+
+def test_the_terminal_is_free_again_after_a_game(tmp_path: Path) -> None:
+    with seated(Script()):
+        play_many(tmp_path, [8], [PERSON, *[OTHERS] * 7], config_for("Villager"))
+        Seated().close()
