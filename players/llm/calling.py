@@ -207,12 +207,13 @@ class Calling:
 
     def _tell_circuit(self, reply: Reply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
         circuit = self._server.circuit
+        in_flight = self._server.gate.in_flight
         if failure is not None and failure.sick:
-            circuit.failed(failure.line, trial=trial)
+            circuit.failed(failure.line, trial=trial, in_flight=in_flight)
         elif reply is not None or failure is not None:
             circuit.succeeded()
         elif sent and time.monotonic() >= self._question.deadline:
-            circuit.failed(f"{self._server.url}: no reply in a request's time", trial=trial)
+            circuit.failed(f"{self._server.url}: no reply in a request's time", trial=trial, in_flight=in_flight)
         else:
             circuit.give_up(trial=trial)
 

@@ -33,20 +33,30 @@ class Circuit:
     Args:
         url: the endpoint, for what is said of it.
         patience: seconds from its opening for which calls wait; after that they fail at once.
-        failures: so many in a row open it.
+        failures: so many in a row open it, unless more requests are still under way,
+        lasting: and if it is so many seconds since the first of them.
         first: seconds before the first trial; they double.
         longest: seconds between trials at most.
     """
 
     def __init__(
-        self, url: str, patience: float, *, failures: int = FAILURES, first: float = 0.5, longest: float = 30.0
+        self,
+        url: str,
+        patience: float,
+        *,
+        failures: int = FAILURES,
+        lasting: float = 1.0,
+        first: float = 0.5,
+        longest: float = 30.0,
     ) -> None:
         self._url = url
         self._patience = patience
         self._limit = failures
+        self._lasting = lasting
         self._first = first
         self._longest = longest
         self._in_a_row = 0
+        self._row_began = 0.0
         self._opened_at: float | None = None
         self._since = ""
         self._reason = ""
@@ -110,12 +120,14 @@ class Circuit:
             if not each.woken.done():
                 each.woken.set_result(None)
 
-    def failed(self, reason: str, *, trial: bool) -> None:
+    def failed(self, reason: str, *, trial: bool, in_flight: int = 0) -> None:
         """Say that a request failed in a way that speaks against the endpoint.
 
         Args:
             reason: one line, without any secret.
             trial: whether the request was the trial.
+            in_flight: requests still under way. Failures come back faster than replies, so that of many requests at
+                once the first to return are failures; only more of them than are still out tell of an endpoint's end.
         """
         now = time.monotonic()
         if self._opened_at is not None:
@@ -126,8 +138,10 @@ class Circuit:
                 self._trial_at = now + self._pause
                 self._set_timer()
             return
+        if self._in_a_row == 0:
+            self._row_began = now
         self._in_a_row += 1
-        if self._in_a_row < self._limit:
+        if self._in_a_row < max(self._limit, in_flight) or now < self._row_began + self._lasting:
             return
         self._opened_at = now
         self._since = datetime.now().astimezone().strftime("%H:%M:%S")

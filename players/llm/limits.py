@@ -126,6 +126,7 @@ class Gate:
     def __init__(
         self, at_once: int, requests: float | None = None, tokens: float | None = None, *, minute: float = MINUTE
     ) -> None:
+        self._at_once = at_once
         self._free = at_once
         self._requests = Window(requests, minute)
         self._tokens = Window(tokens, minute)
@@ -138,6 +139,11 @@ class Gate:
         """Return a place in the order of calls; a call keeps its own over all attempts."""
         self._numbers += 1
         return self._numbers
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way."""
+        return self._at_once - self._free
 
     @property
     def paused_for(self) -> float:

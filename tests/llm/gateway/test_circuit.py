@@ -14,7 +14,7 @@ from players.llm.settings import Timeouts
 from .conftest import FAST, MakeGateway, model_at, question
 from .server import HANG, ScriptedServer, Step, refuse
 
-TEMPO = replace(FAST, failures=4, first_trial=0.05, longest_trial=0.2)
+TEMPO = replace(FAST, failures=4, lasting=0.0, first_trial=0.05, longest_trial=0.2)
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -33,7 +33,7 @@ def test_a_dead_endpoint_is_said_once_and_calls_fail_at_once_when_patience_is_ov
     assert all(f"{server.url}" in str(each.error) and not each.timed_out for each in came)
     assert any(f"{server.url} is down since" in str(each.error) for each in came)
     assert len(said(caplog)) == 1
-    assert said(caplog)[0].startswith(f"{server.url} seems to be down after 4 failures in a row")
+    assert said(caplog)[0].startswith(f"{server.url} seems to be down after ")
     assert "connection refused" in said(caplog)[0]
     # a game of hundreds of calls goes on to its end
     began = time.monotonic()
@@ -153,3 +153,27 @@ def test_a_trial_that_is_cancelled_leaves_room_for_another(make_gateway: MakeGat
     [second] = asking.begin(question(model))
     asking.jobs[0].cancel()
     assert second.result(20).text
+
+
+def test_failures_that_overtake_replies_open_nothing(
+    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    asking = make_gateway(TEMPO)
+    gone_on = server.latch()
+    server.plan(*[refuse(500)] * 12, default=Step(after=gone_on))
+    futures = asking.begin(*(question(model_at(server)) for _ in range(60)))
+    server.wait_for(72)
+    gone_on.set()
+    assert all(future.result(30).text for future in futures)
+    assert said(caplog) == []
+
+
+def test_a_short_row_of_failures_opens_nothing(
+    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    asking = make_gateway(replace(TEMPO, lasting=600.0))
+    server.plan(*[refuse(500)] * 30)
+    model = model_at(server, endpoint={"attempts": 20})
+    assert [asking.one(question(model)).error is None for _ in range(3)] == [False, True, True]
+    assert all(asking.one(question(model)).text for _ in range(3))
+    assert said(caplog) == []
