@@ -241,6 +241,7 @@ class ModeratorActor(PooledActor):
                 self._absent.add(event.seat)
             elif event.type == "returned":
                 self._absent.discard(event.seat)
+                self._waking.discard(event.seat)
             body = plain(event)
             bodies.append(body)
             self._digest.feed(event, body)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from moderator.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.calls import ModelCall, Segment
+from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected
@@ -74,7 +74,7 @@ class Referee:
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._in_house = frozenset(seat.name for seat in opened.seats if seat.in_house)
         self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
-        self._reports = Reports(opened)
+        self._reports = Reports(opened, self._seat_asked)
         self._open: dict[str, OpenRequest] = {}
         self._by_batch: dict[int, set[str]] = {}
         # closed requests are known by their question; keeping every id would cost a game most of its memory
@@ -124,16 +124,21 @@ class Referee:
             The answer that closes its request, or what it reports of a model call, or why it is rejected.
         """
         size = len(entry.body)
-        if size > self._config.max_reply_bytes:
-            limit = self._config.max_reply_bytes
-            return [Rejected(sender=agent, reason="oversize", size=size, note=f"{size} bytes; the limit is {limit}")]
+        limit = self._config.max_reply_bytes
+        if size > max(limit, REPORT_BYTES):
+            return [_oversize(agent, size, limit)]
         try:
             value = unpack(entry.body)
-        except VersionError as error:
-            return [Rejected(sender=agent, reason="version", size=size, note=str(error)[:200])]
         except MessageError as error:
-            return [Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:200])]
+            if size > limit:
+                return [_oversize(agent, size, limit)]
+            reason: Literal["version", "unreadable"] = "version" if isinstance(error, VersionError) else "unreadable"
+            return [Rejected(sender=agent, reason=reason, size=size, note=str(error)[:200])]
         sort = value.get("type")
+        if isinstance(sort, str) and sort in REPORTS:
+            limit = REPORT_BYTES
+        if size > limit:
+            return [_oversize(agent, size, limit)]
         if sort == "reply":
             return [self._receive_reply(agent, value, size)]
         if isinstance(sort, str) and sort in REPORTS:
@@ -145,7 +150,7 @@ class Referee:
         name = value.get("request")
         shown = name[:200] if isinstance(name, str) else None
         request = self._open.get(name) if isinstance(name, str) else None
-        seat = request.seat if request is not None else self._seat_of_closed(name)
+        seat = request.seat if request is not None else self._seat_asked(name)
         if seat is None:
             return Rejected(
                 sender=agent, reason="unknown", request=shown, size=size, note="no such request was ever made"
@@ -200,7 +205,7 @@ class Referee:
             batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields
         )
 
-    def _seat_of_closed(self, name: object) -> SeatName | None:
+    def _seat_asked(self, name: object) -> SeatName | None:
         """Return the seat of a request that was made in this game, whether or not it is open."""
         if not isinstance(name, str):
             return None
@@ -209,6 +214,10 @@ class Referee:
             return None
         question = "/".join(parts[:5]) + "".join(f"/{part}" for part in parts[6:])
         return parts[5] if parts[5] in self._questions.get(question, ()) else None
+
+
+def _oversize(agent: str, size: int, limit: int) -> Rejected:
+    return Rejected(sender=agent, reason="oversize", size=size, note=f"{size} bytes; the limit is {limit}")
 
 
 def question_id(game: str, asked: Asked, kind: Kind) -> tuple[str, str]:

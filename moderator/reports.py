@@ -6,11 +6,12 @@ A report changes nothing in the game: it closes no request, and no seat is told 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.calls import ModelCall, Segment, segment_hash
+from wolfbus.messages.calls import Call, ModelCall, Segment, segment_hash
 from wolfbus.messages.codec import CALLED, SEGMENTS, plain, validate
 from wolfbus.messages.events import Opened, Rejected
 
@@ -26,9 +27,11 @@ class Reports:
 
     Args:
         opened: seats and their agents.
+        asked: returns the seat that a request was made to, None if there was no such request.
     """
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: Opened, asked: Callable[[str], SeatName | None]) -> None:
+        self._asked = asked
         self._game = opened.game
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._known: set[str] = set()
@@ -57,6 +60,7 @@ class Reports:
         if (refusal := self._refusal(agent, seat, game, size)) is not None:
             return [refusal]
         if value["type"] == "called":
+            self._check_requests(called.call)
             if unknown := next((name for name in called.call.prompt if name not in self._known), None):
                 raise MessageError(f"call.prompt: segment {unknown[:12]}… was never sent")
             return [ModelCall(**dict(called.call))]
@@ -71,6 +75,14 @@ class Reports:
                 self._known.add(name)
                 events.append(Segment(segment=name, **plain(piece)))
         return events
+
+    def _check_requests(self, call: Call) -> None:
+        """Raise MessageError unless the call answers requests that were made to its seat, first one of its kind."""
+        for place, request in enumerate(call.requests):
+            if self._asked(f"{self._game}/{request}") != call.seat:
+                raise MessageError(f"call.requests.{place}: {call.seat!r:.60} was never asked {request!r:.120}")
+        if call.requests[0].split("/")[3] != call.kind:
+            raise MessageError(f"call.kind: {call.kind} is not the kind of {call.requests[0]!r:.120}")
 
     def _refusal(self, agent: str, seat: SeatName, game: str, size: int) -> Rejected | None:
         if self._agents.get(seat) != agent or game != self._game:

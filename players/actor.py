@@ -13,7 +13,7 @@ from players.brain import Answer, Brain, Given, LaterBrain
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.errors import BusError
 from wolfbus.messages.base import PROTOCOL
-from wolfbus.messages.calls import Call, PromptText
+from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT
 from wolfbus.messages.delivery import Ask, Public, SeatPart
@@ -186,14 +186,11 @@ class Pen:
             self._desk.send_segments(self._game, self._seat, texts)
 
     def called(self, call: Call) -> None:
-        """Send the report of a model call, its reply cut if the report would be too large."""
-        report = {"v": PROTOCOL, "type": "called", "game": self._game, "call": plain(call)}
-        body = pack(report)
-        if self.limit is not None and len(body) > self.limit and call.reply is not None:
-            kept = _shortened(call.reply, len(body) - self.limit + 64)
-            report["call"] = {**plain(call), "reply": kept, "reply_length": call.reply_length or len(call.reply)}
-            body = pack(report)
-        self._send(body)
+        """Send the report of a model call."""
+        if call.reply is not None and len(call.reply) > REPLY_KEPT:
+            length = call.reply_length or len(call.reply)
+            call = call.model_copy(update={"reply": call.reply[:REPLY_KEPT], "reply_length": length})
+        self._send(pack({"v": PROTOCOL, "type": "called", "game": self._game, "call": plain(call)}))
 
     def _send(self, body: bytes) -> None:
         try:
@@ -239,7 +236,7 @@ def reply_to(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None =
     for name in ("thought", "raw", "fault", "note"):
         value = getattr(answer, name)
         if value is not None:
-            reply[name] = value
+            reply[name] = value if value.isascii() else _whole_characters(value)
     beside = len(answer.raw or "") + len(answer.thought or "")
     if limit is not None and 4 * beside > limit and len(pack(reply)) > limit:
         _cut(reply, limit)
@@ -253,6 +250,11 @@ def _cut(reply: dict[str, object], limit: int) -> None:
         over = len(pack(reply)) - limit
         if over > 0 and isinstance(reply.get(name), str):
             reply[name] = _shortened(str(reply[name]), over)
+
+
+def _whole_characters(text: str) -> str:
+    """Return `text` with U+FFFD for halves of characters: a text that was cut off may end in one."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _shortened(text: str, over: int) -> str:

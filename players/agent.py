@@ -93,7 +93,10 @@ class Agent(PooledActor):
         It stands in the stream before anything that is sent after this returns, whoever of the seats sent it.
         """
         with self._lock:
-            known = self._segments.setdefault(game, set())
+            known = self._segments.get(game)
+            if known is None:
+                logger.debug("%s has left game %s: prompt text is not sent any more", seat, game)
+                return
             new = []
             for text in texts:
                 name = segment_hash(text.after, text.role, text.text)
@@ -127,7 +130,11 @@ class Agent(PooledActor):
             self._rise(game)
 
     def _hand_out(self, delivery: Delivery) -> None:
-        seats = self._games.setdefault(delivery.game, {})
+        seats = self._games.get(delivery.game)
+        if seats is None:
+            seats = self._games[delivery.game] = {}
+            with self._lock:
+                self._segments[delivery.game] = set()
         for part in delivery.seats:
             if part.seat not in seats:
                 self._sit_down(seats, part)

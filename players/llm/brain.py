@@ -59,11 +59,9 @@ class ModelBrain:
             if label is not None:
                 outlet.answer(group[0], label)
                 continue
-            labels = compact and (group[0].kind == "speak" or (group[0].kind == "vote" and view.config.vote_reasons))
-            prompt = self._writer.write(group, view, with_label=labels)
-            outlet.segments(prompt.fresh)
-            turn = Turn(group, labels, prompt, view.me, view.names, view.config.bid_max, self._deadline(group, view))
-            calls.append(self._take(turn, outlet))
+            turn = self._turn(group, view, outlet)
+            if turn is not None:
+                calls.append(self._take(turn, outlet))
         self._jobs = [job for job in self._jobs if not job.done()]
         if calls:
             self._jobs += self._gateway.start(calls)
@@ -73,8 +71,29 @@ class ModelBrain:
         for job in self._jobs:
             job.cancel()
 
-    def _deadline(self, group: Sequence[Ask], view: SeatView) -> float:
-        """Return until when a reply is worth waiting for, in monotonic time."""
+    def _turn(self, group: tuple[Ask, ...], view: SeatView, outlet: Outlet) -> Turn | None:
+        """Write the prompt of one call; None if that failed, and its requests are answered so."""
+        labels = view.config.protocol == "compact" and (
+            group[0].kind == "speak" or (group[0].kind == "vote" and view.config.vote_reasons)
+        )
+        if labels:
+            # a statement is labelled before the next one is made: what is left belongs to one that came too late
+            self._labels.clear()
+        try:
+            prompt = self._writer.write(group, view, with_label=labels)
+        except Exception as error:
+            logger.exception("%s: a prompt could not be written", view.me)
+            # a new one writes, and reports, from the beginning
+            self._writer = Writer()
+            for ask in group:
+                outlet.answer(ask, Answer(None, fault="failed", note=f"no prompt: {type(error).__name__}: {error}"[:300]))
+            return None
+        outlet.segments(prompt.fresh)
+        deadline, hurried = self._deadline(group, view)
+        return Turn(group, labels, prompt, view.me, view.names, view.config.bid_max, deadline, hurried)
+
+    def _deadline(self, group: Sequence[Ask], view: SeatView) -> tuple[float, bool]:
+        """Return until when a reply is worth waiting for, in monotonic time, and whether that is less than usual."""
         now = time.monotonic()
         seconds = min(ask.deadline_s for ask in group)
         usual = min(view.config.deadlines.of(ask.kind) for ask in group)
@@ -83,7 +102,7 @@ class ModelBrain:
             # and tells the moderator that the seat is alive
             seconds = usual
             self._late_until = now + usual
-        return now + seconds - min(MARGIN_S, seconds / 20)
+        return now + seconds - min(MARGIN_S, seconds / 20), seconds < usual
 
     def _label_made_before(self, ask: Ask, view: SeatView) -> Answer | None:
         """Return the label that came with a statement under the compact protocol, if there is one."""
@@ -114,15 +133,17 @@ class ModelBrain:
             again = await self._ask(turn, prompt, outlet, reask=True)
             if again.error is None and not again.timed_out:
                 second = turn.read(again)
+                # a label goes with the words that it came with
+                taken = [*wanting, "label"] if turn.labels else wanting
                 answers |= {
                     name: replace(second[name], reading="reasked") if second[name].content is not None else second[name]
-                    for name in wanting
+                    for name in taken
                 }
         self._hand_in(turn, answers, outlet, wanting)
 
     async def _ask(self, turn: Turn, prompt: Prompt, outlet: Outlet, *, reask: bool = False) -> Completion:
         first = turn.asks[0]
-        question = Question(self._model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline)
+        question = Question(self._model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, hurried=turn.hurried)
         completion = await self._gateway.complete(question)
         outlet.called(report(turn, self._model, prompt, completion, reask=reask))
         return completion

@@ -47,6 +47,8 @@ class Question:
         messages: the chat so far.
         form: what shape the reply should have.
         deadline: monotonic time, in seconds, after which nobody waits for the reply.
+        hurried: whether the time is shorter than such a question usually has, so that missing it says nothing of the
+            server.
         scope: what keeps equal questions of different asks apart in a cassette; usually "".
     """
 
@@ -56,6 +58,7 @@ class Question:
     messages: tuple[Message, ...]
     form: Form
     deadline: float
+    hurried: bool = False
     scope: str = ""
 
 

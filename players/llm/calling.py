@@ -20,6 +20,9 @@ from wolfbus.messages.calls import Scalar
 if TYPE_CHECKING:
     from players.llm.budget import Budget, Reservation
 
+LONGEST_PAUSE: Final = 60.0
+"""Seconds for which one server's answer keeps all other calls from it."""
+
 _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
 
 
@@ -54,8 +57,7 @@ class Calling:
         self._may_double = again_if_cut
         self._capability = server.capability(question.model.model)
         self._began = time.monotonic()
-        given: float | None = getattr(self._model.timeouts, question.purpose)
-        self._attempt_s = given or (question.deadline - self._began) / 2
+        self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
         self._rank = (urgency(question.purpose), server.gate.number())
         self._attempts = 0
         self._tries = 0
@@ -92,9 +94,9 @@ class Calling:
             tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
             return self._completion(error=f"{failed.failure.line}{tries}")
 
-    def cancelled(self) -> Completion:
-        """Return what came of it when it was cancelled."""
-        return self._completion(error="cancelled")
+    def ended(self, reason: str) -> Completion:
+        """Return what came of it when it was ended from outside."""
+        return self._completion(error=reason)
 
     async def _reply(self) -> Reply:
         reply = await self._reply_of(self._model.max_tokens)
@@ -112,7 +114,7 @@ class Calling:
             except Failed as failed:
                 failure = failed.failure
             except Paused as pause:
-                line = f"{self._server.url} asked to be left alone for another {pause.seconds:.3g} s"
+                line = f"{self._server.url} asked to be left alone for another {_shown(pause.seconds)} s"
                 raise Failed(Failure("busy", f"{line}, longer than this call can wait", again=False)) from None
             except Down as down:
                 raise Failed(Failure("connection", str(down), again=False)) from None
@@ -132,7 +134,8 @@ class Calling:
         """
         left = self._question.deadline - time.monotonic()
         if failure.wait is not None and failure.trouble == "busy":
-            self._server.gate.pause(failure.wait)
+            # a server may ask for a day; others find out from time to time whether it means that
+            self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
         self._tries += 1
         if self._tries >= self._limit or not (failure.again or failed_generation(failure)):
             raise Failed(failure)
@@ -140,7 +143,7 @@ class Calling:
             await asyncio.sleep(min(self._backoff.delay(self._tries), left / 2))
             return
         if failure.wait >= left:
-            line = f"{failure.line}; it asks to wait for {failure.wait:.3g} s, longer than this call can"
+            line = f"{failure.line}; it asks to wait for {_shown(failure.wait)} s, longer than this call can"
             raise Failed(replace(failure, line=line))
         # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
         jitter = min(self._backoff.delay(self._tries), (left - failure.wait) / 2)
@@ -197,12 +200,19 @@ class Calling:
         if self._sent_at is None:
             self._sent_at, self._queue_before = now, self._queue_s
         self._attempts += 1
-        left = self._question.deadline - now
-        reply = await self._server.client.post(
-            body, self._model.model, self._attempt_s if self._attempt_s < left else None
-        )
-        for name in _COUNTS:
-            self._tokens[name] = _sum(self._tokens.get(name), getattr(reply, name))
+        name, purpose, pace = self._model.model, self._question.purpose, self._server.pace
+        cut = self._attempt_s or pace.cut_after(name, purpose, self._question.deadline - self._began)
+        if cut is not None and cut >= self._question.deadline - now:
+            cut = None
+        try:
+            reply = await self._server.client.post(body, name, cut)
+        except Failed as failed:
+            if failed.failure.trouble == "timeout":
+                pace.add(name, purpose, time.monotonic() - now)
+            raise
+        pace.add(name, purpose, time.monotonic() - now)
+        for count in _COUNTS:
+            self._tokens[count] = _sum(self._tokens.get(count), getattr(reply, count))
         return reply
 
     def _tell_circuit(self, reply: Reply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
@@ -212,7 +222,7 @@ class Calling:
             circuit.failed(failure.line, trial=trial, in_flight=in_flight)
         elif reply is not None or failure is not None:
             circuit.succeeded()
-        elif sent and time.monotonic() >= self._question.deadline:
+        elif sent and not self._question.hurried and time.monotonic() >= self._question.deadline:
             circuit.failed(f"{self._server.url}: no reply in a request's time", trial=trial, in_flight=in_flight)
         else:
             circuit.give_up(trial=trial)
@@ -246,6 +256,10 @@ class Calling:
 
 
 _COUNTS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -98,7 +98,7 @@ class Capability:
             self._learn_tokens(text, sent)
             or self._learn_settings(text, sent, model)
             or self._learn_system(text, sent)
-            or self._learn_mode(text, sent, model)
+            or self._learn_mode(text, sent, model, failure.status)
         )
 
     def _learn_tokens(self, text: str, sent: Shape) -> bool:
@@ -132,12 +132,15 @@ class Capability:
             logger.info("%s takes no system message: its text heads the user's", self.name)
         return True
 
-    def _learn_mode(self, text: str, sent: Shape, model: Model) -> bool:
+    def _learn_mode(self, text: str, sent: Shape, model: Model, status: int) -> bool:
         if model.structured != "auto" or sent.mode == "text" or not _FORMAT.search(text):
+            return False
+        if status >= 500 and not (_NOT_TAKEN.search(text) or "invalid" in text.casefold()):
+            # a worker that broke down over a grammar may manage the next one
             return False
         if self.shape.mode == sent.mode:
             self.shape = replace(self.shape, mode=_NEXT_MODE[sent.mode])
-            logger.info("%s does not take response_format for %s: trying %s", self.name, sent.mode, self.shape.mode)
+            logger.warning("%s does not take response_format for %s: trying %s", self.name, sent.mode, self.shape.mode)
         return True
 
 

@@ -49,7 +49,7 @@ class Client:
     Args:
         url: base URL.
         key: None where none is needed.
-        key_env: where the key is looked up, for what is said of it.
+        key_env: where the key is looked up, for what is said of it; None where none is sent.
         at_once: connections at most.
         connect_s: seconds for a connection to stand.
         aiohttp: whether to use that transport; unless given, if it is there.
@@ -59,7 +59,7 @@ class Client:
         self,
         url: str,
         key: str | None,
-        key_env: str,
+        key_env: str | None,
         at_once: int,
         *,
         connect_s: float = CONNECT_S,
@@ -104,7 +104,7 @@ class Client:
         said = _json_or_text(response.content)
         if (written := _rejected_text(said)) is not None:
             # the server checks the model's text by itself, and hands over what it does not like
-            return Reply(without_key(written[0], self._key), finish=written[1])
+            return Reply(written[0], finish=written[1]).mapped(self._cleaned)
         raise Failed(self._failure(response.status_code, response.headers, said, model))
 
     async def close(self) -> None:
@@ -121,8 +121,20 @@ class Client:
             code = str(error.error.get("code")) if isinstance(error.error, Mapping) else ""
             status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
             raise Failed(self._failure(status, response.headers, {"error": error.error}, model)) from None
-        # a server that is not to be trusted may hand our headers back as the model's words
-        return reply if self._key is None else reply.mapped(lambda words: without_key(words, self._key))
+        return reply.mapped(self._cleaned)
+
+    def _cleaned(self, words: str) -> str:
+        # a server that is not to be trusted may hand our headers back as the model's words; and a reply that was cut
+        # off within a character may end in half of it, which no file or stream can hold
+        words = without_key(words, self._key)
+        return words if words.isascii() else words.encode("utf-8", "replace").decode()
+
+    def _said_of_key(self) -> str:
+        if self._key is not None:
+            return f"the key in {self._key_env} is"
+        if self._key_env is None:
+            return "no key was sent (key_env in an [endpoints] table names one), and that is"
+        return f"no key is in {self._key_env}, and that is"
 
     def _failure(self, status: int, headers: Mapping[str, str], said: Any, model: str) -> Failure:
         message, code = message_of(said)
@@ -132,8 +144,7 @@ class Client:
         if spent:
             what = f"{status}: the account's quota is used up"
         elif status in {401, 403}:
-            key = f"the key in {self._key_env} is" if self._key else f"no key is in {self._key_env}, and that is"
-            what = f"{status}: {key} not accepted"
+            what = f"{status}: {self._said_of_key()} not accepted"
         elif status == 404:
             what = f"404: there is no model {model!r}, or the URL is wrong"
         else:

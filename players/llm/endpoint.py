@@ -10,6 +10,7 @@ from players.llm.circuit import FAILURES, Circuit
 from players.llm.client import CONNECT_S, Client
 from players.llm.keys import Keys
 from players.llm.limits import MINUTE, Gate
+from players.llm.pace import Pace
 from players.llm.retry import Backoff
 from players.llm.settings import Endpoint
 
@@ -20,7 +21,8 @@ class Tempo:
 
     Attributes:
         backoff: time between the attempts of a call.
-        failures: so many in a row open an endpoint's circuit.
+        failures: so many in a row open an endpoint's circuit,
+        lasting: if it is so many seconds since the first of them.
         first_trial: seconds from there to its first trial.
         longest_trial: seconds between trials at most.
         minute: seconds that limits per minute are about.
@@ -29,6 +31,7 @@ class Tempo:
 
     backoff: Backoff = field(default_factory=Backoff)
     failures: int = FAILURES
+    lasting: float = 1.0
     first_trial: float = 0.5
     longest_trial: float = 30.0
     minute: float = MINUTE
@@ -48,6 +51,7 @@ class Server:
         url: its base URL.
         gate: its limits.
         circuit: whether it is down.
+        pace: how long its replies take.
 
     Raises:
         PlayerError: there is no key, or no URL.
@@ -57,6 +61,7 @@ class Server:
         self.endpoint = endpoint
         self.url = keys.url(endpoint)
         self._key = keys.key(endpoint)
+        self._key_env = keys.name(endpoint)
         self.gate = Gate(
             endpoint.at_once, endpoint.requests_per_minute, endpoint.tokens_per_minute, minute=tempo.minute
         )
@@ -64,9 +69,11 @@ class Server:
             self.url,
             endpoint.patience,
             failures=tempo.failures,
+            lasting=tempo.lasting,
             first=tempo.first_trial,
             longest=tempo.longest_trial,
         )
+        self.pace = Pace()
         self._connect_s = tempo.connect_s
         self._client: Client | None = None
         self._capabilities: dict[str, Capability] = {}
@@ -76,7 +83,7 @@ class Server:
         """The way to it; made on first use."""
         if self._client is None:
             self._client = Client(
-                self.url, self._key, self.endpoint.key_env, self.endpoint.at_once, connect_s=self._connect_s
+                self.url, self._key, self._key_env, self.endpoint.at_once, connect_s=self._connect_s
             )
         return self._client
 

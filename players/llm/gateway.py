@@ -46,8 +46,8 @@ class Gateway:
     Args:
         budget: what calls may cost in all; None for any amount.
         cassette: where replies are recorded or played from; None for neither.
-        fatal: told once, in the gateway's thread, that no more calls can be made: the budget is spent, or the cassette
-            lacks a reply.
+        fatal: told, in the gateway's thread, at every call that no more calls can be made: the budget is spent, or the
+            cassette lacks a reply.
         environment: where keys are looked up before ``.env``; `os.environ` unless given.
         tempo: how fast things go wrong, and right again.
 
@@ -68,7 +68,7 @@ class Gateway:
         self._budget = budget
         self._cassette = cassette
         self._fatal = fatal
-        self._ended = False
+        self._ended: WolfError | None = None
         self._imported = False
         self._keys = Keys(environment)
         self._tempo = tempo or Tempo()
@@ -134,8 +134,14 @@ class Gateway:
         try:
             completion = await calling.run()
         except asyncio.CancelledError:
-            self._count(question, calling.cancelled())
+            self._count(question, calling.ended("cancelled"))
             raise
+        except WolfError as error:
+            # attempts before this one may have been answered, and charged
+            ended = self._count(question, calling.ended(str(error)))
+            if isinstance(error, BudgetSpent | CassetteError | ConfigError):
+                self._end(error)
+            return ended
         return self._count(question, completion)
 
     def _count(self, question: Question, completion: Completion) -> Completion:
@@ -151,13 +157,12 @@ class Gateway:
         return server
 
     def _end(self, error: WolfError) -> None:
-        if self._ended:
-            return
-        self._ended = True
-        logger.error("%s", error)
+        if self._ended is None:
+            self._ended = error
         if self._fatal is not None:
             try:
-                self._fatal(error)
+                # every time: games may have begun since
+                self._fatal(self._ended)
             except Exception:
                 logger.exception("ending the games failed")
 

@@ -15,6 +15,7 @@ from wolfbus.errors import PlayerError
 from wolfbus.printable import printable
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
+OPENAI_KEY: Final = "OPENAI_API_KEY"
 NO_KEY: Final = "none"
 """What is sent to servers that need no key; the client library insists on something."""
 
@@ -71,18 +72,27 @@ class Keys:
             PlayerError: OpenAI's own server needs a key and there is none, or it cannot be one, or ``.env`` cannot be
                 read.
         """
-        key = (self._find(endpoint.key_env) or "").strip()
+        name = self.name(endpoint)
+        key = (self._find(name) or "").strip() if name is not None else ""
         if not key:
             url = self.url(endpoint)
-            host = urlsplit(url).hostname or ""
-            if host == "openai.com" or host.endswith(".openai.com"):
-                raise PlayerError(
-                    f"no key for {url}: set the environment variable {endpoint.key_env}, or put it into .env here"
-                )
+            if _is_openai(url):
+                raise PlayerError(f"no key for {url}: set the environment variable {name}, or put it into .env here")
             return None
         if not (key.isascii() and key.isprintable() and " " not in key):
-            raise PlayerError(f"{endpoint.key_env} holds no key: it has blanks or characters that no key has")
+            raise PlayerError(f"{name} holds no key: it has blanks or characters that no key has")
         return key
+
+    def name(self, endpoint: Endpoint) -> str | None:
+        """Return the variable that holds an endpoint's key; None if it gets none.
+
+        A key is told to nobody whom it was not meant for: a server elsewhere gets one only if the settings name it.
+        """
+        if endpoint.key_env is not None:
+            return endpoint.key_env
+        url = self.url(endpoint)
+        meant = endpoint.url is None or _is_openai(url) or _is_here(url)
+        return OPENAI_KEY if meant else None
 
     def _find(self, name: str) -> str | None:
         if found := self._environment.get(name):
@@ -90,6 +100,16 @@ class Keys:
         if self._file is None:
             self._file = _dotenv()
         return self._file.get(name)
+
+
+def _is_openai(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host == "openai.com" or host.endswith(".openai.com")
+
+
+def _is_here(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or host.startswith("127.")
 
 
 def _dotenv() -> Mapping[str, str | None]:

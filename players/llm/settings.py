@@ -50,8 +50,9 @@ class Endpoint(_Settings):
 
     url: str | None = None
     """Its base URL, such as ``http://localhost:8000/v1``; OPENAI_BASE_URL or OpenAI's own unless given."""
-    key_env: str = "OPENAI_API_KEY"
-    """Environment variable (or name in ``.env``) that holds the key; servers of one's own often need none."""
+    key_env: str | None = None
+    """Environment variable (or name in ``.env``) that holds the key. Unless given, OPENAI_API_KEY goes to OpenAI, to
+    OPENAI_BASE_URL and to servers on this machine, and no key to any other."""
     at_once: Annotated[int, Field(ge=1, le=10_000)] = 256
     """Calls in flight at a time."""
     requests_per_minute: Positive | None = None
@@ -70,8 +71,8 @@ class Endpoint(_Settings):
 
     @field_validator("key_env")
     @classmethod
-    def _key_env_is_a_name(cls, name: str) -> str:
-        if not name.isidentifier():
+    def _key_env_is_a_name(cls, name: str | None) -> str | None:
+        if name is not None and not name.isidentifier():
             # most likely the key itself, so it is not shown
             raise ValueError("not the name of an environment variable; the key itself belongs into one, or into .env")
         return name

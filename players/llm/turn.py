@@ -28,6 +28,7 @@ class Turn:
         names: all players.
         bid_max: the highest bid.
         deadline: monotonic time by which the reply must be there.
+        hurried: whether that is sooner than usual.
     """
 
     asks: tuple[Ask, ...]
@@ -37,6 +38,7 @@ class Turn:
     names: tuple[str, ...]
     bid_max: int
     deadline: float
+    hurried: bool = False
 
     def read(self, completion: Completion) -> dict[str, Answer]:
         """Return the answer to each request, and the label if there is one, by the names of `part_name`.
@@ -54,7 +56,11 @@ class Turn:
             refused = Answer(None, completion.thought, raw=completion.refusal, fault="unparseable", note=note)
             return dict.fromkeys(names, refused)
         text = completion.text or ""
-        return {name: _answer(each, text, completion) for name, each in self._parts(text).items()}
+        answers: dict[str, Answer] = {}
+        for name, part in self._parts(text).items():
+            # reasoning beside the text is no part's own: it stands with the first
+            answers[name] = _answer(part, text, None if answers else completion.thought)
+        return answers
 
     def _parts(self, text: str) -> dict[str, Read]:
         if len(self.asks) == 1 and not self.labels:
@@ -69,8 +75,8 @@ class Turn:
         return read_parts(text, wanted)
 
 
-def _answer(part: Read, text: str, completion: Completion) -> Answer:
-    thought = "\n\n".join(filter(None, (completion.thought, part.thought))) or None
+def _answer(part: Read, text: str, reasoning: str | None) -> Answer:
+    thought = "\n\n".join(filter(None, (reasoning, part.thought))) or None
     if part.content is None:
         return Answer(None, thought, raw=text[:_RAW_KEPT], fault=part.fault, note=part.note)
     reading = part.reading or "clean"
@@ -87,6 +93,7 @@ def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, 
         seat=turn.seat,
         kind=turn.asks[0].kind,
         reask=reask,
+        labels=turn.labels,
         model=model.model,
         parameters=dict(completion.parameters),
         prompt=prompt.heads,
@@ -99,11 +106,7 @@ def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, 
         cost_usd=completion.cost_usd,
         finish=completion.finish,
         error=completion.error,
-        reply=None if text is None else printable_text(text[:REPLY_KEPT]),
+        reply=None if text is None else text[:REPLY_KEPT],
         reply_length=len(text) if text is not None and cut else None,
     )
 
-
-def printable_text(text: str) -> str:
-    """Return `text` with U+FFFD for lone surrogates, which no file or stream can hold."""
-    return text.encode("utf-8", "replace").decode() if not text.isascii() else text

@@ -65,7 +65,13 @@ class Reply:
         def changed(words: str | None) -> str | None:
             return None if words is None else change(words)
 
-        return replace(self, text=changed(self.text), thought=changed(self.thought), refusal=changed(self.refusal))
+        return replace(
+            self,
+            text=changed(self.text),
+            thought=changed(self.thought),
+            refusal=changed(self.refusal),
+            finish=changed(self.finish),
+        )
 
 
 def parameters_of(question: Question, shape: Shape, max_tokens: int) -> dict[str, Scalar]:

@@ -52,7 +52,8 @@ def _of_type(annotation: Any, metadata: tuple[Any, ...] = ()) -> st.SearchStrate
     if origin is Literal:
         return st.sampled_from(args)
     if origin is tuple:
-        return st.lists(_of_type(args[0]), max_size=3).map(tuple)
+        fewest = next((item.min_length for item in metadata if isinstance(item, MinLen)), 0)
+        return st.lists(_of_type(args[0]), min_size=fewest, max_size=3).map(tuple)
     if origin is dict:
         return st.dictionaries(_of_type(args[0]), _of_type(args[1]), max_size=3)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -75,6 +75,10 @@ class Forger(Later):
             "bid": {"seat": "Nobody"},
             "speak": {"prompt": ("0" * 64,)},
             "assess_own": {"reply": "ö" * 200_000},
+            "vote": {"requests": ("1/debate/1/bid/Nobody",)},
+            "protect": {"kind": "bid"},
+            "inspect": {"requests": ()},
+            "whisper": {"attempts": -1},
         }
         return call.model_copy(update=wrong.get(ask.kind, {}))
 

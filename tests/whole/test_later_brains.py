@@ -9,7 +9,7 @@ import pytest
 
 from tests.whole.house import outcomes, play_many
 from wolfbus.config import GameConfig
-from wolfbus.messages.calls import segment_hash
+from wolfbus.messages.calls import REPLY_KEPT, segment_hash
 from wolfbus.record.digest import essence
 
 QUICK = GameConfig(debate_turns=2, max_rounds=3)
@@ -56,7 +56,17 @@ def test_a_report_of_what_an_agent_does_not_play_is_rejected_and_harms_nothing(t
     assert found["accepted"] == found["answered"]
     cut = [event for event in events(proof) if event.type == "model_call" and event.reply_length is not None]
     assert cut
-    assert all(event.reply_length == 200_000 and 1000 < len(event.reply) < 40_000 for event in cut)
+    assert all(event.reply_length == 200_000 and len(event.reply) == REPLY_KEPT for event in cut)
+    kinds = {event.kind for event in events(proof) if event.type == "model_call"}
+    assert kinds == {"assess_own", "assess_other", "kill"} & {
+        event.kind for event in events(proof) if event.type == "answered"
+    }
+
+
+def test_reports_have_a_limit_of_their_own(tmp_path: Path):
+    config = QUICK.model_copy(update={"max_reply_bytes": 1500})
+    (proof,) = play_many(tmp_path, [3], ["tests.whole.later:Later"] * 8, config)
+    assert len([event for event in events(proof) if event.type == "model_call"]) == outcomes([proof])["answered"]
 
 
 def test_a_brain_that_cannot_even_begin_leaves_a_finished_game(tmp_path: Path):

@@ -17,10 +17,14 @@ from wolfbus.vocabulary import Kind
 
 Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
-Tokens: TypeAlias = Annotated[int, Field(ge=0, le=2**53 - 1)]
+Short: TypeAlias = Annotated[str, Field(max_length=512)]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=2**53 - 1)]
 Scalar: TypeAlias = str | bool | Whole | float | None
 ChatRole: TypeAlias = Literal["system", "user", "assistant"]
 """Whose words a segment is in the chat that the model is sent."""
+
+REPORT_BYTES: Final = 262_144
+"""Bytes of the largest report that is taken in; limits on replies do not bear on it."""
 
 REPLY_KEPT: Final = 16_384
 """Characters of a model's text that a call keeps; the rest is counted only."""
@@ -48,7 +52,7 @@ class Segment(PromptText):
 class Call(Part):
     """One question put to a model, its retries included, and what came back."""
 
-    requests: tuple[str, ...]
+    requests: Annotated[tuple[Short, ...], Field(min_length=1, max_length=64)]
     """Requests that it answers, as ``round/phase/turn/kind/seat[/about]``; several under the compact protocol."""
     seat: SeatName
     """For which seat it was made."""
@@ -56,33 +60,36 @@ class Call(Part):
     """The kind of the first request."""
     reask: bool = Field(default=False, exclude_if=lambda reask: not reask)
     """Whether it asks again, naming what was wrong with the reply before."""
-    model: str
+    labels: bool = Field(default=False, exclude_if=lambda labels: not labels)
+    """Whether the reply also labels the statement that it makes; that label answers the request for it, which comes
+    later."""
+    model: Short
     """The model, as the server was told."""
-    parameters: dict[str, Scalar] = Field(default_factory=dict)
+    parameters: dict[str, Scalar] = Field(default_factory=dict, max_length=64)
     """What was sent beside the messages, such as temperature and the kind of structured output."""
-    prompt: tuple[Hash, ...]
+    prompt: Annotated[tuple[Hash, ...], Field(max_length=8)]
     """The prompt: for each of its chains, in order, the last segment."""
-    attempts: Whole
+    attempts: Count
     """Requests over the network that it took, failed ones included; 0 where none was made."""
     queue_s: Seconds
     """Seconds it waited for its turn under the limits on calls."""
     latency_s: Seconds
     """Seconds from the first byte sent to the last one read, back-off between attempts included."""
-    prompt_tokens: Tokens | None = None
-    """Tokens of the prompt, as the server counted them; absent if it did not."""
-    cached_tokens: Tokens | None = None
+    prompt_tokens: Count | None = None
+    """Tokens of the prompt, as the server counted them in all attempts that it counted; absent if it never did."""
+    cached_tokens: Count | None = None
     """How many of them the server had in its cache."""
-    completion_tokens: Tokens | None = None
+    completion_tokens: Count | None = None
     """Tokens of the reply, hidden reasoning included."""
-    cost_usd: Annotated[float, Field(ge=0)] | None = None
+    cost_usd: Annotated[float, Field(ge=0, le=1e9)] | None = None
     """Price in US dollars; absent unless prices are configured."""
-    finish: str | None = None
+    finish: Short | None = None
     """Why the model stopped, in the server's word: ``stop``, ``length``, …"""
     error: str | None = None
     """One line on why there is no reply."""
     reply: str | None = None
     """The model's text as it came, at most `REPLY_KEPT` characters."""
-    reply_length: Whole | None = None
+    reply_length: Count | None = None
     """Characters of the whole text, where it was cut."""
 
 

@@ -177,6 +177,86 @@ def test_a_compact_reply_that_lacks_its_label_costs_one_more_call_for_the_label_
     assert sum(q.purpose == "assess_own" for q in venue.questions) == len(labels)
 
 
+@pytest.mark.parametrize("kind", ["speak", "vote"])
+def test_a_compact_label_is_that_of_the_words_it_came_with(tmp_path, kind):
+    """The first reply has no usable words and calls itself a lie; the second one is honest."""
+
+    def script(question):
+        reply = obliging(question)
+        value = json.loads(reply.text)
+        if question.purpose == kind:
+            first = len(question.messages) == 2
+            value["label"] |= {"deceptive": first, "kind": "fabrication" if first else "none", "confidence": 0.9}
+            if first and kind == "speak":
+                value["speech"] = {"thought": "none"}
+            elif first:
+                value["vote"]["target"] = "Zebulon"
+            else:
+                words = value["speech"] if kind == "speak" else value["vote"]
+                words["text" if kind == "speak" else "reason"] = f"Honest words {random.random()}"
+        return reply.__class__(text=json.dumps(value), attempts=1)
+
+    proof, _ = play(tmp_path, script, COMPACT)
+    own = [event for event in of(proof, "answered") if event.kind == "assess_own"]
+    said = {event.statement: event for event in of(proof, "statement")}
+    labels = [event for event in own if (said[event.about].phase == "vote") is (kind == "vote")]
+    assert labels
+    assert {(event.content.deceptive, event.reading) for event in labels} == {(False, "reasked")}
+    assert all(call.labels for call in of(proof, "model_call") if call.kind in {"speak", "vote"})
+
+
+def test_hidden_reasoning_stands_once_however_many_parts_a_reply_has(tmp_path):
+    def script(question):
+        reply = obliging(question)
+        return reply.__class__(text=reply.text, thought="HIDDEN", attempts=1)
+
+    proof, _ = play(tmp_path, script, COMPACT)
+    calls = of(proof, "model_call")
+    hidden = sum("HIDDEN" in (event.thought or "") for event in of(proof, "answered"))
+    assert hidden == len(calls)
+
+
+def test_calls_under_way_are_given_up_when_the_house_closes(tmp_path):
+    import asyncio
+
+    begun, cancelled = threading.Event(), threading.Event()
+
+    async def complete(question):
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    with ScriptedVenue(obliging) as venue:
+        venue.gateway.complete = complete
+        with House(venue=venue) as house:
+            house.open(SHORT, "5", ("llm:m",) * 8, tmp_path / "game.ndjson")
+            assert begun.wait(10)
+        assert cancelled.wait(10)
+
+
+def test_a_prompt_that_cannot_be_written_costs_its_request_and_nothing_else(tmp_path, monkeypatch, caplog):
+    from players.llm.prompts.writer import Writer
+
+    write = Writer.write
+
+    def broken(self, asks, view, **how):
+        prompt = write(self, asks, view, **how)
+        if asks[0].kind == "vote":
+            raise KeyError("no such thing")
+        return prompt
+
+    monkeypatch.setattr(Writer, "write", broken)
+    proof, _ = play(tmp_path, obliging)
+    answers = of(proof, "answered")
+    assert {event.fault for event in answers if event.kind == "vote"} == {"failed"}
+    assert {event.outcome for event in answers if event.kind != "vote"} == {"accepted"}
+    assert len(of(proof, "model_call")) == sum(event.kind != "vote" for event in answers)
+    assert not of(proof, "rejected")
+
+
 def test_no_prompt_of_a_seat_holds_another_seats_private_text(tmp_path):
     """Every private text of every seat carries a canary; the prompts show whose."""
     for config in (SHORT, COMPACT):

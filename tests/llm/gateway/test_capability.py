@@ -207,3 +207,11 @@ def test_what_is_known_of_one_model_says_nothing_of_another(asking: Asking, serv
     asking.one(question(model_at(server, "old")))
     asking.one(question(model_at(server, "new")))
     assert formats(server) == ["json_schema", "json_object", "json_schema"]
+
+
+def test_a_worker_that_broke_down_over_a_grammar_changes_nothing_for_later_calls(
+    asking: Asking, server: ScriptedServer
+) -> None:
+    server.plan(step(500, {"error": {"message": "internal error: grammar worker crashed"}}))
+    came = asking.one(question(model_at(server)))
+    assert (came.attempts, came.parameters["structured"]) == (2, "schema")

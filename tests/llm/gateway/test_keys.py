@@ -149,3 +149,21 @@ def test_organisations_of_the_environment_go_to_openai_alone(
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
     make_gateway().one(question(model_at(server)))
     assert not [value for value in server.headers[0].values() if "mine" in value]
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://api.openai.com/v1", True),
+        ("http://localhost:8000/v1", True),
+        ("http://127.0.0.1:8000/v1", True),
+        ("http://203.0.113.9:8000/v1", False),
+        ("https://openai.com.example.org/v1", False),
+        ("https://notopenai.com/v1", False),
+        ("http://localhost.example.org/v1", False),
+    ],
+)
+def test_a_server_that_no_settings_name_a_key_for_gets_none_unless_it_is_openais_or_here(url: str, told: bool) -> None:
+    keys = Keys({"OPENAI_API_KEY": KEY, "MINE": "mine"})
+    assert keys.key(Endpoint(url=url)) == (KEY if told else None)
+    assert keys.key(Endpoint(url=url, key_env="MINE")) == "mine"

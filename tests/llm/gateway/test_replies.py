@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from players.llm.budget import Budget
 from players.llm.settings import Price
 from players.llm.wire import Reply, read_reply
 
-from .conftest import Asking, model_at, question
+from .conftest import Asking, MakeGateway, model_at, question
 from .server import ScriptedServer, Step, refuse, reply, usage
 
 
@@ -154,3 +155,23 @@ def test_words_that_no_utf8_can_hold_are_sent_all_the_same(asking: Asking, serve
     came = asking.one(question(model_at(server), "half a pair \ud83d, a whole one 😀, ü"))
     assert came.text == '{"bid": 1}'
     assert server.questions() == ["half a pair \ud83d, a whole one 😀, ü"]
+
+
+def test_half_a_character_at_the_end_of_any_text_loses_nothing_else(asking: Asking, server: ScriptedServer) -> None:
+    body = reply('{"bid": 7} \ud83d', finish="stop\ud83d", reasoning_content="Hm \ud83d", refusal=None)
+    server.plan(Step(body))
+    came = asking.one(question(model_at(server)))
+    assert (came.text, came.thought, came.finish) == ('{"bid": 7} ?', "Hm ?", "stop?")
+
+
+def test_tokens_of_a_reply_count_even_if_the_budget_ends_before_the_call_does(
+    make_gateway: MakeGateway, server: ScriptedServer
+) -> None:
+    # the first reply is cut off before it says anything; asking for more would go beyond the budget
+    server.plan(default=Step(reply("", finish="length", usage=usage(100, 500))))
+    asking = make_gateway(budget=Budget(tokens=1500))
+    came = asking.one(question(model_at(server, max_tokens=500)))
+    assert came.error is not None
+    assert (came.attempts, came.prompt_tokens, came.completion_tokens) == (1, 100, 500)
+    total = asking.gateway.accounts.summary()["total"]
+    assert (total["calls"], total["prompt_tokens"], total["completion_tokens"]) == (1, 100, 500)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
+from players.llm.gateway import Tempo
 from players.llm.retry import Backoff, wait_wanted
-from players.llm.settings import Timeouts
+from players.llm.settings import Endpoint, Model, Timeouts
+from wolfbus.testing.model_server import ModelServer
 
 from .conftest import FAST, Asking, MakeGateway, model_at, question
 from .server import HANG, RESET, ScriptedServer, Step, refuse
@@ -66,11 +69,45 @@ def test_an_attempt_that_hangs_is_tried_again(asking: Asking, server: ScriptedSe
     server.wait_gone(1)
 
 
-def test_half_the_time_is_for_the_first_attempt_unless_it_is_set(asking: Asking, server: ScriptedServer) -> None:
+def test_where_replies_come_soon_half_the_time_is_for_the_first_attempt(asking: Asking, server: ScriptedServer) -> None:
+    for _ in range(8):
+        asking.one(question(model_at(server)))
     server.plan(HANG)
     came = asking.one(question(model_at(server), seconds=0.6))
     assert (came.text, came.attempts) == ('{"bid": 1}', 2)
     assert 0.25 < came.latency_s < 0.6
+
+
+def test_a_model_that_needs_most_of_its_time_is_slow_and_not_down(
+    make_gateway: MakeGateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    asking = make_gateway(Tempo(backoff=FAST.backoff))
+    with ModelServer(latency=0.3) as server:
+        model = Model(model="slow", endpoint=Endpoint(url=server.url))
+        came = asking.all(*(question(model, f"{number}?", seconds=0.5) for number in range(12)))
+        came += asking.all(*(question(model, f"{number}!", seconds=0.5) for number in range(12)))
+    assert {(each.error, each.attempts) for each in came} == {(None, 1)}
+    assert "down" not in caplog.text
+
+
+def test_missing_a_deadline_that_is_shorter_than_usual_says_nothing_of_the_server(
+    asking: Asking, server: ScriptedServer
+) -> None:
+    server.plan(*[HANG] * 12)
+    hurried = [replace(question(model_at(server), f"{number}?", seconds=0.1), hurried=True) for number in range(12)]
+    assert all(each.timed_out for each in asking.all(*hurried))
+    assert asking.one(question(model_at(server))).queue_s < 0.1
+
+
+def test_a_server_that_asks_for_a_day_is_asked_again_before_that(
+    make_gateway: MakeGateway, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("players.llm.calling.LONGEST_PAUSE", 0.05)
+    asking = make_gateway()
+    server.plan(refuse(429, headers={"retry-after": "86400"}))
+    came = asking.one(question(model_at(server), seconds=5))
+    assert "86400 s, longer than this call can" in str(came.error)
+    assert asking.one(question(model_at(server), seconds=5)).text == '{"bid": 1}'
 
 
 def test_the_deadline_ends_a_call(asking: Asking, server: ScriptedServer) -> None:
@@ -150,7 +187,7 @@ def test_a_wait_beyond_the_deadline_is_given_up_at_once(asking: Asking, server: 
     came = asking.one(question(model_at(server), seconds=60))
     assert time.monotonic() - began < 10
     assert came.attempts == 1
-    assert "asks to wait for 3.6e+03 s, longer than this call can" in str(came.error)
+    assert "asks to wait for 3600 s, longer than this call can" in str(came.error)
 
 
 def test_a_429_pauses_everybody_on_the_endpoint(asking: Asking, server: ScriptedServer) -> None:
