@@ -27,6 +27,9 @@ MARGIN_S: Final = 0.25
 """A call is given up so long before its request's deadline (or a twentieth of the time, if that is less): its report
 should reach the record before the moderator goes on."""
 
+_MOST_PARTS: Final = 8
+"""So many times the bound on a reply's length are allowed for a reply with as many parts, or more."""
+
 _TOGETHER: Final[frozenset[Kind]] = frozenset({"bid", "assess_other"})
 """Kinds that the compact protocol asks for in one call."""
 
@@ -86,7 +89,9 @@ class ModelBrain:
             # a new one writes, and reports, from the beginning
             self._writer = Writer()
             for ask in group:
-                outlet.answer(ask, Answer(None, fault="failed", note=f"no prompt: {type(error).__name__}: {error}"[:300]))
+                outlet.answer(
+                    ask, Answer(None, fault="failed", note=f"no prompt: {type(error).__name__}: {error}"[:300])
+                )
             return None
         outlet.segments(prompt.fresh)
         deadline, hurried = self._deadline(group, view)
@@ -123,7 +128,7 @@ class ModelBrain:
         completion = await self._ask(turn, turn.prompt, outlet)
         answers = turn.read(completion)
         wanting = self._hand_in(turn, answers, outlet)
-        if not wanting or completion.timed_out:
+        if not wanting:
             return
         if completion.error is None and time.monotonic() < turn.deadline:
             reply = completion.text or completion.refusal or ""
@@ -132,18 +137,22 @@ class ModelBrain:
             outlet.segments(prompt.fresh)
             again = await self._ask(turn, prompt, outlet, reask=True)
             if again.error is None and not again.timed_out:
-                second = turn.read(again)
                 # a label goes with the words that it came with
-                taken = [*wanting, "label"] if turn.labels else wanting
+                answers.pop("label", None)
                 answers |= {
-                    name: replace(second[name], reading="reasked") if second[name].content is not None else second[name]
-                    for name in taken
+                    name: replace(answer, reading="reasked") if answer.content is not None else answer
+                    for name, answer in turn.read(again).items()
+                    if name in wanting or name == "label"
                 }
         self._hand_in(turn, answers, outlet, wanting)
 
     async def _ask(self, turn: Turn, prompt: Prompt, outlet: Outlet, *, reask: bool = False) -> Completion:
         first = turn.asks[0]
-        question = Question(self._model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, hurried=turn.hurried)
+        model = self._model
+        if turn.parts > 1:
+            # the bound is meant for one answer
+            model = model.model_copy(update={"max_tokens": model.max_tokens * min(turn.parts, _MOST_PARTS)})
+        question = Question(model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried)
         completion = await self._gateway.complete(question)
         outlet.called(report(turn, self._model, prompt, completion, reask=reask))
         return completion

@@ -81,6 +81,10 @@ class Completion:
         completion_tokens: tokens of the reply.
         cost_usd: price, None unless it is configured and the tokens are known.
         parameters: what was sent beside the messages.
+        url: the server's base URL; None if none was asked.
+        served: what the server says of the model that replied: name, and fingerprint behind a blank.
+        failures: what the attempts before the last one failed of, a line each, without any secret.
+        cassette: whether it was played from a cassette.
     """
 
     text: str | None = None
@@ -97,3 +101,7 @@ class Completion:
     completion_tokens: int | None = None
     cost_usd: float | None = None
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    url: str | None = None
+    served: str | None = None
+    failures: tuple[str, ...] = ()
+    cassette: bool = False

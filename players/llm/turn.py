@@ -40,27 +40,27 @@ class Turn:
     deadline: float
     hurried: bool = False
 
+    @property
+    def parts(self) -> int:
+        """How many answers the reply holds."""
+        return len(self.asks) + self.labels
+
     def read(self, completion: Completion) -> dict[str, Answer]:
         """Return the answer to each request, and the label if there is one, by the names of `part_name`.
 
-        Nothing is returned for a call whose time ran out: the moderator sees that by itself.
+        Nothing is returned for a call whose time ran out under way: the moderator sees that by itself. Time spent
+        waiting for one's own limits is no sign of a silent model.
         """
         names = [part_name(ask.kind, ask.about) for ask in self.asks]
-        if completion.timed_out:
+        if completion.timed_out and completion.attempts:
             return {}
         if completion.error is not None:
-            failed = Answer(None, fault="failed", note=completion.error[:300], thought=completion.thought)
-            return dict.fromkeys(names, failed)
+            return dict.fromkeys(names, Answer(None, fault="failed", note=completion.error[:300]))
         if completion.refusal is not None and not (completion.text or "").strip():
-            note = "the model refused"
-            refused = Answer(None, completion.thought, raw=completion.refusal, fault="unparseable", note=note)
+            refused = Answer(None, raw=completion.refusal, fault="refused", note="the model refused")
             return dict.fromkeys(names, refused)
         text = completion.text or ""
-        answers: dict[str, Answer] = {}
-        for name, part in self._parts(text).items():
-            # reasoning beside the text is no part's own: it stands with the first
-            answers[name] = _answer(part, text, None if answers else completion.thought)
-        return answers
+        return {name: _answer(part, text) for name, part in self._parts(text).items()}
 
     def _parts(self, text: str) -> dict[str, Read]:
         if len(self.asks) == 1 and not self.labels:
@@ -75,13 +75,12 @@ class Turn:
         return read_parts(text, wanted)
 
 
-def _answer(part: Read, text: str, reasoning: str | None) -> Answer:
-    thought = "\n\n".join(filter(None, (reasoning, part.thought))) or None
+def _answer(part: Read, text: str) -> Answer:
     if part.content is None:
-        return Answer(None, thought, raw=text[:_RAW_KEPT], fault=part.fault, note=part.note)
+        return Answer(None, part.thought, raw=text[:_RAW_KEPT], fault=part.fault, note=part.note)
     reading = part.reading or "clean"
     # the call's own report has the text, too; it stands beside the answer where reading it took liberties
-    return Answer(part.content, thought, reading, raw=None if reading == "clean" else text[:_RAW_KEPT])
+    return Answer(part.content, part.thought, reading, raw=None if reading == "clean" else text[:_RAW_KEPT])
 
 
 def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, reask: bool) -> Call:
@@ -95,6 +94,10 @@ def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, 
         reask=reask,
         labels=turn.labels,
         model=model.model,
+        url=completion.url,
+        served=completion.served,
+        cassette=completion.cassette,
+        failures=completion.failures[-32:],
         parameters=dict(completion.parameters),
         prompt=prompt.heads,
         attempts=completion.attempts,
@@ -106,7 +109,7 @@ def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, 
         cost_usd=completion.cost_usd,
         finish=completion.finish,
         error=completion.error,
+        reasoning=completion.thought[:REPLY_KEPT] if completion.thought is not None else None,
         reply=None if text is None else text[:REPLY_KEPT],
         reply_length=len(text) if text is not None and cut else None,
     )
-

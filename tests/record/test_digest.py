@@ -23,6 +23,7 @@ from wolfbus.messages.events import (
     Dawn,
     Opened,
     Rejected,
+    Stopped,
 )
 from wolfbus.record.digest import Digest, digest_of, essence
 from wolfbus.record.line import parse_line
@@ -174,7 +175,11 @@ def test_every_word_of_an_accepted_answer_counts() -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [model for model in kinds.EVENTS if not issubclass(model, Answered | Rejected | Segment | ModelCall | Opened)],
+    [
+        model
+        for model in kinds.EVENTS
+        if not issubclass(model, Answered | Rejected | Segment | ModelCall | Opened | Stopped)
+    ],
     ids=lambda model: model.__name__,
 )
 @few

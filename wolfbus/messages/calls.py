@@ -23,10 +23,10 @@ Scalar: TypeAlias = str | bool | Whole | float | None
 ChatRole: TypeAlias = Literal["system", "user", "assistant"]
 """Whose words a segment is in the chat that the model is sent."""
 
-REPORT_BYTES: Final = 262_144
+REPORT_BYTES: Final = 1_048_576
 """Bytes of the largest report that is taken in; limits on replies do not bear on it."""
 
-REPLY_KEPT: Final = 16_384
+REPLY_KEPT: Final = 65_536
 """Characters of a model's text that a call keeps; the rest is counted only."""
 
 
@@ -65,12 +65,21 @@ class Call(Part):
     later."""
     model: Short
     """The model, as the server was told."""
+    url: Short | None = None
+    """The server's base URL."""
+    served: Short | None = None
+    """What the server says of the model that replied: its name, and its fingerprint behind a blank if it gives one."""
+    cassette: bool = Field(default=False, exclude_if=lambda cassette: not cassette)
+    """Whether the reply was played from a cassette: tokens are those of the call that was recorded, and nothing was
+    paid."""
     parameters: dict[str, Scalar] = Field(default_factory=dict, max_length=64)
     """What was sent beside the messages, such as temperature and the kind of structured output."""
     prompt: Annotated[tuple[Hash, ...], Field(max_length=8)]
     """The prompt: for each of its chains, in order, the last segment."""
     attempts: Count
     """Requests over the network that it took, failed ones included; 0 where none was made."""
+    failures: Annotated[tuple[Short, ...], Field(max_length=32)] = Field(default=(), exclude_if=lambda f: not f)
+    """What the attempts before the last one failed of, a line each."""
     queue_s: Seconds
     """Seconds it waited for its turn under the limits on calls."""
     latency_s: Seconds
@@ -87,6 +96,8 @@ class Call(Part):
     """Why the model stopped, in the server's word: ``stop``, ``length``, …"""
     error: str | None = None
     """One line on why there is no reply."""
+    reasoning: str | None = None
+    """Reasoning that the server gave beside the text, at most `REPLY_KEPT` characters; no prompt ever holds it."""
     reply: str | None = None
     """The model's text as it came, at most `REPLY_KEPT` characters."""
     reply_length: Count | None = None

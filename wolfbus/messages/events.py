@@ -341,6 +341,14 @@ class Rejected(Part):
     """What was wrong with it, in one line."""
 
 
+class Stopped(Part):
+    """The game was broken off: nothing follows. No part of the digest."""
+
+    type: Literal["stopped"] = "stopped"
+    reason: str
+    """Why, in one line."""
+
+
 class Ended(Part):
     """The game is over."""
 
@@ -370,6 +378,7 @@ AnyEvent: TypeAlias = Annotated[
     | Rejected
     | Segment
     | ModelCall
+    | Stopped
     | Ended,
     Field(discriminator="type"),
 ]

@@ -131,18 +131,18 @@ def test_a_refusal_is_recorded_in_the_models_words(tmp_path):
 
     proof, _ = play(tmp_path, script, brains=("llm:m",) + ("scripted",) * 7)
     answers = [event for event in of(proof, "answered") if event.fault]
-    assert {(event.note, event.raw) for event in answers} == {("the model refused", "I cannot help with deception.")}
+    assert {(event.fault, event.raw) for event in answers} == {("refused", "I cannot help with deception.")}
 
 
-def test_hidden_reasoning_becomes_the_private_thought(tmp_path):
+def test_hidden_reasoning_is_kept_with_the_call_and_never_sent_again(tmp_path):
     def script(question):
         reply = obliging(question)
         return reply.__class__(text=reply.text, thought="HIDDEN", attempts=1)
 
-    proof, _ = play(tmp_path, script, brains=("llm:m",) + ("scripted",) * 7)
-    me = next(seat.name for seat in proof.records[0].event.seats if seat.brain == "llm:m")
-    thoughts = [event.thought for event in of(proof, "answered") if event.seat == me]
-    assert all("HIDDEN" in thought for thought in thoughts)
+    proof, venue = play(tmp_path, script)
+    assert {call.reasoning for call in of(proof, "model_call")} == {"HIDDEN"}
+    assert not any("HIDDEN" in (event.thought or "") for event in of(proof, "answered"))
+    assert not any("HIDDEN" in message.content for question in venue.questions for message in question.messages)
 
 
 def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path):
@@ -203,17 +203,6 @@ def test_a_compact_label_is_that_of_the_words_it_came_with(tmp_path, kind):
     assert labels
     assert {(event.content.deceptive, event.reading) for event in labels} == {(False, "reasked")}
     assert all(call.labels for call in of(proof, "model_call") if call.kind in {"speak", "vote"})
-
-
-def test_hidden_reasoning_stands_once_however_many_parts_a_reply_has(tmp_path):
-    def script(question):
-        reply = obliging(question)
-        return reply.__class__(text=reply.text, thought="HIDDEN", attempts=1)
-
-    proof, _ = play(tmp_path, script, COMPACT)
-    calls = of(proof, "model_call")
-    hidden = sum("HIDDEN" in (event.thought or "") for event in of(proof, "answered"))
-    assert hidden == len(calls)
 
 
 def test_calls_under_way_are_given_up_when_the_house_closes(tmp_path):
