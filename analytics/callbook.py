@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analytics.calls import CallKey, CallSums
+from wolfbus.expense import sort_of
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyAnswered, Asked
 from wolfbus.record.requests import RequestNames
@@ -37,7 +38,7 @@ class CallBook:
 
     def call(self, event: ModelCall) -> None:
         """Take in a call."""
-        key = (event.seat, event.model, event.kind)
+        key = (event.seat, event.model, sort_of(event))
         sums = self._sums.get(key)
         if sums is None:
             sums = self._sums[key] = CallSums()
@@ -58,5 +59,5 @@ class CallBook:
             self.path = max(self.path, self._through.pop(name, 0))
 
     def sums(self) -> dict[CallKey, CallSums]:
-        """Return the calls so far by seat, model and kind; later calls do not change it."""
+        """Return the calls so far by seat, model and sort (see `sort_of`); later calls do not change it."""
         return {key: sums.copy() for key, sums in self._sums.items()}

@@ -7,12 +7,12 @@ from typing import Final, TypeAlias
 from analytics.accumulator import Result
 from analytics.distribution import Distribution
 from analytics.sums import Mean
+from wolfbus.expense import is_free
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call
-from wolfbus.vocabulary import Kind
 
-CallKey: TypeAlias = tuple[SeatName, str, Kind]
-"""Seat, model and kind of the first request."""
+CallKey: TypeAlias = tuple[SeatName, str, str]
+"""Seat, model, and what the call answers: a kind of request, or several as `sort_of` names them."""
 
 TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
 """What servers count."""
@@ -27,10 +27,10 @@ class Known:
         self.sum = Mean()
         self.missing = 0
 
-    def add(self, value: float | None) -> None:
-        """Add one value, or count that there is none."""
+    def add(self, value: float | None, *, free: bool = False) -> None:
+        """Add one value, or count that there is none, unless there is nothing that it could count."""
         if value is None:
-            self.missing += 1
+            self.missing += not free
         else:
             self.sum.add(value)
 
@@ -51,16 +51,29 @@ class CallSums:
         calls: calls, failed ones included.
         requests: requests that they were to answer; more than `calls` under the compact protocol.
         failed: calls without a reply.
+        cassette: calls whose replies came from a cassette; their tokens are those of the recorded
+            calls, they cost nothing, and attempts and times do not hold them.
         reasks: calls that asked again for what an earlier reply did not give.
         attempts: requests over the network.
         latency: seconds of the calls that reached the network, back-off between attempts included.
         queue: seconds that calls waited for their turn under the limits.
     """
 
-    __slots__ = ("_cost", "_tokens", "attempts", "calls", "failed", "latency", "queue", "reasks", "requests")
+    __slots__ = (
+        "_cost",
+        "_tokens",
+        "attempts",
+        "calls",
+        "cassette",
+        "failed",
+        "latency",
+        "queue",
+        "reasks",
+        "requests",
+    )
 
     def __init__(self) -> None:
-        self.calls = self.requests = self.failed = self.reasks = self.attempts = 0
+        self.calls = self.requests = self.failed = self.reasks = self.attempts = self.cassette = 0
         self.latency = Distribution()
         self.queue = Distribution()
         self._tokens = {name: Known() for name in TOKENS}
@@ -72,13 +85,17 @@ class CallSums:
         self.requests += len(call.requests)
         self.failed += call.error is not None
         self.reasks += call.reask
+        free = is_free(call)
+        for name, known in self._tokens.items():
+            known.add(getattr(call, name), free=free)
+        if call.cassette:
+            self.cassette += 1
+            return
         self.attempts += call.attempts
         if call.attempts:
             self.latency.add(call.latency_s)
         self.queue.add(call.queue_s)
-        for name, known in self._tokens.items():
-            known.add(getattr(call, name))
-        self._cost.add(call.cost_usd)
+        self._cost.add(call.cost_usd, free=free)
 
     def merge(self, other: CallSums) -> None:
         """Add all that `other` holds."""
@@ -87,6 +104,7 @@ class CallSums:
         self.failed += other.failed
         self.reasks += other.reasks
         self.attempts += other.attempts
+        self.cassette += other.cassette
         self.latency.merge(other.latency)
         self.queue.merge(other.queue)
         for name, known in self._tokens.items():
@@ -105,17 +123,21 @@ class CallSums:
         return None if total is None else int(total)
 
     def cost_usd(self) -> float | None:
-        """Return US dollars, None if no call has a price."""
-        return self._cost.total()
+        """Return US dollars, None if no call has a price; nothing is what replies from a cassette cost."""
+        total = self._cost.total()
+        return 0.0 if total is None and 0 < self.cassette == self.calls else total
 
     def result(self) -> Result:
-        """Return everything as plain values; each ``…_missing`` counts the calls that its sum lacks."""
+        """Return everything as plain values; each ``…_missing`` counts the calls that its sum lacks, but for those
+        that no server can have charged for.
+        """
         found: Result = {
             "calls": self.calls,
             "requests": self.requests,
             "failed": self.failed,
             "reasks": self.reasks,
             "attempts": self.attempts,
+            "cassette": self.cassette,
         }
         for name, known in self._tokens.items():
             found |= {name: self.tokens(name), f"{name}_missing": known.missing}

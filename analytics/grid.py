@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 WIDTH: Final = 100
@@ -50,12 +50,36 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(["", first, *others]).rstrip()
 
 
-def plain(text: str, longest: int | None = None) -> str:
-    """Return `text` in ASCII, anything else written as an escape, and cut to `longest` characters with an ellipsis."""
-    ascii_text = text.encode("ascii", "backslashreplace").decode("ascii")
-    if longest is None or len(ascii_text) <= longest:
+def plain(text: str) -> str:
+    """Return `text` in ASCII, anything else written as an escape."""
+    return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return `text` in ASCII, cut in the middle to `longest` characters.
+
+    Names of brains and models often differ at their ends only.
+    """
+    ascii_text = plain(text)
+    if len(ascii_text) <= longest:
         return ascii_text
-    return ascii_text[: longest - 3] + "..."
+    tail = (longest - 3) * 3 // 5
+    return f"{ascii_text[: longest - 3 - tail]}...{ascii_text[len(ascii_text) - tail :]}"
+
+
+def distinct(names: Iterable[str], longest: int) -> dict[str, str]:
+    """Return names as `shortened` to `longest` characters; those that this makes equal are numbered in their order."""
+    shown: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        cut, number = shortened(name, longest), 1
+        while cut in taken:
+            number += 1
+            mark = f" #{number}"
+            cut = shortened(name, longest - len(mark)) + mark
+        taken.add(cut)
+        shown[name] = cut
+    return shown
 
 
 def percent(value: float | None, signed: bool = False) -> str:

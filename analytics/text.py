@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from analytics.accumulator import Result
-from analytics.grid import between, grid, listing, note, number, percent, plain
+from analytics.grid import between, distinct, grid, listing, note, number, percent
 from analytics.text_calls import cost_lines, repair_lines
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
+_BUILT_IN: Final = frozenset({"scripted", "random", "silent"})
+_BEARABLE: Final = 0.1
+"""Share of missing answers up to which a brain's figures are taken for its own."""
 _NAMES = {
     "nights": "nights",
     "debate_turns": "debate turns",
@@ -22,13 +25,39 @@ _NAMES = {
 
 def render(result: Result) -> str:
     """Return `Metrics.result`, or what JSON made of it, as text that ends in a newline."""
-    lines: list[str] = []
+    lines = [line for warning in warnings(result) for line in note(warning, indent="")]
     for section in (
         *(_opening, _outcomes, _production, _table1, _table2, _table3, _table5, _figure1, _trends),
         *(repair_lines, cost_lines),
     ):
         lines += section(result)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def warnings(result: Result) -> list[str]:
+    """Return what must be known before any figure of `Metrics.result` is believed, a line each, in ASCII.
+
+    A brain is named of whose answers more than a tenth is missing: defaulted, because no reply could be had or used, or
+    timed out. The built-in brains that ask nobody are not; those that play at their seats do so by design.
+    """
+    lines: list[str] = []
+    brains = result["repair"]["by_brain"]
+    shown = distinct(brains, 64)
+    for brain, own in brains.items():
+        row = own["overall"]
+        asked, lost = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
+        if brain.partition(":")[0] in _BUILT_IN or lost <= _BEARABLE * asked:
+            continue
+        causes = [(count, fault) for fault, count in row["faults"].items() if count]
+        if row["timed_out"]:
+            causes.append((row["timed_out"], "timed out"))
+        told = ", ".join(f"{cause} {count}" for count, cause in sorted(causes, key=lambda each: -each[0]))
+        what = "model" if brain.startswith("llm") else "brain"
+        lines.append(
+            f"WARNING: {lost} of {asked} answers of {shown[brain]} are defaults" + (f" ({told})" if told else "")
+            + f": what follows says little of the {what}"
+        )  # fmt: skip
+    return lines
 
 
 def _opening(result: Result) -> list[str]:
@@ -93,7 +122,8 @@ def _production(result: Result) -> list[str]:
         keys = sorted(rates, key=int) if split == "round" else list(rates)
         undefined = undefined or any(not rates[key]["n"] for key in keys)
         if keys:
-            lines += listing(f"by {split}", [f"{plain(key, 40)} {_rate(rates[key])}" for key in keys])
+            shown = distinct(keys, 40)
+            lines += listing(f"by {split}", [f"{shown[key]} {_rate(rates[key])}" for key in keys])
     if undefined:
         lines += note("- undefined: no such statement has a self-label.")
     return [*lines, ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analytics.accumulator import Result
-from analytics.grid import UNDEFINED, grid, note, number, percent, plain
+from analytics.grid import UNDEFINED, distinct, grid, note, number, percent
 
 _HOW = ("clean", "extracted", "repaired", "coerced", "reasked", "defaulted", "timed_out", "declined")
 _HEAD = ("replies", "clean", "extr", "repair", "coerce", "reask", "default", "late", "decl")
@@ -26,6 +26,11 @@ def repair_lines(result: Result) -> list[str]:
         list(_repair_rows(repair)),
     )[:-1]
     faults = [f"{short(count)} {fault}" for fault, count in overall["faults"].items() if count]
+    lines += note(
+        "clean: as it stood; extr: JSON taken out of prose; repair: broken JSON mended; coerce: a value brought into "
+        "its range; reask: the model was asked again; default: no usable answer; late: timed out; decl: its agent does "
+        "not answer this kind"
+    )
     if faults:
         lines += note(f"what was wrong with those without an answer: {', '.join(faults)}")
     names = ("accuracy", "balanced_accuracy", "base_rate", "constant_accuracy")
@@ -46,8 +51,9 @@ def repair_lines(result: Result) -> list[str]:
 
 
 def _repair_rows(repair: Result) -> Iterator[list[str]]:
+    shown = distinct(repair["by_brain"], _LABEL)
     for brain, own in repair["by_brain"].items():
-        yield [plain(brain, _LABEL), *_counts(own["overall"])]
+        yield [shown[brain], *_counts(own["overall"])]
         for kind, row in own["by_kind"].items():
             if row["replies"] != row["clean"]:
                 yield [f"  {kind}", *_counts(row)]
@@ -68,7 +74,9 @@ def cost_lines(result: Result) -> list[str]:
     rows = [["all", *_sums(total)]]
     splits = ["model", "kind", "role" if cost["by_seat"] is None else "seat"]
     for split in splits:
-        rows += [[f"  {plain(key, _MODEL)}", *_sums(row)] for key, row in cost[f"by_{split}"].items()]
+        parts = cost[f"by_{split}"]
+        shown = distinct(parts, _MODEL)
+        rows += [[f"  {shown[key]}", *_sums(row)] for key, row in parts.items()]
     lines = grid(
         f"Model calls, all, by {splits[0]}, by {splits[1]} and by {splits[2]}; tokens as servers counted them; "
         "seconds of latency (median, 95th percentile) and of waiting under limits (95th percentile)",
@@ -83,7 +91,12 @@ def cost_lines(result: Result) -> list[str]:
         "a price": total["cost_usd_missing"],
     }
     lacking = [f"{short(count)} lack {name}" for name, count in missing.items() if 0 < count < total["calls"]]
-    lines += note(f"{short(total['attempts'])} attempts" + (f"; of the calls, {', '.join(lacking)}" if lacking else ""))
+    if total["cassette"]:
+        played = f"{short(total['cassette'])} from a cassette, with the tokens that they once took; they cost nothing"
+        lines += note(f"{played}, and no times are told of them")
+    attempts = total["attempts"]
+    told = f"{short(attempts)} attempt{'' if attempts == 1 else 's'}"
+    lines += note(told + (f"; of the calls, {', '.join(lacking)}" if lacking else ""))
     return [*lines, *_per(cost), ""]
 
 
@@ -117,11 +130,13 @@ def _per(cost: Result) -> Iterator[str]:
 
 
 def short(count: int) -> str:
-    """Return a count in at most six characters: 999999, 1.2M, 999.9M, 1.2G."""
-    if count < 1_000_000:
+    """Return a count in at most six characters, big ones with one decimal and a unit: 9999, 588.4k, 1.2M, 1.2G."""
+    if count < 10_000:
         return str(count)
-    scale, unit = (1_000_000, "M") if count < 999_950_000 else (1_000_000_000, "G")
-    return f"{count / scale:.1f}{unit}"
+    for scale, unit in ((1_000, "k"), (1_000_000, "M")):
+        if count < 999.95 * scale:
+            return f"{count / scale:.1f}{unit}"
+    return f"{count / 1_000_000_000:.1f}G"
 
 
 def money(usd: float | None) -> str:

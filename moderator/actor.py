@@ -23,7 +23,7 @@ from wolfbus.errors import BusDown, BusError, RecordError, WolfError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected, Stopped
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.writer import RecordFile
@@ -35,7 +35,7 @@ REJECTED_PER_SENDER = 256
 """Rejected messages that a record keeps of one sender; a flood must not fill the disk."""
 
 
-_PHASE_ENDS = frozenset({"dawn", "exile", "ended"})
+_PHASE_ENDS = frozenset({"dawn", "exile", "ended", "stopped"})
 """Events after which the record is made safe against a loss of power."""
 
 
@@ -144,6 +144,7 @@ class ModeratorActor(PooledActor):
         self._rejections: Counter[str] = Counter()
         self._running: dict[int, list[Timer]] = {}
         self._landing: _Landing | None = None
+        self._broken: WolfError | None = None
         self._done = False
 
     def on_receive(self, message: Any) -> None:
@@ -175,7 +176,19 @@ class ModeratorActor(PooledActor):
         elif isinstance(message, Begin):
             self._commit(self._steps.advance())
         elif isinstance(message, Leave):
-            self._leave(None, message.reason)
+            self._break_off(message.reason)
+
+    def _break_off(self, reason: WolfError) -> None:
+        """End the game where it stands; the record keeps what was reported so far, and says why it ends."""
+        if self._broken is None:
+            self._broken = reason
+            if isinstance(reason, BusError) or self._count == 0:
+                self._leave(None, reason)
+            elif self._landing is None:
+                self._commit_last(reason)
+
+    def _commit_last(self, reason: WolfError) -> None:
+        self._commit(Step((Stopped(reason=str(reason)),), (), None))
 
     def _receive(self, message: Incoming) -> None:
         for entry in message.entries:
@@ -211,7 +224,7 @@ class ModeratorActor(PooledActor):
 
     def _go_on(self) -> None:
         """Advance if the last step has landed and everything waited for is closed; never before the game has begun."""
-        if self._landing is not None or not self._waits_for:
+        if self._landing is not None or not self._waits_for or self._broken is not None:
             return
         if any(self._referee.is_open(batch) for batch in self._waits_for):
             return
@@ -223,6 +236,7 @@ class ModeratorActor(PooledActor):
         self._aside = []
         ends_phase = any(event.type in _PHASE_ENDS for event in step.events)
         landing = self._landing = _Landing(step.waits_for, step.ended, ends_phase)
+        landing.stopped = any(event.type == "stopped" for event in step.events)
         expected = self._head
         now = round(self._clock() - self._began, 3)
         herald = self._deliveries.herald
@@ -283,6 +297,12 @@ class ModeratorActor(PooledActor):
         if landing.ended is not None:
             self._leave(landing.ended, None)
             return
+        if self._broken is not None:
+            if landing.stopped:
+                self._leave(None, self._broken)
+            else:
+                self._commit_last(self._broken)
+            return
         self._waits_for = landing.waits_for
         self._set_timers(landing.requests)
         self._go_on()
@@ -323,7 +343,8 @@ class ModeratorActor(PooledActor):
             except RecordError as closing:
                 error = error or closing
         self._over(GameOver(self._opened.game, None if error else ended, error, self._digest.hexdigest(), self._count))
-        self.stop()
+        if self.actor_ref.is_alive():
+            self.stop()
 
 
 @dataclass(slots=True)
@@ -336,4 +357,5 @@ class _Landing:
     lines: list[bytes] = field(default_factory=list)
     requests: list[OpenRequest] = field(default_factory=list)
     commit: Commit | None = None
+    stopped: bool = False
     first_failure: float | None = None

@@ -14,7 +14,7 @@ from wolfbus.errors import RecordError, RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.codec import plain
-from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Rejected
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Rejected, Stopped
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import SegmentCheck
@@ -26,6 +26,7 @@ class Verifier:
     Attributes:
         digest: digest of all events fed.
         ended: the last event, once it came.
+        stopped: why the game was broken off, if it was.
         opened: the first event, once it came.
         events: events fed and found right.
     """
@@ -34,6 +35,7 @@ class Verifier:
         self.digest = Digest()
         self.opened: Opened | None = None
         self.ended: Ended | None = None
+        self.stopped: str | None = None
         self.events = 0
         self._herald = Herald()
         self._expected: deque[AnyEvent] = deque()
@@ -53,8 +55,12 @@ class Verifier:
         event, line = recorded.event, recorded.n
         if self.ended is not None:
             raise RecordError(f"{event.type} after the game ended", line)
+        if self.stopped is not None:
+            raise RecordError(f"{event.type} after the game was stopped", line)
         if self.opened is None:
             self._open(event, line)
+        elif isinstance(event, Stopped):
+            self.stopped = event.reason
         elif isinstance(event, Rejected | Segment | ModelCall):
             # they stand beside the game; but prompt text must be what its name says, and calls name what is there
             self._segments.check(event, line)

@@ -77,6 +77,15 @@ class Venue:
                 found.append(model)
         return found
 
+    def check(self, brains: Iterable[str]) -> None:
+        """See that each model that `brains` name has its key, without asking anybody.
+
+        Raises:
+            PlayerError: one has not; one clear line.
+        """
+        if models := self.models_of(brains):
+            self.gateway.check(models)
+
     def probe(self, brains: Iterable[str]) -> None:
         """Ask each model that `brains` name something small.
 

@@ -38,6 +38,7 @@ from wolfbus.messages.events import (
     Seat,
     Silence,
     Statement,
+    Stopped,
     Tally,
 )
 from wolfbus.suspicion import Suspicion
@@ -107,7 +108,8 @@ class GameState:
         faults: unusable answers by fault.
         rejected: rejected messages by reason.
         expense: what model calls took.
-        ended: the last event, None while the game goes on.
+        ended: the last event of a game that came to its end, None while it goes on.
+        stopped: the last event of a game that was broken off, None for any other.
         events: events fed.
     """
 
@@ -132,6 +134,7 @@ class GameState:
     rejected: Counter[str] = field(default_factory=Counter)
     expense: Expense = field(default_factory=Expense)
     ended: Ended | None = None
+    stopped: Stopped | None = None
     events: int = 0
     _bid_batch: int = 0
     _waiting: dict[int, dict[Kind, set[SeatName]]] = field(default_factory=dict)
@@ -332,6 +335,11 @@ class GameState:
         self.floor = None
         self._waiting.clear()
 
+    def _stop(self, event: Stopped) -> None:
+        self.stopped = event
+        self.floor = None
+        self._waiting.clear()
+
     _HANDLERS: ClassVar[dict[type[Any], Callable[[GameState, Any], None]]] = {
         Opened: _open,
         Asked: _ask,
@@ -347,5 +355,6 @@ class GameState:
         Returned: _return,
         Rejected: _reject,
         ModelCall: _pay,
+        Stopped: _stop,
         Ended: _end,
     }

@@ -67,7 +67,7 @@ class Cost:
         self._paths.merge(other._paths)
 
     def result(self) -> Result:
-        """Return sums ``total`` and by model, kind of the first request, role, brain and seat (None over several
+        """Return sums ``total`` and by model, kind (several joined by +), role, brain and seat (None over several
         games); ``wall_s``, the seconds that games took by their records' clock; ``critical_path``, the longest chain of
         calls that had to wait for one another, see `CallBook`; and all of it per game and per statement.
 

@@ -8,6 +8,7 @@ from typing import Final, get_args
 
 from analytics.accumulator import Result
 from analytics.rows import GameRows, ReplyKey
+from analytics.sums import ratio
 from wolfbus.vocabulary import KINDS, Fault, Outcome, Reading
 
 READINGS: Final[tuple[Reading, ...]] = get_args(Reading)
@@ -37,7 +38,8 @@ class Repair:
         """Return counts ``overall``, ``by_kind`` of reply and ``by_brain``, there with the kinds once more.
 
         ``replies`` = ``accepted`` + ``defaulted`` + ``timed_out`` + ``declined``; ``accepted`` = ``clean`` +
-        ``extracted`` + ``repaired`` + ``coerced`` + ``reasked``. ``faults`` counts by what was wrong.
+        ``extracted`` + ``repaired`` + ``coerced`` + ``reasked``. ``faults`` counts by what was wrong. ``lost_share`` is
+        the share of defaulted and timed-out ones among those that were not declined, None without any.
         """
         counts = list(self._counts.items())
         brains = sorted({brain for (brain, *_), _ in counts})
@@ -69,5 +71,6 @@ def _row(counts: Iterable[tuple[ReplyKey, int]]) -> Result:
         "replies": outcomes.total(),
         **{outcome: outcomes[outcome] for outcome in OUTCOMES},
         **{reading: readings[reading] for reading in READINGS},
+        "lost_share": ratio(outcomes["defaulted"] + outcomes["timed_out"], outcomes.total() - outcomes["declined"]),
         "faults": {fault: faults[fault] for fault in FAULTS},
     }

@@ -10,14 +10,16 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from players.brain import Answer
+from players.child.babble import Babble
 from players.child.farewell import expect, see_off
-from players.child.ledger import Ledger
+from players.child.ledger import Ledger, Place
 from players.child.process import ChildProcess, Heard
 from players.child.protocol import ask_line, bye_line, hello_line
-from players.child.reply import named_id, read_reply, unusable
+from players.child.reply import failed, mentions, outline, read_reply, unusable
+from players.child.splitter import Overlong
 from wolfbus.errors import ConfigError
 from wolfbus.messages.delivery import Ask
 from wolfbus.printable import printable
@@ -29,7 +31,13 @@ logger = logging.getLogger(__name__)
 RESTARTS: Final = 3
 """How often a child is started again in one game."""
 
+GRACE: Final = 1.0
+"""Seconds in which a stray line may still be followed by an answer, from a child that answers without ids."""
+
 _SHOWN: Final = 60
+
+_Sort: TypeAlias = Place | Literal["babble", "stray"]
+"""What a line is: besides its place among the requests, one that answers nothing, or one that may yet turn out so."""
 
 
 class ChildBrain:
@@ -38,6 +46,10 @@ class ChildBrain:
     The child starts with the first request, in a process group of its own. If it ends, the open request is closed
     without content, and it is started again for the next one, `RESTARTS` times; after that every request is closed at
     once. Until a request's deadline a silent child is waited for; what it says later is passed over.
+
+    A line that is no JSON object answers nothing where the child answers with ids, or has not answered yet: it is
+    noted, and the wait goes on. From a child without ids, a line without any "{" counts as its answer only if nothing
+    follows it within `GRACE`.
 
     Args:
         command: the program and its arguments, split as a shell would; no shell runs.
@@ -59,6 +71,9 @@ class ChildBrain:
         self._process: ChildProcess | None = None
         self._starts = 0
         self._ledger = Ledger()
+        self._babble = Babble(printable(command, _SHOWN))
+        self._names_requests = False
+        self._replied = False
         self._view: SeatView | None = None
         self._notes: list[str] = []
         self._dropped = 0
@@ -105,18 +120,77 @@ class ChildBrain:
             line = hello_line(view) + line
         self._ledger.ask(ask.id)
         process.post(line)
+        return self._hear(ask, view, process, until)
+
+    def _hear(self, ask: Ask, view: SeatView, process: ChildProcess, until: float) -> Answer | None:
+        stray: bytes | Overlong | None = None
         while True:
-            heard = process.listen(until)
+            heard = process.listen(until if stray is None else min(until, time.monotonic() + GRACE))
             if isinstance(heard, str):
-                return self._unanswered(heard, ask, view, process)
-            named = named_id(heard)
-            place = self._ledger.place(named, ask.id)
-            if place == "answer":
-                return read_reply(heard, ask, view)
-            if place == "stranger":
+                if stray is None or heard == "closed":
+                    return self._unanswered(heard, ask, view, process)
+                if answer := self._meant(stray, heard, ask, view):
+                    return answer
+                stray = None
+                continue
+            if stray is not None:
+                self._babble.hear(stray, view.me)
+                stray = None
+            sort = self._sort(heard, ask, view)
+            if sort == "answer":
+                return self._read(heard, ask, view)
+            if sort == "stranger":
                 raw = heard if isinstance(heard, bytes) else heard.start
-                return unusable(raw, f"the reply names a request that never was: {printable(named or '', _SHOWN)}")
+                named = printable(outline(heard).id or "", _SHOWN)
+                return unusable(raw, f"the reply names a request that never was: {named}")
+            if sort == "stray":
+                stray = heard
+            elif sort == "babble":
+                self._babble.hear(heard, view.me)
+            else:
+                self._dropped += 1
+
+    def _meant(self, stray: bytes | Overlong, why: Heard, ask: Ask, view: SeatView) -> Answer | None:
+        """Return what a stray line answers after all, since nothing followed it; None for nothing."""
+        answer = read_reply(stray, ask, view)
+        if why != "late" and answer.content is None:
+            self._babble.hear(stray, view.me)
+        elif self._ledger.place(None, ask.id) == "answer":
+            return self._read(stray, ask, view)
+        else:
             self._dropped += 1
+        return None
+
+    def _sort(self, line: bytes | Overlong, ask: Ask, view: SeatView) -> _Sort:
+        """Return what a line is that comes while a request is open."""
+        if isinstance(line, Overlong):
+            return self._ledger.place(None, ask.id)
+        found = outline(line)
+        if found.whole:
+            self._replied = True
+            if found.id is not None:
+                self._names_requests = True
+            elif self._names_requests and read_reply(line, ask, view).content is None:
+                # a structured log, say: its answers have an id
+                return "babble"
+            return self._ledger.place(found.id, ask.id)
+        if mentions(line, ask.id):
+            self._replied = self._names_requests = True
+            return self._ledger.place(ask.id, ask.id)
+        if self._names_requests:
+            return "babble"
+        if b"{" not in line:
+            return "stray" if self._replied else "babble"
+        if not self._replied and not line.lstrip().startswith(b"{") and read_reply(line, ask, view).content is None:
+            return "babble"
+        self._replied = True
+        return self._ledger.place(None, ask.id)
+
+    def _read(self, line: bytes | Overlong, ask: Ask, view: SeatView) -> Answer:
+        answer = read_reply(line, ask, view)
+        if answer.fault == "unparseable":
+            self._babble.tell(line, view.me)
+        return answer
 
     def _look_after(self, view: SeatView) -> None:
         """Pass over what the child wrote since the last request, and let go of one that has ended since."""
@@ -124,7 +198,13 @@ class ChildBrain:
         if process is None:
             return
         for line in process.unasked():
-            self._ledger.place(named_id(line), None)
+            found = outline(line)
+            chatter = not found.whole and isinstance(line, bytes) and (not self._replied and b"{" not in line)
+            if chatter or (self._names_requests and not found.whole):
+                self._babble.hear(line, view.me)
+                continue
+            self._names_requests |= found.id is not None
+            self._ledger.place(found.id, None)
             self._dropped += 1
         if process.gone:
             self._lose(process, view.me)
@@ -135,23 +215,24 @@ class ChildBrain:
             if self._closed:
                 return None
             if self._starts > RESTARTS:
-                return unusable(None, f"{self._ending}; it was started {self._starts} times, and is not again")
+                return failed(f"{self._ending}; it was started {self._starts} times, and is not again")
             self._starts += 1
             try:
                 process = ChildProcess(self._argv, view.me, self._logs)
             except OSError as error:
                 self._ending = f"{self._shown} could not be started: {printable(str(error))}"
                 logger.warning("%s: %s", view.me, self._ending)
-                return unusable(None, self._ending)
+                return failed(self._ending)
             expect(process)
             self._ledger.forget()
+            self._replied = False
             self._process = process
             return process
 
     def _unanswered(self, why: Heard, ask: Ask, view: SeatView, process: ChildProcess) -> Answer | None:
         if why == "gone":
             self._lose(process, view.me)
-            return unusable(None, self._ending)
+            return failed(self._ending)
         if process.begun:
             self._ledger.give_up(ask.id)
         if why == "babble":
@@ -172,6 +253,8 @@ class ChildBrain:
             lines = "1 line was" if self._dropped == 1 else f"{self._dropped} lines were"
             self._notes.append(f"{lines} passed over, late or not asked for")
             self._dropped = 0
+        if babbled := self._babble.note():
+            self._notes.append(babbled)
         if not self._notes:
             return answer
         note = "; ".join(filter(None, [answer.note, *self._notes]))

@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 from players.brain import Answer
 from players.child.splitter import LONGEST, Overlong
 from wolfbus.messages.delivery import Ask
 from wolfbus.reading import read
 from wolfbus.view import SeatView
+from wolfbus.vocabulary import Fault
 
 _RAW = 4_096
 
 
-def named_id(line: bytes | Overlong) -> str | None:
-    """Return the id of the request that a line says it answers; None where it says nothing of it."""
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What can be told of a line before it is read as an answer.
+
+    Attributes:
+        whole: whether it is a JSON object.
+        id: the request that it says it answers; None where it says nothing of it.
+    """
+
+    whole: bool
+    id: str | None = None
+
+
+def outline(line: bytes | Overlong) -> Outline:
+    """Return whether a line is a JSON object, and which request it names."""
     if isinstance(line, Overlong):
-        return None
+        return Outline(False)
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return None
-    named = value.get("id") if isinstance(value, dict) else None
-    return named if named is None or isinstance(named, str) else repr(named)
+        return Outline(False)
+    if not isinstance(value, dict):
+        return Outline(False)
+    named = value.get("id")
+    return Outline(True, named if named is None or isinstance(named, str) else repr(named))
+
+
+def mentions(line: bytes, request: str) -> bool:
+    """Return whether a line that is no JSON object, such as a broken one, has a request's id in it, in quotes."""
+    text = line.decode("utf-8", "replace")
+    # the quotes matter: the id of one request may begin that of another
+    return any(each in text for each in (json.dumps(request), json.dumps(request, ensure_ascii=False), f"'{request}'"))
 
 
 def read_reply(line: bytes | Overlong, ask: Ask, view: SeatView) -> Answer:
@@ -40,7 +64,12 @@ def read_reply(line: bytes | Overlong, ask: Ask, view: SeatView) -> Answer:
     return Answer(found.content, thought=found.thought, reading=reading, raw=None if reading == "clean" else text)
 
 
-def unusable(raw: bytes | None, note: str) -> Answer:
+def unusable(raw: bytes | None, note: str, fault: Fault = "unparseable") -> Answer:
     """Return the answer that closes a request without content; only the start of a long raw text is kept."""
     text = None if raw is None else raw[:_RAW].decode("utf-8", "replace")
-    return Answer(None, fault="unparseable", raw=text, note=note)
+    return Answer(None, fault=fault, raw=text, note=note)
+
+
+def failed(note: str) -> Answer:
+    """Return the answer that closes a request to a child that has ended or cannot be started: nothing is to be read."""
+    return unusable(None, note, "failed")

@@ -21,6 +21,7 @@ from players.human.typed import Typo, answer_of
 from players.human.wording import COUNTS_AS, content_in_words, counted
 from wolfbus.errors import PlayerError
 from wolfbus.messages.delivery import Ask
+from wolfbus.printable import printable
 from wolfbus.rules import rules_text
 from wolfbus.view import SeatView
 
@@ -137,7 +138,7 @@ class HumanBrain(BaseBrain):
             except Exception as error:
                 logger.exception("%s: the person could not be asked", question.view.me)
                 note = f"the person could not be asked: {type(error).__name__}: {error}"
-                given = Answer(None, fault="unparseable", note=note[:300])
+                given = Answer(None, fault="failed", note=note[:300])
             if outlet is not None:
                 outlet.answer(question.ask, given)
         self._say_goodbye()
@@ -192,7 +193,8 @@ class HumanBrain(BaseBrain):
             if not self._keyboard.is_terminal:
                 # nobody else ends the line of the prompt
                 self._screen.say([""])
-            line = typed.text.strip()
+            # what nobody can see is as good as blank
+            line = typed.text.strip() if printable(typed.text) else ""
             if line in (ask.legal or ()) or not self._obey(line, ask, view):
                 given = self._read(line, ask, view)
                 if given is not None:
@@ -243,4 +245,4 @@ class HumanBrain(BaseBrain):
     def _default(self, ask: Ask) -> Answer:
         given = super().answer(ask, self._view or SeatView(me=""))
         answer = given if isinstance(given, Answer) else Answer(given)
-        return replace(answer, note="the person gave no answer") if answer.content is None else answer
+        return replace(answer, fault="failed", note="the person gave no answer") if answer.content is None else answer

@@ -51,7 +51,7 @@ class Accounts:
     """The sums of a run, safe from any thread; every call counts, the probe included.
 
     The sums are over the calls that the games made, whether a server or a cassette answered; how many a cassette
-    answered, and what those had cost when they were recorded, stands beside them.
+    answered stands beside them, and nothing was paid for those.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,9 @@ class Accounts:
         self._models: dict[str, _Sum] = {}
         self._purposes: dict[tuple[str, Purpose], _Sum] = {}
 
-    def add(self, model: str, purpose: Purpose, completion: Completion, *, from_cassette: bool = False) -> None:
+    def add(
+        self, model: str, purpose: Purpose, completion: Completion, *, from_cassette: bool = False, charged: bool = True
+    ) -> None:
         """Count one call.
 
         Args:
@@ -68,6 +70,7 @@ class Accounts:
             purpose: what the call was for.
             completion: what came of it; its `cost_usd` is taken as it stands.
             from_cassette: whether no server was asked, because a cassette held the reply.
+            charged: whether a server may have done work for it; not if it was never sent, or was only turned away.
         """
         with self._lock:
             for total in (
@@ -75,17 +78,17 @@ class Accounts:
                 self._models.setdefault(model, _Sum()),
                 self._purposes.setdefault((model, purpose), _Sum()),
             ):
-                total.add(completion, from_cassette=from_cassette)
+                total.add(completion, probe=purpose == "probe", from_cassette=from_cassette, charged=charged)
 
     def summary(self) -> dict[str, Any]:
         """Return all sums for JSON: ``total``, and ``models`` by name, each with its ``purposes``.
 
-        Each sum holds calls, attempts, failed (without a reply, for whatever reason), timed_out (those of the failed
-        whose time ran out), from_cassette, the three counts of tokens, cached_share (of the prompt tokens of the calls
-        for which the server told), tokens_unknown (calls that went out and came back without a count), cost_usd
-        and cost_from_cassette_usd (of the calls whose cost is known; null if there is none), cost_unknown (calls
-        that went out and whose cost is not known), latency_median_s and latency_p95_s (of the calls with a reply,
-        null if there is none), queue_s and queue_max_s.
+        Each sum holds calls, probes (how many of them), attempts, failed (without a reply, for whatever reason),
+        timed_out (those of the failed whose time ran out), from_cassette, the three counts of tokens, cached_share (of
+        the prompt tokens of the calls for which the server told), tokens_unknown (calls that a server may have worked
+        on without a count), cost_usd (of the calls whose cost is known; null if there is none), cost_unknown (calls
+        that a server may have worked on and whose cost is not known), latency_median_s and latency_p95_s (of the calls
+        with a reply, null if there is none), queue_s and queue_max_s.
         """
         with self._lock:
             models = {
@@ -112,17 +115,18 @@ class _Sum:
     """The sum of some calls."""
 
     def __init__(self) -> None:
-        self.calls = self.attempts = self.failed = self.timed_out = self.from_cassette = 0
+        self.calls = self.probes = self.attempts = self.failed = self.timed_out = self.from_cassette = 0
         self.prompt_tokens = self.cached_tokens = self.completion_tokens = 0
         self.prompt_told_cached = 0
         self.tokens_unknown = self.cost_unknown = self.unpriced = self.priced = 0
-        self.cost = self.cost_from_cassette = 0.0
+        self.cost = 0.0
         self.queue = self.longest_queue = 0.0
         self.latency = _Sample()
 
-    def add(self, completion: Completion, *, from_cassette: bool) -> None:
+    def add(self, completion: Completion, *, probe: bool, from_cassette: bool, charged: bool) -> None:
         failed = completion.error is not None or completion.timed_out
         self.calls += 1
+        self.probes += probe
         self.attempts += completion.attempts
         self.failed += failed
         self.timed_out += completion.timed_out
@@ -131,30 +135,31 @@ class _Sum:
         self.longest_queue = max(self.longest_queue, completion.queue_s)
         if not failed:
             self.latency.add(completion.latency_s)
-        self._add_tokens(completion)
-        self._add_cost(completion, from_cassette=from_cassette)
+        worked = charged and completion.attempts > 0
+        self._add_tokens(completion, worked=worked)
+        if not from_cassette:
+            self._add_cost(completion, worked=worked)
 
-    def _add_tokens(self, completion: Completion) -> None:
+    def _add_tokens(self, completion: Completion, *, worked: bool) -> None:
         self.prompt_tokens += completion.prompt_tokens or 0
         self.completion_tokens += completion.completion_tokens or 0
         if completion.cached_tokens is not None and completion.prompt_tokens is not None:
             self.cached_tokens += completion.cached_tokens
             self.prompt_told_cached += completion.prompt_tokens
-        self.tokens_unknown += completion.attempts > 0 and not _counted(completion)
+        self.tokens_unknown += worked and not _counted(completion)
 
-    def _add_cost(self, completion: Completion, *, from_cassette: bool) -> None:
+    def _add_cost(self, completion: Completion, *, worked: bool) -> None:
         if completion.cost_usd is None:
-            self.cost_unknown += completion.attempts > 0
+            self.cost_unknown += worked
             self.unpriced += _counted(completion)
             return
         self.priced += 1
         self.cost += completion.cost_usd
-        if from_cassette:
-            self.cost_from_cassette += completion.cost_usd
 
     def figures(self) -> dict[str, Any]:
         return {
             "calls": self.calls,
+            "probes": self.probes,
             "attempts": self.attempts,
             "failed": self.failed,
             "timed_out": self.timed_out,
@@ -165,7 +170,6 @@ class _Sum:
             "completion_tokens": self.completion_tokens,
             "tokens_unknown": self.tokens_unknown,
             "cost_usd": self.cost if self.priced else None,
-            "cost_from_cassette_usd": self.cost_from_cassette if self.priced else None,
             "cost_unknown": self.cost_unknown,
             "latency_median_s": self.latency.quantile(0.5),
             "latency_p95_s": self.latency.quantile(0.95),
@@ -190,7 +194,9 @@ class _Sum:
             )
             if count
         ]
-        calls = f"{self.calls} call{'s' if self.calls != 1 else ''}"
+        games = self.calls - self.probes
+        parts = [_several(games, "call")] if games or not self.probes else []
+        calls = " and ".join([*parts, *([_several(self.probes, "probe")] if self.probes else [])])
         return f"{calls} ({', '.join(asides)})" if asides else calls
 
     def _tokens(self) -> str:
@@ -198,7 +204,7 @@ class _Sum:
             return "tokens not counted by the server" if self.tokens_unknown else ""
         share = self.cached_share
         cached = "" if share is None else f" ({share:.0%} cached)".replace("%", " %")
-        uncounted = f" (without {self.tokens_unknown} uncounted calls)" if self.tokens_unknown else ""
+        uncounted = f" (without {_several(self.tokens_unknown, 'uncounted call')})" if self.tokens_unknown else ""
         return (
             f"{_count(self.prompt_tokens)} prompt tokens{cached}, "
             f"{_count(self.completion_tokens)} completion tokens{uncounted}"
@@ -209,10 +215,7 @@ class _Sum:
             if self.unpriced:
                 return "price not configured"
             return "cost not known" if self.cost_unknown else ""
-        money = f"{'at least ' if self.cost_unknown else ''}{dollars(self.cost)}"
-        if self.cost_from_cassette:
-            money += f" ({dollars(self.cost_from_cassette)} of it when the cassette was recorded)"
-        return money
+        return f"{'at least ' if self.cost_unknown else ''}{dollars(self.cost)}"
 
     def _times(self) -> str:
         median, p95 = self.latency.quantile(0.5), self.latency.quantile(0.95)
@@ -245,6 +248,10 @@ class _Sample:
 
 def _counted(completion: Completion) -> bool:
     return completion.prompt_tokens is not None and completion.completion_tokens is not None
+
+
+def _several(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
 
 
 def _decimal(number: float) -> Decimal:

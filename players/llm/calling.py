@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 LONGEST_PAUSE: Final = 60.0
 """Seconds for which one server's answer keeps all other calls from it."""
 
+FAILURES_KEPT: Final = 32
+"""Failures of earlier attempts that a completion keeps: the last ones, each at most `FAILURE_KEPT` characters."""
+
+FAILURE_KEPT: Final = 300
+
+_SHARE_OF_TIME: Final = 0.25
 _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
 
 
@@ -34,8 +41,11 @@ class Calling:
         server: where.
         budget: what calls may cost.
         backoff: time between attempts.
-        attempts: tries, the first included; the endpoint's unless given.
+        attempts: tries, the first included; unless given the endpoint's, of which 429s are none.
         again_if_cut: whether a reply that was cut off before it said anything is asked for once more, with more room.
+
+    Attributes:
+        charged: whether a server may have done, and charged for, work on it.
     """
 
     def __init__(
@@ -54,6 +64,8 @@ class Calling:
         self._budget = budget
         self._backoff = backoff
         self._limit = attempts or server.endpoint.attempts
+        self._busy_counts = attempts is not None
+        self.charged = False
         self._may_double = again_if_cut
         self._capability = server.capability(question.model.model)
         self._began = time.monotonic()
@@ -61,12 +73,16 @@ class Calling:
         self._rank = (urgency(question.purpose), server.gate.number())
         self._attempts = 0
         self._tries = 0
+        self._busy = 0
+        self._attempt_at = self._began
         self._adjusted = 0
         self._queue_s = 0.0
         self._sent_at: float | None = None
         self._queue_before = 0.0
         self._half: Reply | None = None
         self._last_failure = ""
+        self._failures: deque[str] = deque(maxlen=FAILURES_KEPT)
+        self._waits_for = ""
         self._tokens: dict[str, int | None] = {}
         self._parameters: dict[str, Scalar] = {}
 
@@ -85,14 +101,19 @@ class Calling:
         except TimeoutError:
             if self._half is not None:
                 return self._with(self._half)
-            said = f"; before that: {self._last_failure}" if self._last_failure else ""
-            error = f"no reply from {self._server.url} in the request's time{said}"
-            return self._completion(error=error, timed_out=True)
+            return self._completion(error=self._out_of_time(), timed_out=True)
         except Failed as failed:
             if self._half is not None:
                 return self._with(self._half)
             tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
             return self._completion(error=f"{failed.failure.line}{tries}")
+
+    def _out_of_time(self) -> str:
+        if self._attempts:
+            said = f"; before that: {self._last_failure}" if self._last_failure else ""
+            return f"no reply from {self._server.url} in the request's time{said}"
+        waits_for = self._waits_for or f"its turn at {self._server.url}"
+        return f"waited {self._queue_s:.1f} s for {waits_for}, and was never sent"
 
     def ended(self, reason: str) -> Completion:
         """Return what came of it when it was ended from outside."""
@@ -115,16 +136,23 @@ class Calling:
                 failure = failed.failure
             except Paused as pause:
                 line = f"{self._server.url} asked to be left alone for another {_shown(pause.seconds)} s"
-                raise Failed(Failure("busy", f"{line}, longer than this call can wait", again=False)) from None
+                line += ", longer than this call can wait" + ("" if self._attempts else "; it was never sent")
+                raise Failed(Failure("busy", line, again=False)) from None
             except Down as down:
                 raise Failed(Failure("connection", str(down), again=False)) from None
             self._last_failure = failure.line
             if self._capability.learn(failure, shape, self._model) and self._adjusted < _ADJUSTMENTS:
                 self._adjusted += 1
+                self._gone_on_after(failure)
                 continue
             if cut_before_text(failure):
+                self._gone_on_after(failure)
                 return Reply(None, finish="length")
             await self._wait_after(failure)
+            self._gone_on_after(failure)
+
+    def _gone_on_after(self, failure: Failure) -> None:
+        self._failures.append(failure.line[:FAILURE_KEPT])
 
     async def _wait_after(self, failure: Failure) -> None:
         """Wait until another attempt makes sense.
@@ -136,6 +164,9 @@ class Calling:
         if failure.wait is not None and failure.trouble == "busy":
             # a server may ask for a day; others find out from time to time whether it means that
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
+        if failure.trouble == "busy" and failure.again and not self._busy_counts:
+            await self._wait_while_busy(failure, left)
+            return
         self._tries += 1
         if self._tries >= self._limit or not (failure.again or failed_generation(failure)):
             raise Failed(failure)
@@ -143,11 +174,28 @@ class Calling:
             await asyncio.sleep(min(self._backoff.delay(self._tries), left / 2))
             return
         if failure.wait >= left:
-            line = f"{failure.line}; it asks to wait for {_shown(failure.wait)} s, longer than this call can"
-            raise Failed(replace(failure, line=line))
+            raise Failed(_too_long(failure, failure.wait))
         # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
         jitter = min(self._backoff.delay(self._tries), (left - failure.wait) / 2)
         await asyncio.sleep(jitter if failure.trouble == "busy" else failure.wait + jitter)
+
+    async def _wait_while_busy(self, failure: Failure, left: float) -> None:
+        """Wait after a 429, which says that there is a queue and nothing else; the deadline bounds it.
+
+        Raises:
+            Failed: too little time is left for another attempt.
+        """
+        self._busy += 1
+        wait = failure.wait or 0.0
+        if wait >= left:
+            raise Failed(_too_long(failure, wait))
+        # never nothing, as a draw in other cases may be: there is no bound on these attempts but time
+        least = self._backoff.bound(1) / 2
+        delay = min(max(least, self._backoff.delay(self._busy)), (left - wait) / 2)
+        if delay < least and wait < least:
+            raise Failed(failure)
+        # where the server said how long, the gate keeps everybody waiting
+        await asyncio.sleep(delay)
 
     async def _attempt(self, shape: Shape, max_tokens: int) -> Reply:
         """Wait for leave, make one request, and see to it that everybody hears what came of it."""
@@ -159,14 +207,18 @@ class Calling:
         try:
             if self._budget is not None:
                 asked_at = time.monotonic()
-                reservation = await self._budget.reserve(self._question, 1)
-                self._queue_s += time.monotonic() - asked_at
+                self._waits_for = "the budget"
+                try:
+                    reservation = await self._budget.reserve(self._question, 1)
+                finally:
+                    self._queue_s += time.monotonic() - asked_at
             sent = True
             reply = await self._send(shape, max_tokens)
         except Failed as failed:
             failure = failed.failure
             raise
         finally:
+            self.charged |= sent and (reply is not None or failure is None or failure.charged)
             used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
             self._server.gate.leave(given, used if sent else 0, sent=sent)
             self._tell_circuit(reply, failure, trial=trial, sent=sent)
@@ -180,10 +232,12 @@ class Calling:
         gate, circuit = self._server.gate, self._server.circuit
         try:
             while True:
+                self._waits_for = f"{self._server.url}, which is down"
                 trial = await circuit.ready(self._rank)
                 try:
                     given = await gate.enter(*self._rank, tokens, self._question.deadline)
                 except BaseException:
+                    self._waits_for = gate.gave_up_at
                     circuit.give_up(trial=trial)
                     raise
                 if trial or circuit.closed:
@@ -200,6 +254,7 @@ class Calling:
         if self._sent_at is None:
             self._sent_at, self._queue_before = now, self._queue_s
         self._attempts += 1
+        self._attempt_at = now
         name, purpose, pace = self._model.model, self._question.purpose, self._server.pace
         cut = self._attempt_s or pace.cut_after(name, purpose, self._question.deadline - self._began)
         if cut is not None and cut >= self._question.deadline - now:
@@ -222,10 +277,15 @@ class Calling:
             circuit.failed(failure.line, trial=trial, in_flight=in_flight)
         elif reply is not None or failure is not None:
             circuit.succeeded()
-        elif sent and not self._question.hurried and time.monotonic() >= self._question.deadline:
+        elif sent and self._had_time() and time.monotonic() >= self._question.deadline:
             circuit.failed(f"{self._server.url}: no reply in a request's time", trial=trial, in_flight=in_flight)
         else:
             circuit.give_up(trial=trial)
+
+    def _had_time(self) -> bool:
+        """Return whether the attempt under way had enough of the usual time to say something of the server."""
+        share = (time.monotonic() - self._attempt_at) / (self._question.deadline - self._began)
+        return not self._question.hurried and share >= _SHARE_OF_TIME
 
     def _with(self, reply: Reply) -> Completion:
         filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
@@ -236,6 +296,7 @@ class Calling:
             thought=reply.thought,
             refusal=reply.refusal,
             finish=reply.finish,
+            served=reply.served,
         )
 
     def _completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
@@ -252,6 +313,8 @@ class Calling:
             cached_tokens=self._tokens.get("cached_tokens"),
             completion_tokens=self._tokens.get("completion_tokens"),
             parameters=self._parameters,
+            url=self._server.url if self._attempts else None,
+            failures=tuple(self._failures),
         )
 
 
@@ -260,6 +323,11 @@ _COUNTS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
 
 def _shown(seconds: float) -> str:
     return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
+
+
+def _too_long(failure: Failure, wait: float) -> Failure:
+    line = f"{failure.line}; it asks to wait for {_shown(wait)} s, longer than this call can"
+    return replace(failure, line=line)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -1,7 +1,8 @@
 """`Cassette`: model replies kept in files, by what was asked, so that a run can be played again without a network.
 
 A cassette is a folder of NDJSON files, one for each process that recorded into it. The first line of a file says its
-format; every other line is one call: its key, what helps people find it, and what came of it. Of the request only
+format; every other line is one call: its key, what helps people find it, what came of it, and the SHA-256 of the line's
+canonical JSON without that member, so that a reply cannot be changed unnoticed by accident. Of the request only
 the end of its last message is kept: the prompts stand in the game's record, and a cassette stays small.
 """
 
@@ -10,8 +11,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-import os
-import secrets
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,15 +20,15 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import wolfbus
-from players.llm.accounts import cost_of
 from players.llm.call import Completion, Question
+from players.llm.cassette_file import Writer, reason_of
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import CassetteError
 from wolfbus.messages.calls import Scalar
 
 _log = logging.getLogger(__name__)
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the files' format."""
 
 ASKED_KEPT: Final = 500
@@ -50,7 +49,7 @@ class _Header(_Line):
 
 
 class _Came(_Line):
-    """`Completion` without its cost: what the price table says when it is played counts."""
+    """`Completion` without what is of its recording alone: what it cost, where it was asked, which attempts failed."""
 
     text: str | None = None
     thought: str | None = None
@@ -65,6 +64,7 @@ class _Came(_Line):
     cached_tokens: int | None = None
     completion_tokens: int | None = None
     parameters: dict[str, Scalar] = Field(default_factory=dict)
+    served: str | None = None
 
 
 class _Entry(_Line):
@@ -74,6 +74,7 @@ class _Entry(_Line):
     label: str
     asked: str
     completion: _Came
+    hash: str
 
 
 class Cassette:
@@ -90,7 +91,7 @@ class Cassette:
     def __init__(self, folder: Path, *, plays: bool) -> None:
         self.folder = folder
         self.plays = plays
-        self._writer: _Writer | None = None
+        self._writer: Writer | None = None
         self._lock = threading.Lock()
         self._entries: dict[str, Completion] = {}
         self._labels: set[str] = set()
@@ -110,10 +111,10 @@ class Cassette:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CassetteError(f"cassette {path}: the folder cannot be made: {_reason(error)}") from None
+            raise CassetteError(f"cassette {path}: the folder cannot be made: {reason_of(error)}") from None
         cassette = cls(path, plays=False)
         cassette._read_all()
-        cassette._writer = _Writer(path)
+        cassette._writer = Writer(path, _header_line())
         return cassette
 
     @classmethod
@@ -135,10 +136,11 @@ class Cassette:
         return cassette
 
     def find(self, question: Question) -> Completion | None:
-        """Return what came of an equal call when it was recorded, priced as the model's price now says.
+        """Return what came of an equal call when it was recorded; nobody was asked, and nothing was paid.
 
         Returns:
-            The completion. While recording, None for a call that is not there or that failed.
+            The completion, with the tokens that were counted when it was recorded, no attempt and no cost. While
+            recording, None for a call that is not there or that failed.
 
         Raises:
             CassetteError: the cassette is played and lacks the call.
@@ -151,13 +153,14 @@ class Cassette:
                 raise CassetteError(self._lacking(question, key))
         elif kept is None or _failed(kept):
             return None
-        return _priced(kept, question)
+        return _played(kept)
 
     def keep(self, question: Question, completion: Completion) -> Completion:
         """Record what came of a call.
 
         Returns:
-            The completion that counts for all equal calls: the one given, or the reply that another one got first.
+            The completion given; with the words of the reply that counts for all equal calls, if another one got that
+            first.
 
         Raises:
             CassetteError: the file cannot be written, or the cassette is closed or played. What was recorded before
@@ -167,12 +170,12 @@ class Cassette:
         with self._lock:
             kept = self._entries.get(key)
             if kept is not None and not _failed(kept):
-                return _priced(kept, question)
+                return _with_words_of(kept, completion)
             if self._writer is None:
                 raise CassetteError(f"cassette {self.folder}: not open for recording")
-            self._writer.write(_entry_line(key, question, completion), question)
+            self._writer.write(_entry_line(key, question, completion), question.label)
             self._entries[key] = completion
-        return _priced(completion, question)
+        return completion
 
     def close(self) -> None:
         """Bring what was recorded to the disk and close the file; a second call does nothing.
@@ -184,6 +187,15 @@ class Cassette:
             writer, self._writer = self._writer, None
         if writer is not None:
             writer.close()
+
+    def __len__(self) -> int:
+        """How many replies it knows, failures not counted."""
+        with self._lock:
+            return sum(not _failed(kept) for kept in self._entries.values())
+
+    def __bool__(self) -> bool:
+        """Whether there is one: always, an empty one too."""
+        return True
 
     def __enter__(self) -> Self:
         return self
@@ -198,7 +210,9 @@ class Cassette:
             for path in sorted(self.folder.glob("*.ndjson")):
                 self._read(path)
         except OSError as error:
-            raise CassetteError(f"cassette {error.filename or self.folder}: cannot be read: {_reason(error)}") from None
+            raise CassetteError(
+                f"cassette {error.filename or self.folder}: cannot be read: {reason_of(error)}"
+            ) from None
 
     def _read(self, path: Path) -> None:
         with path.open("rb") as file:
@@ -213,7 +227,14 @@ class Cassette:
                     if number == 1:
                         self._take_header(path, value)
                     else:
-                        self._take(_Entry.model_validate(value))
+                        entry = _Entry.model_validate(value)
+                        del value["hash"]
+                        if _hash_of(value) != entry.hash:
+                            raise CassetteError(
+                                f"cassette {path}: line {number}: its hash is not that of its content: "
+                                "the line was changed after it was recorded"
+                            )
+                        self._take(entry)
                 except ValidationError as error:
                     raise CassetteError(f"cassette {path}: line {number}: {_first_fault(error)}") from None
                 except (ValueError, RecursionError):
@@ -246,65 +267,6 @@ class Cassette:
         )
 
 
-class _Writer:
-    """The file that this process records into."""
-
-    def __init__(self, folder: Path) -> None:
-        now = datetime.now(UTC)
-        self.path = folder / f"{now:%Y%m%dT%H%M%S.%f}Z-{secrets.token_hex(4)}.ndjson"
-        self._size = 0
-        self._entries = 0
-        self._torn = False
-        try:
-            self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise CassetteError(f"cassette {self.path}: cannot be created: {_reason(error)}") from None
-        header = _Header(format=FORMAT, wolfbus=wolfbus.__version__, created=now.isoformat(timespec="seconds"))
-        try:
-            self._append(canonical(header.model_dump()) + b"\n")
-        except CassetteError:
-            os.close(self._fd)
-            self.path.unlink(missing_ok=True)
-            raise
-
-    def write(self, line: bytes, question: Question) -> None:
-        if self._torn:
-            raise CassetteError(f"cassette {self.path}: an earlier line is cut off, so no other can follow")
-        try:
-            self._append(line)
-        except CassetteError as error:
-            raise CassetteError(f"{error} (at {question.label}); what was recorded before is whole") from None
-        self._entries += 1
-
-    def close(self) -> None:
-        try:
-            try:
-                if self._entries:
-                    os.fsync(self._fd)
-                else:
-                    self.path.unlink(missing_ok=True)
-            finally:
-                os.close(self._fd)
-        except OSError as error:
-            raise CassetteError(f"cassette {self.path}: cannot be brought to the disk: {_reason(error)}") from None
-
-    def _append(self, line: bytes) -> None:
-        rest = memoryview(line)
-        try:
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]
-        except OSError as error:
-            self._take_back()
-            raise CassetteError(f"cassette {self.path}: cannot be written: {_reason(error)}") from None
-        self._size += len(line)
-
-    def _take_back(self) -> None:
-        try:
-            os.ftruncate(self._fd, self._size)
-        except OSError:
-            self._torn = True
-
-
 def key_of(question: Question) -> str:
     """Return what names a call in a cassette, 64 hex digits.
 
@@ -333,6 +295,11 @@ def key_of(question: Question) -> str:
     return sha256_hex(_json(asked, question))
 
 
+def _header_line() -> bytes:
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    return canonical(_Header(format=FORMAT, wolfbus=wolfbus.__version__, created=created).model_dump()) + b"\n"
+
+
 def _entry_line(key: str, question: Question, completion: Completion) -> bytes:
     kept = {
         name: value
@@ -352,23 +319,41 @@ def _entry_line(key: str, question: Question, completion: Completion) -> bytes:
         "asked": question.messages[-1].content[-ASKED_KEPT:] if question.messages else "",
         "completion": kept,
     }
-    return _json(entry, question) + b"\n"
+    return _json(entry | {"hash": sha256_hex(_json(entry, question))}, question) + b"\n"
 
 
 def _json(value: Any, question: Question) -> bytes:
     try:
-        return canonical(value)
-    except UnicodeEncodeError:
-        # UTF-8 has no lone surrogates, an escape in JSON has
-        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+        return _canonical(value)
     except ValueError:
         raise CassetteError(
             f"{question.label}: a setting or a count is NaN or infinite, and JSON has no such number"
         ) from None
 
 
-def _priced(completion: Completion, question: Question) -> Completion:
-    return dataclasses.replace(completion, cost_usd=cost_of(question.model.price, completion))
+def _canonical(value: Any) -> bytes:
+    try:
+        return canonical(value)
+    except UnicodeEncodeError:
+        # UTF-8 has no lone surrogates, an escape in JSON has
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _hash_of(entry: dict[str, Any]) -> str:
+    return sha256_hex(_canonical(entry))
+
+
+def _played(kept: Completion) -> Completion:
+    # a call that was never sent tells nothing of its server when it is played, either
+    timed_out = kept.timed_out and kept.attempts > 0
+    return dataclasses.replace(
+        kept, timed_out=timed_out, attempts=0, cost_usd=None, url=None, failures=(), cassette=True
+    )  # fmt: skip
+
+
+def _with_words_of(kept: Completion, completion: Completion) -> Completion:
+    words = {name: getattr(kept, name) for name in ("text", "thought", "refusal", "finish", "served")}
+    return dataclasses.replace(completion, error=None, timed_out=False, **words)
 
 
 def _failed(completion: Completion) -> bool:
@@ -383,7 +368,3 @@ def _first_fault(error: ValidationError) -> str:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(name)
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from players.llm.keys import NO_KEY, OPENAI_URL, quiet_client_logs, redacted, without_key
 from players.llm.retry import Failure, trouble_of, wait_wanted
 from players.llm.wire import ErrorInside, NotAReply, Reply, message_of, read_reply
+from wolfbus.printable import printable
 
 if TYPE_CHECKING:
     import httpx2
@@ -22,8 +26,12 @@ if TYPE_CHECKING:
 CONNECT_S: Final = 10.0
 """Seconds for a connection to stand."""
 
+SERVED_KEPT: Final = 200
+"""Characters that are kept of what a server says of its model."""
+
 _IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after 5 s
 _PATH: Final = "/chat/completions"
+_VERSION: Final = re.compile(r"/v\d")
 _NEVER_STOOD: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
 
 
@@ -121,7 +129,9 @@ class Client:
             code = str(error.error.get("code")) if isinstance(error.error, Mapping) else ""
             status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
             raise Failed(self._failure(status, response.headers, {"error": error.error}, model)) from None
-        return reply.mapped(self._cleaned)
+        reply = reply.mapped(self._cleaned)
+        # only now: half of our key would not be found
+        return replace(reply, served=None if reply.served is None else printable(reply.served, SERVED_KEPT) or None)
 
     def _cleaned(self, words: str) -> str:
         # a server that is not to be trusted may hand our headers back as the model's words; and a reply that was cut
@@ -149,9 +159,12 @@ class Client:
             what = f"404: there is no model {model!r}, or the URL is wrong"
         else:
             what = str(status)
+        line = f"{self._url}: {what}" + (f": {words}" if words else "")
+        if status == 404 and not _VERSION.search(urlsplit(self._url).path):
+            line += f"; did you mean {self._url}/v1?"
         return Failure(
             trouble,
-            f"{self._url}: {what}" + (f": {words}" if words else ""),
+            line,
             again=trouble != "rejected" and not spent,
             wait=wait_wanted(headers),
             status=status,

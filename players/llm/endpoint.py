@@ -63,7 +63,11 @@ class Server:
         self._key = keys.key(endpoint)
         self._key_env = keys.name(endpoint)
         self.gate = Gate(
-            endpoint.at_once, endpoint.requests_per_minute, endpoint.tokens_per_minute, minute=tempo.minute
+            endpoint.at_once,
+            endpoint.requests_per_minute,
+            endpoint.tokens_per_minute,
+            minute=tempo.minute,
+            url=self.url,
         )
         self.circuit = Circuit(
             self.url,

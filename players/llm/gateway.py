@@ -16,7 +16,7 @@ from players.llm.calling import Calling
 from players.llm.endpoint import Server, Tempo
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
-from players.llm.probe import PROBE_ATTEMPTS, probe
+from players.llm.probe import PROBE_ATTEMPTS, check, probe
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, WolfError
 
@@ -114,12 +114,24 @@ class Gateway:
         Of several models with the same name on the same endpoint, one is asked; none if a cassette is played.
 
         Raises:
-            PlayerError: one does not answer, or has no key, or the budget does not allow it; one clear line.
+            PlayerError: what `check` finds, or one does not answer, or the budget does not allow it; one clear line.
         """
-        if self._cassette is not None and self._cassette.plays:
+        if self._plays:
             return
+        models = list(models)
+        self.check(models)
         self._import_client()
         self._loop.run(probe(models, partial(self._ask, attempts=PROBE_ATTEMPTS, again_if_cut=False)))
+
+    def check(self, models: Iterable[Model]) -> None:
+        """Look at the settings of each model, without any network; nothing is wrong if a cassette is played.
+
+        Raises:
+            PlayerError: a key that is needed is missing or can be none, a URL is wrong, ``.env`` cannot be read, or
+                tokens_per_minute is less than a call may take; one line that says so of each model.
+        """
+        if not self._plays:
+            check(models, self._keys)
 
     def close(self) -> None:
         """Cancel all jobs, close all connections and end the thread; safe from any thread, and a second time."""
@@ -134,21 +146,25 @@ class Gateway:
         try:
             completion = await calling.run()
         except asyncio.CancelledError:
-            self._count(question, calling.ended("cancelled"))
+            self._count(question, calling.ended("cancelled"), calling)
             raise
         except WolfError as error:
             # attempts before this one may have been answered, and charged
-            ended = self._count(question, calling.ended(str(error)))
+            ended = self._count(question, calling.ended(str(error)), calling)
             if isinstance(error, BudgetSpent | CassetteError | ConfigError):
                 self._end(error)
             return ended
-        return self._count(question, completion)
+        return self._count(question, completion, calling)
 
-    def _count(self, question: Question, completion: Completion) -> Completion:
+    def _count(self, question: Question, completion: Completion, calling: Calling) -> Completion:
         model = question.model
         completion = replace(completion, cost_usd=cost_of(model.price, completion))
-        self.accounts.add(model.model, question.purpose, completion)
+        self.accounts.add(model.model, question.purpose, completion, charged=calling.charged)
         return completion
+
+    @property
+    def _plays(self) -> bool:
+        return self._cassette is not None and self._cassette.plays
 
     def _server(self, endpoint: Endpoint) -> Server:
         server = self._servers.get(endpoint)
@@ -168,7 +184,7 @@ class Gateway:
 
     def _import_client(self) -> None:
         """Import the client library here, once: it takes half a second, for which the loop would stand still."""
-        if not self._imported and not (self._cassette is not None and self._cassette.plays):
+        if not self._imported and not self._plays:
             import_module("openai")
             self._imported = True
 

@@ -35,6 +35,7 @@ _LIKE_A_KEY: Final = re.compile(
     r"|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
     r"|\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{32,}\b"
 )
+_HIDDEN_TWICE: Final = re.compile(r"\[key\](?:[-_*.…]*\[key\])+")
 _WORD: Final = re.compile(r"[\w-]{6,}")
 
 
@@ -69,14 +70,14 @@ class Keys:
         """Return an endpoint's key; None where there is none and the server may need none.
 
         Raises:
-            PlayerError: OpenAI's own server needs a key and there is none, or it cannot be one, or ``.env`` cannot be
-                read.
+            PlayerError: OpenAI's own server, or one elsewhere for which the settings name a variable, needs a key and
+                there is none; or it cannot be one, or ``.env`` cannot be read.
         """
         name = self.name(endpoint)
         key = (self._find(name) or "").strip() if name is not None else ""
         if not key:
             url = self.url(endpoint)
-            if _is_openai(url):
+            if _is_openai(url) or (endpoint.key_env is not None and not _is_here(url)):
                 raise PlayerError(f"no key for {url}: set the environment variable {name}, or put it into .env here")
             return None
         if not (key.isascii() and key.isprintable() and " " not in key):
@@ -136,7 +137,8 @@ def redacted(text: str, key: str | None, limit: int = ERROR_SHOWN) -> str:
     text = without_key(text[: 8 * limit + 64], key)
     if key is not None:
         text = _WORD.sub(lambda word: _HIDDEN if word[0] in key else word[0], text)
-    return printable(_LIKE_A_KEY.sub(_HIDDEN, text), limit)
+    # a key that was masked in its middle is found in parts
+    return printable(_HIDDEN_TWICE.sub(_HIDDEN, _LIKE_A_KEY.sub(_HIDDEN, text)), limit)
 
 
 def without_key(text: str, key: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import logging
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -11,7 +12,12 @@ from typing import Final
 
 from players.llm.call import Purpose
 
+logger = logging.getLogger(__name__)
+
 MINUTE: Final = 60.0
+
+LONG_WAIT_S: Final = 5.0
+"""Seconds of a wait after which it is said once that calls wait for this limit."""
 
 _SECOND: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
 
@@ -121,12 +127,29 @@ class Gate:
         requests: how many in any minute; None for no limit.
         tokens: how many in any minute, prompts and replies; None for no limit.
         minute: its length in seconds.
+        url: the endpoint, for what is said of it.
     """
 
     def __init__(
-        self, at_once: int, requests: float | None = None, tokens: float | None = None, *, minute: float = MINUTE
+        self,
+        at_once: int,
+        requests: float | None = None,
+        tokens: float | None = None,
+        *,
+        minute: float = MINUTE,
+        url: str = "",
     ) -> None:
         self._at_once = at_once
+        self._url = url
+        self._settings = {
+            "at_once": f"at_once = {at_once}",
+            "requests": f"requests_per_minute = {requests or 0:g}",
+            "tokens": f"tokens_per_minute = {tokens or 0:g}",
+            "pause": "the server's Retry-After",
+        }
+        self._held_by = "at_once"
+        self._gave_up_at = "at_once"
+        self._said: set[str] = set()
         self._free = at_once
         self._requests = Window(requests, minute)
         self._tokens = Window(tokens, minute)
@@ -150,6 +173,11 @@ class Gate:
         """Seconds for which the server wants to be left alone."""
         return max(0.0, self._paused_until - time.monotonic())
 
+    @property
+    def gave_up_at(self) -> str:
+        """What held up the call that was last cancelled here, in words; to be asked at once."""
+        return f"{self._settings[self._gave_up_at]} of {self._url}"
+
     async def enter(self, urgency: int, number: int, tokens: float, deadline: float) -> Pass:
         """Wait for leave to make a request.
 
@@ -170,15 +198,19 @@ class Gate:
         waiting = _Waiting(urgency, number, tokens, deadline, asyncio.get_running_loop().create_future())
         heapq.heappush(self._queue, waiting)
         self._move()
+        say = asyncio.get_running_loop().call_later(LONG_WAIT_S, self._say, waiting)
         try:
             return await waiting.opened
         except asyncio.CancelledError:
+            self._gave_up_at = self._held_by
             if waiting.opened.done() and not waiting.opened.cancelled() and waiting.opened.exception() is None:
                 self.leave(waiting.opened.result(), used=0, sent=False)
             else:
                 waiting.opened.cancel()
                 self._move()
             raise
+        finally:
+            say.cancel()
 
     def leave(self, given: Pass, used: float | None, *, sent: bool = True) -> None:
         """Give a place back.
@@ -204,7 +236,23 @@ class Gate:
         self._move()
 
     def _open_at(self, tokens: float, now: float) -> float:
-        return max(self._paused_until, self._requests.free_at(1, now), self._tokens.free_at(tokens, now))
+        opens = {
+            "requests": self._requests.free_at(1, now),
+            "tokens": self._tokens.free_at(tokens, now),
+            "pause": self._paused_until,
+        }
+        last = max(opens, key=lambda name: opens[name])
+        if opens[last] > now:
+            self._held_by = last
+        return opens[last]
+
+    def _say(self, waiting: _Waiting) -> None:
+        if waiting.opened.done() or self._held_by in self._said:
+            return
+        self._said.add(self._held_by)
+        logger.warning(
+            "%s: calls wait longer than %g s for %s", self._url, LONG_WAIT_S, self._settings[self._held_by]
+        )  # fmt: skip
 
     def _let_through(self, tokens: float, now: float) -> Pass:
         self._free -= 1
@@ -218,6 +266,7 @@ class Gate:
             first = self._queue[0]
             if not first.opened.done():
                 if self._free <= 0:
+                    self._held_by = "at_once"
                     return
                 now = time.monotonic()
                 open_at = self._open_at(first.tokens, now)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from players.llm.call import Completion, Form, Message, Question
+from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
 
 PROBE_ATTEMPTS: Final = 3
 """Tries of a probe: somebody sits and waits for the game to begin."""
+
+SMALL_PROMPT: Final = 256
+"""Tokens of the smallest prompt that a game may have."""
 
 _TOKENS: Final = 256
 _SECONDS: Final = 30.0
@@ -53,24 +57,64 @@ async def probe(models: Iterable[Model], ask: Callable[[Question], Awaitable[Com
         ask: puts a question.
 
     Raises:
-        PlayerError: one does not answer; the line says which and why.
+        PlayerError: some do not answer; the line says which and why.
     """
     distinct: dict[tuple[Endpoint, str], Model] = {}
     for model in models:
         distinct.setdefault((model.endpoint, model.model), model)
     outcomes = await asyncio.gather(*(_ask(model, ask) for model in distinct.values()), return_exceptions=True)
-    errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-    if not errors:
-        return
-    if len(errors) > 1 and isinstance(errors[0], PlayerError):
-        raise PlayerError(f"{errors[0]} (and {len(errors) - 1} more)") from None
-    raise errors[0]
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    silent = [
+        (model.model, outcome)
+        for model, outcome in zip(distinct.values(), outcomes, strict=True)
+        if isinstance(outcome, str)
+    ]
+    if silent:
+        (first, why), *others = silent
+        raise PlayerError(_joined(f"{first} does not answer: {why}", [f"{name}: {why}" for name, why in others]))
 
 
-async def _ask(model: Model, ask: Callable[[Question], Awaitable[Completion]]) -> None:
+def check(models: Iterable[Model], keys: Keys) -> None:
+    """Look at the settings of each model, without any network.
+
+    Args:
+        models: which ones.
+        keys: where keys and addresses are looked up.
+
+    Raises:
+        PlayerError: a key that is needed is missing or can be none, a URL is wrong, ``.env`` cannot be read, or
+            tokens_per_minute is less than a call may take; one line that says so of each model.
+    """
+    wrong: dict[str, None] = {}
+    for model in models:
+        try:
+            url = keys.url(model.endpoint)
+            keys.key(model.endpoint)
+        except PlayerError as error:
+            # of an endpoint, and said once for all its models
+            wrong[str(error)] = None
+            continue
+        limit, least = model.endpoint.tokens_per_minute, model.max_tokens + SMALL_PROMPT
+        if limit is not None and limit < least:
+            line = (
+                f"{model.model}: tokens_per_minute = {limit:g} of {url} is less than one call may take: "
+                f"max_tokens = {model.max_tokens} and a prompt of at least {SMALL_PROMPT}"
+            )
+            wrong[line] = None
+    if wrong:
+        first, *others = wrong
+        raise PlayerError(_joined(first, others))
+
+
+def _joined(first: str, others: Sequence[str]) -> str:
+    return "; and ".join([first, *others])
+
+
+async def _ask(model: Model, ask: Callable[[Question], Awaitable[Completion]]) -> str | None:
     deadline = time.monotonic() + (model.timeouts.probe or _SECONDS)
     small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
     completion = await ask(Question(small, "probe", "probe", _MESSAGES, FORM, deadline))
     # a refusal or an empty reply is an answer, too
-    if completion.error is not None:
-        raise PlayerError(f"{model.model} does not answer: {completion.error}")
+    return completion.error

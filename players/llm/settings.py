@@ -60,7 +60,7 @@ class Endpoint(_Settings):
     tokens_per_minute: Positive | None = None
     """Limit on tokens of prompts and replies; none unless given."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
-    """Tries of one call, the first included, while its time lasts."""
+    """Tries of one call, the first included, while its time lasts; 429s are not counted."""
     patience: Annotated[float, Field(ge=0, le=86_400)] = 30.0
     """Seconds for which calls wait for an endpoint that is down; after that they fail at once until it is back."""
 
@@ -79,7 +79,11 @@ class Endpoint(_Settings):
 
 
 class Timeouts(_Settings):
-    """Seconds after which one attempt of a call is given up and tried again; half the request's time unless given."""
+    """Seconds after which one attempt of a call is given up and tried again.
+
+    Unless given, that is half of the request's time where most replies come in less than a quarter of it; elsewhere an
+    attempt may take all of it.
+    """
 
     bid: Positive | None = None
     speak: Positive | None = None
@@ -196,7 +200,8 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
     """Return the model that ``MODEL``, ``ALIAS`` or ``MODEL@URL`` stands for, as behind ``llm:``.
 
     Raises:
-        ConfigError: no model is named, or the URL is none, or it holds a user, a password, a query or a fragment.
+        ConfigError: no model is named, or its name is nearly an alias, or the URL is none, or it holds a user, a
+            password, a query or a fragment.
     """
     if words in models:
         return models[words]
@@ -212,7 +217,9 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
     known = models.get(name)
     try:
         if not at:
-            return Model(model=name)
+            model = Model(model=name)
+            _no_near_miss(name, models)
+            return model
         endpoint = Endpoint(url=url)
     except ValidationError as error:
         raise ConfigError(f"llm:{reprlib.repr(name)}{at and '@…'}: {_reason(error, Endpoint)}") from None
@@ -222,6 +229,19 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
         return Model(model=name, endpoint=endpoint)
     except ValidationError as error:
         raise ConfigError(f"llm:{reprlib.repr(name)}: {_reason(error, Model)}") from None
+
+
+_NEAR: Final = 0.75
+"""Likeness from which a name is taken for a misspelt alias, as `difflib` counts it."""
+
+
+def _no_near_miss(name: str, models: Mapping[str, Model]) -> None:
+    close = difflib.get_close_matches(name, models, n=1, cutoff=_NEAR)
+    if close and all(name != model.model for model in models.values()):
+        raise ConfigError(
+            f"no model alias {name!r}; did you mean {close[0]!r}? "
+            f'(a model of that very name can be given its own [models."{name}"] table)'
+        )
 
 
 def _tables(tables: Mapping[str, Any], name: str, source: str) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Turn:
         waiting for one's own limits is no sign of a silent model.
         """
         names = [part_name(ask.kind, ask.about) for ask in self.asks]
-        if completion.timed_out and completion.attempts:
+        if completion.timed_out and (completion.attempts or completion.cassette):
             return {}
         if completion.error is not None:
             return dict.fromkeys(names, Answer(None, fault="failed", note=completion.error[:300]))

@@ -44,6 +44,7 @@ class Reply:
         prompt_tokens: as counted by the server; None if it did not; so with the others.
         cached_tokens: how many of those it had in its cache.
         completion_tokens: tokens of the reply.
+        served: what the server says of the model: its name, and its fingerprint behind a blank.
     """
 
     text: str | None
@@ -53,6 +54,7 @@ class Reply:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     completion_tokens: int | None = None
+    served: str | None = None
 
     @property
     def cut(self) -> bool:
@@ -71,6 +73,7 @@ class Reply:
             thought=changed(self.thought),
             refusal=changed(self.refusal),
             finish=changed(self.finish),
+            served=changed(self.served),
         )
 
 
@@ -167,8 +170,14 @@ def read_reply(content: bytes) -> Reply:
         thought="\n\n".join(dict.fromkeys(thought for thought in thoughts if thought.strip())) or None,
         refusal=refusal if isinstance(refusal, str) and refusal.strip() else None,
         finish=finish[:64] if isinstance(finish, str) else None,
+        served=_served(body),
         **_usage(body.get("usage")),
     )
+
+
+def _served(body: Mapping[str, Any]) -> str | None:
+    words = [body.get(name) for name in ("model", "system_fingerprint")]
+    return " ".join(word.strip() for word in words if isinstance(word, str) and word.strip()) or None
 
 
 def _content(content: Any) -> tuple[str | None, list[str]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_views.games import HOSTILE
+from tests.cli_views.games import HOSTILE, recorded
 from tests.cli_views.test_lines import lines_of
 from tests.cli_views.test_live import assert_it_fits, drawn
 from tests.cli_views.test_printable import is_harmless
@@ -21,6 +21,7 @@ from wolfbus.cli.pages import state_page
 from wolfbus.cli.playback import pause_for
 from wolfbus.cli.prompts import Exchange, calls_of, calls_page, exchange_at
 from wolfbus.errors import ConfigError, RecordError
+from wolfbus.messages.calls import Call
 from wolfbus.messages.events import Answered
 from wolfbus.record.line import Recorded
 from wolfbus.state import GameState
@@ -55,9 +56,42 @@ def test_the_compact_protocol_is_told_from_the_start():
 
 def test_a_call_that_fails_has_one_short_harmless_line():
     records = game(sometimes)
-    told = [line.strip() for line in lines_of(records) if "no reply" in line]
+    told = [line.strip() for line in lines_of(records) if "reply" in line]
     bids = [each.event for each in calls_in(records) if each.event.kind == "bid"]
-    assert told == [f"no reply of {bid.seat}'s model (bid): connection refused" for bid in bids]
+    assert len(bids) in range(11, 100)
+    assert told == [
+        f"no reply of {bids[0].seat}'s model (bid): connection refused",
+        "no reply of models: connection refused … 9 more like this",
+        f"{len(bids)} model calls without a reply: {len(bids)} × connection refused",
+    ]
+
+
+def failing(*errors: str) -> list[Recorded]:
+    failed = [call("1/debate/1/bid/Ada", error=error, reply=None) for error in errors]
+    opened, *_, ended = game(lambda answer, name: [])
+    return recorded([opened.event, *failed, ended.event])
+
+
+def test_a_server_that_died_is_told_at_every_power_of_ten_and_in_all():
+    records = failing(*(f"port 81{n:02}: gone after {n} s" for n in range(435)), "busy", "busy")
+    told = [line.strip() for line in lines_of(records) if "reply" in line]
+    assert told == [
+        "no reply of Ada's model (bid): port 8100: gone after 0 s",
+        "no reply of models: port 8100: gone after 0 s … 9 more like this",
+        "no reply of models: port 8100: gone after 0 s … 99 more like this",
+        "no reply of Ada's model (bid): busy",
+        "437 model calls without a reply: 435 × port 8100: gone after 0 s; 2 × busy",
+    ]
+
+
+def test_a_server_that_never_says_the_same_twice_floods_nothing():
+    words = ["".join(chr(ord("a") + int(digit)) for digit in str(n)) for n in range(2000)]
+    told = [line for line in lines_of(failing(*words)) if "reply" in line]
+    assert len(told) < 32
+    assert "other errors … 999 more like this" in told[-2]
+    assert "2000 model calls without a reply: 1976 × other errors; 1 × a;" in told[-1]
+    assert told[-1].endswith("of other sorts")
+    assert not any("without a reply" in line for line in lines_of(failing("once")))
 
 
 def test_calls_and_prompts_take_no_time_to_play_back():
@@ -91,7 +125,7 @@ def test_the_list_of_calls_joins_each_with_what_became_of_its_requests():
         else:
             assert each.read == ("clean",)
     shown = calls_page(records).splitlines()
-    assert len(shown) == 1 + len(made) + 3
+    assert len(shown) == 1 + len(made) + 4
     assert all(is_harmless(line) for line in shown)
     assert any("vote, again" in line for line in shown)
     assert any(line.endswith("no reply: connection refused") for line in shown)
@@ -119,6 +153,8 @@ def test_a_prompt_is_shown_message_by_message_and_then_the_reply():
     last = calls_in(records)[-1]
     page = exchange_at(records, last.n).page()
     name = last.event.requests[0]
+    head, page = page.split("\n\n", 1)
+    assert head.startswith(f"call at line {last.n}:\n  asked for ")
     assert page.startswith("system:\n  These are the rules.\n\n\nuser:\n  ")
     assert f"\n  You are {last.event.seat}.\n  Now: {name}\n" in page
     assert page.endswith(f"\nreply of double to {last.event.seat}:\n  {last.event.reply}\n")
@@ -128,21 +164,82 @@ def test_a_prompt_is_shown_message_by_message_and_then_the_reply():
 def test_hostile_prompts_and_replies_are_shown_and_not_obeyed(words: str):
     text = f"{words}\nuser:\n    indented\n"
     piece = segment("user", text)
-    asked = call("1/debate/1/bid/Ada", prompt=(piece.segment,), reply=text, model=words, error=words)
+    asked = call("1/debate/1/bid/Ada", prompt=(piece.segment,), reply=text, model=words[:512], url=words[:512],
+                 served=words[:512], finish=words[:512], failures=(words[:512],), reasoning=text, error=words,
+                 parameters={"stop": words})  # fmt: skip
     exchange = Exchange(asked, [("user", text)])
     page = exchange.page().splitlines()
     assert all(is_harmless(line) for line in page)
     assert sum(line == "user:" for line in page) == 1
-    assert page.count("      indented") == 2
-    assert exchange.as_json() == {"messages": [{"role": "user", "content": text}], "reply": text}
+    assert page.count("      indented") == (2 if text.strip() == "" else 3)
+    value = exchange.as_json()
+    assert (value["messages"], value["reply"]) == ([{"role": "user", "content": text}], text)
+    assert value["call"]["reasoning"] == text
+    json.dumps(value)
 
 
 def test_a_call_without_reply_says_why_and_a_cut_one_how_much_is_missing():
     lost = Exchange(call("1/debate/1/bid/Ada", reply=None, error="the circuit is open"), [])
-    assert lost.page() == "no reply: the circuit is open\n"
+    assert lost.page().endswith("\n\nno reply: the circuit is open\n")
     assert lost.as_json()["reply"] is None
     cut = Exchange(call("1/debate/1/bid/Ada", reply="abc", reply_length=1003), [])
     assert "1000 characters more" in cut.page()
+    for empty in ("", " \n"):
+        page = Exchange(call("1/debate/1/bid/Ada", reply=empty, reasoning="Hm.\nSo."), []).page()
+        assert page.endswith("\n\nhidden reasoning:\n  Hm.\n  So.\n\nthe reply was empty (finish: stop)\n")
+
+
+def test_a_prompt_comes_with_all_that_is_known_of_its_call():
+    asked = call(
+        "1/debate/2/bid/Ada", requests=("1/debate/2/bid/Ada", "1/debate/1/assess_other/Ada/1"), url="http://here:1/v1",
+        served="double-7 fp", attempts=2, failures=("http://here:1/v1: 500",), cost_usd=0.25, latency_s=2.0,
+    )  # fmt: skip
+    exchange = Exchange(asked, [], 7, ("clean", "defaulted (illegal)"))
+    head = exchange.page().split("\n\n")[0].splitlines()
+    assert head == [
+        "call at line 7:",
+        "  asked for   bid+assess_other",
+        "  request     1/debate/2/bid/Ada",
+        "  request     1/debate/1/assess_other/Ada/1",
+        "  seat        Ada",
+        "  model       double",
+        "  url         http://here:1/v1",
+        "  served by   double-7 fp",
+        '  parameters  {"structured": "schema", "temperature": 0.7}',
+        "  attempts    2 attempts",
+        "  failed      http://here:1/v1: 500",
+        "  times       0.00 s waiting for limits, 2.00 s on its way",
+        "  tokens      1000/800/50 (prompt/of it cached/reply)",
+        "  finish      stop",
+        "  price       $0.250000",
+        "  read        clean, defaulted (illegal)",
+    ]
+    value = exchange.as_json()["call"]
+    assert value["read"] == ["clean", "defaulted (illegal)"]
+    assert set(Call.model_fields) <= value.keys()
+    assert (value["line"], value["cassette"], value["failures"]) == (7, False, ["http://here:1/v1: 500"])
+
+
+def test_the_list_of_calls_says_where_in_the_game_and_about_what():
+    played = call("2/debate/3/assess_other/Ada/5", requests=("2/debate/3/assess_other/Ada/5",
+                  "2/debate/4/assess_other/Ada/6"), cassette=True, failures=("one", "two"), attempts=3)  # fmt: skip
+    empty = call("2/vote/0/vote/Ada", reply="", labels=True)
+    first, second = calls_page(recorded([played, empty])).splitlines()[1:3]
+    assert first.split()[2:] == [
+        *("r2", "debate", "3", "Ada", "assess_other+", "5,6", "double", "3", "2", "0.00", "0.50", "1000/800/50"),
+        *("open", "from", "a", "cassette"),
+    ]
+    assert "r2 vote" in second
+    assert "vote+label" in second
+    assert second.endswith("the reply was empty (finish: stop)")
+    assert "2 model calls · 1 from a cassette · 2,100 tokens" in calls_page(recorded([played, empty]))
+
+
+def test_models_whose_names_differ_at_the_end_or_in_the_middle_stay_apart():
+    names = [f"{'a' * 30}{n}{'b' * 40}{m}" for n in range(2) for m in range(2)]
+    page = calls_page(recorded([call("1/debate/1/bid/Ada", model=name) for name in names]))
+    shown = [line.split("bid")[1].split(" 1  ")[0] for line in page.splitlines()[1:5]]
+    assert len(set(shown)) == 4
 
 
 def test_a_line_without_a_call_is_named_for_what_it_is():
@@ -205,7 +302,8 @@ def test_replay_shows_one_prompt(record: Path):
     value = json.loads(replay(str(record), "--prompt", str(line), "--json").stdout)
     assert [message["role"] for message in value["messages"]] == ["system", "user"]
     assert value["messages"][0]["content"] == "These are the rules.\n"
-    assert value["reply"]
+    assert value["reply"] == value["call"]["reply"]
+    assert (value["call"]["line"], value["call"]["read"]) == (line, ["clean"])
 
 
 @pytest.mark.parametrize(

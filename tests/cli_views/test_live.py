@@ -117,7 +117,8 @@ def test_a_record_with_holes_can_still_be_drawn():
 def test_who_is_waited_for_and_what_was_rejected_is_told():
     state = state_of(lively("1"), 2)
     state.feed(Rejected(sender="a", reason="closed", size=1, note="closed"))
-    assert re.search(r"waiting for .* · 1 message rejected", "\n".join(drawn(state, 120, 40)))
+    state.feed(Rejected(sender="a", reason="sender", size=1, note="sender"))
+    assert re.search(r"waiting for .* · 1 answer came too late · 1 message rejected", "\n".join(drawn(state, 120, 40)))
 
 
 class Screen(io.StringIO):

@@ -74,6 +74,14 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path, arguments, words):
         ("names = [", ["not TOML"]),
         ('players = ["scripted"]', ["players", "1", "8"]),
         ("[deadlines]\nbid = 0", ["deadlines.bid"]),
+        ('[model.mini]\nmodel = "x"', ["model", "did you mean 'models'"]),
+        ('[endpoint.here]\nurl = "x"', ["endpoint", "did you mean 'endpoints'"]),
+        ('player = "random"', ["player", "did you mean 'players'"]),
+        ('[models.mini]\nmodle = "x"', ["models.mini", "modle", "did you mean 'model'"]),
+        (
+            'names = ["A", "B", "C", "D", "E", "F", "G", "H"]\n[players]\nA = "random"',
+            ["players", "nobody plays B, C"],
+        ),
     ],
 )
 def test_an_impossible_config_is_refused_with_field_and_reason(tmp_path, toml, words):

@@ -53,7 +53,7 @@ def test_ctrl_c_ends_cleanly_keeps_the_record_and_exits_130(tmp_path):
     assert result.returncode == 1
     assert value["verified"] is False
     assert value["events"] > 3
-    assert "stops before" in value["problems"][0]
+    assert "interrupted" in value["problems"][0]
 
 
 def test_kill_9_leaves_a_record_that_reads(tmp_path):

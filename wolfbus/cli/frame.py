@@ -10,7 +10,16 @@ from rich.text import Text
 
 from wolfbus.cli.panels import FAINT, STRONG, Lines, beside, chronicle, fit, line, matrix, players
 from wolfbus.cli.transcript import transcript
-from wolfbus.cli.wording import ASKED_FOR, counted, ending_in_words, expense_in_words, name_of, names_of
+from wolfbus.cli.wording import (
+    ASKED_FOR,
+    counted,
+    ending_in_words,
+    expense_in_words,
+    name_of,
+    names_of,
+    rejections_in_words,
+    stop_in_words,
+)
 from wolfbus.printable import printable
 from wolfbus.state import GameState
 
@@ -83,8 +92,9 @@ def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
 
 
 def _where(state: GameState) -> Text:
-    if state.ended is not None:
-        words = ending_in_words(state.ended)
+    words = ending_in_words(state.ended) if state.ended is not None else ""
+    words = stop_in_words(state.stopped) if state.stopped is not None else words
+    if words:
         return line((words[0].upper() + words[1:], STRONG))
     text = line(
         (f"Round {state.round}" if state.round else "Before the first night", STRONG), "   " if state.round else ""
@@ -107,8 +117,7 @@ def _news(state: GameState) -> str:
         parts.append("waiting for " + ", ".join(asked))
     if state.absent:
         parts.append(f"not answering: {names_of(state.absent)}")
-    if state.rejected:
-        parts.append(f"{counted(state.rejected.total(), 'message')} rejected")
+    parts += rejections_in_words(state)
     return " · ".join(parts)
 
 

@@ -125,7 +125,7 @@ class House:
             if venue is None:
                 venue = Venue()
                 self._ending.callback(venue.close)
-            venue.fatal = self._end
+            venue.fatal = self.end
             brain_for = partial(build, venue=venue)
             self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, brain_for)
             self._ending.callback(self._agent.stop)
@@ -209,12 +209,15 @@ class House:
 
     def _fail(self, error: BusError) -> None:
         """End what a lost stream makes impossible; a bus that is only away may come back."""
+        if self._hasty:
+            return
         if isinstance(error, BusDown):
             logger.warning("%s; waiting for it", error)
             return
         self._moderator.stop(error)
 
-    def _end(self, reason: WolfError) -> None:
+    def end(self, reason: WolfError) -> None:
+        """Break off every game; each record says why, and its `Game` is finished when that has landed."""
         self._moderator.stop(reason)
 
     def abandon(self) -> None:

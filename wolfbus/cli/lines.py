@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final, TextIO
 
@@ -21,15 +22,56 @@ from wolfbus.messages.events import (
     Returned,
     Silence,
     Statement,
+    Stopped,
     Tally,
 )
-from wolfbus.printable import spoken
+from wolfbus.printable import NOTE_SHOWN, printable, spoken
 from wolfbus.record.line import Recorded
 from wolfbus.state import GameState
 from wolfbus.utterance import Utterance
 
 _PLACE: Final = 13
 """Characters of the column that says where in the game a line belongs."""
+_SORTS: Final = 24
+"""Sorts of failure that are told apart; a server that never says the same twice must not fill lines and memory."""
+_TOLD: Final = 6
+"""Sorts of failure that the closing lines name."""
+_DIGITS: Final = re.compile(r"\d+")
+
+
+class Failures:
+    """Failed model calls, told so that a server that died does not drown the game: of each sort (the same words up to
+    digits) the first one at once, then the tenth, the hundredth and so on.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._words: dict[str, str] = {}
+
+    def add(self, call: ModelCall) -> str:
+        """Count a failed call and return the line that it is worth, "" for none."""
+        words = printable(call.error or "", NOTE_SHOWN)
+        sort = _DIGITS.sub("0", words)
+        if sort not in self._counts and len(self._counts) >= _SORTS:
+            sort, words = "", "other errors"
+        self._words.setdefault(sort, words)
+        count = self._counts[sort] = self._counts.get(sort, 0) + 1
+        if count == 1:
+            return wording.call_in_words(call)
+        if str(count).strip("0") != "1":
+            return ""
+        return f"no reply of models: {self._words[sort]} … {count - 1} more like this"
+
+    def total(self) -> str:
+        """Return how many calls failed in all and of what, "" if no more did than were told."""
+        if all(count == 1 for count in self._counts.values()):
+            return ""
+        sorts = sorted(self._counts.items(), key=lambda item: -item[1])
+        parts = [f"{count} × {self._words[sort] or 'no reason given'}" for sort, count in sorts[:_TOLD]]
+        if left := sum(count for _, count in sorts[_TOLD:]):
+            parts.append(f"{left} of other sorts")
+        calls = wording.counted(sum(self._counts.values()), "model call")
+        return f"{calls} without a reply: {'; '.join(parts)}"
 
 
 class PlainLines:
@@ -50,6 +92,7 @@ class PlainLines:
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self._state = GameState()
         self._mute = ""
+        self._failures = Failures()
 
     def see(self, recorded: Recorded) -> None:
         """Take in the next event of the game and write what it is worth."""
@@ -84,20 +127,28 @@ class PlainLines:
             yield from self._aside(event)
         elif isinstance(event, Ended):
             yield "end", wording.ending_in_words(event)
-            yield "", wording.answers_in_words(state)
-            if spent := wording.expense_in_words(state.expense):
-                yield "", spent
+            yield from self._sums()
+        elif isinstance(event, Stopped):
+            yield "stopped", wording.stop_in_words(event)
+            yield from self._sums()
         else:
             yield from self._moment(event)
+
+    def _sums(self) -> Iterator[tuple[str, str]]:
+        yield "", wording.answers_in_words(self._state)
+        if failed := self._failures.total():
+            yield "", failed
+        if spent := wording.expense_in_words(self._state.expense):
+            yield "", spent
 
     def _aside(self, event: Absent | Returned | Rejected | ModelCall) -> Iterator[tuple[str, str]]:
         if isinstance(event, Absent | Returned):
             yield "", wording.presence_in_words(event)
         elif isinstance(event, Rejected):
             yield "", wording.rejection_in_words(event)
-        elif event.error is not None:
+        elif event.error is not None and (words := self._failures.add(event)):
             # hundreds of calls go well, and say nothing of the game
-            yield "", wording.call_in_words(event)
+            yield "", words
 
     def _moment(self, event: AnyEvent) -> Iterator[tuple[str, str]]:
         state = self._state

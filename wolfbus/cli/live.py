@@ -93,4 +93,5 @@ class LiveView:
     def _elapsed(self) -> float | None:
         if self._began is None:
             return None
-        return self._clock() - self._began if self._playing_now and self._state.ended is None else self._latest
+        over = self._state.ended is not None or self._state.stopped is not None
+        return self._clock() - self._began if self._playing_now and not over else self._latest

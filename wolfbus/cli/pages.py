@@ -48,6 +48,8 @@ def state_page(state: GameState) -> str:
     lines += ["Transcript", *(line for moment in state.transcript for line in _moment(state, moment))]
     if state.ended is not None:
         lines += _wrapped(wording.ending_in_words(state.ended), 2)
+    if state.stopped is not None:
+        lines += _wrapped(f"stopped  {wording.stop_in_words(state.stopped)}", 2)
     lines += ["", "Answers", *_wrapped(wording.answers_in_words(state), 2)]
     if spent := wording.expense_in_words(state.expense):
         lines += _wrapped(spent, 2)
@@ -62,6 +64,8 @@ def state_page(state: GameState) -> str:
 def _standing(state: GameState) -> str:
     if state.ended is not None:
         where = "over"
+    elif state.stopped is not None:
+        where = f"broken off in round {state.round}"
     elif state.phase == "debate":
         where = f"round {state.round}, debate, turn {state.turn} of {state.config.debate_turns}"
     else:
@@ -70,6 +74,7 @@ def _standing(state: GameState) -> str:
 
 
 def _state_players(state: GameState) -> Iterator[str]:
+    brains = wording.told_apart((seat.brain for seat in state.seats.values()), 40)
     for name, seat in state.seats.items():
         gone = state.left.get(name)
         if gone is not None:
@@ -78,7 +83,7 @@ def _state_players(state: GameState) -> Iterator[str]:
             how = "alive" + (f", last bid {state.bids[name]}" if name in state.bids else "")
         met = state.suspicion_of(name)
         suspected = "not judged yet" if met is None else f"suspected {met:.2f}"
-        brain = printable(seat.brain, 40)
+        brain = brains[seat.brain]
         yield f"  {_column(name_of(name), state.seats)} {seat.role:<8}  {how:<22}  {suspected:<14}  {brain}"
 
 

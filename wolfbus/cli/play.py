@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.options import load_config, model_options, open_venue
+from wolfbus.cli.calling import model_options, open_venue
+from wolfbus.cli.options import load_config
 from wolfbus.cli.shown import shown
+from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +94,7 @@ def play(
         accounts = venue.accounts
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
+        _tell_costs(accounts, as_json=as_json)
         return INTERRUPTED
     over = game.over
     if over is None or over.error is not None or game.rows is None or over.ended is None:
@@ -99,7 +102,7 @@ def play(
         click.echo(f"wolfbus: {reason}", err=True)
         if path.exists():
             click.echo(f"wolfbus: the record so far is in {path}", err=True)
-        _tell_costs(accounts)
+        _tell_costs(accounts, as_json=as_json)
         return FAILED
     _report(game, over.ended, over.digest, game.rows, path, accounts, as_json=as_json)
     return 0
@@ -151,14 +154,20 @@ def _play(
             while not game.finished.wait(1.0):
                 pass
         except KeyboardInterrupt:
+            house.end(WolfError("interrupted"))
+            # what was reported so far belongs into the record, but a bus that is gone is not waited for
+            game.finished.wait(1.0)
             house.abandon()
             return None
     return game
 
 
-def _tell_costs(accounts: Accounts | None) -> None:
+def _tell_costs(accounts: Accounts | None, *, as_json: bool) -> None:
+    """Tell what the calls of a game without an end took."""
     for line in accounts.lines() if accounts is not None else ():
         click.echo(f"wolfbus: {line}", err=True)
+    if as_json and accounts is not None:
+        click.echo(json.dumps({"calls": accounts.summary()}))
 
 
 def _report(
@@ -172,9 +181,11 @@ def _report(
     as_json: bool,
 ) -> None:
     from analytics.metrics import Metrics
+    from analytics.text import render, warnings
 
     metrics = Metrics()
     metrics.add(rows)
+    result = metrics.result()
     seed = game.opened.seed
     summary: dict[str, Any] = {
         "game": rows.game,
@@ -189,16 +200,20 @@ def _report(
         "record": str(path),
         "seconds": round(game.seconds, 3),
     }
+    brains = result["repair"]["by_brain"].values()
+    summary["answers"] = sum(brain["overall"]["replies"] for brain in brains)
+    summary["defaulted"] = sum(brain["overall"]["defaulted"] + brain["overall"]["timed_out"] for brain in brains)
     if accounts is not None:
         summary["calls"] = accounts.summary()
     if as_json:
+        # where nobody looks at tables, somebody may still look here
+        for line in warnings(result):
+            click.echo(f"wolfbus: {line}", err=True)
         click.echo(json.dumps(summary))
         return
-    from analytics.text import render
-
-    click.echo(render(metrics.result()), nl=False)
+    click.echo(render(result), nl=False)
     won = {"villagers": "the villagers win", "werewolves": "the Werewolves win", None: "nobody wins"}[ended.winner]
-    click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {ended.rounds} rounds "
+    click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {ended.rounds} round{'' if ended.rounds == 1 else 's'} "
                f"({ended.reason.replace('_', ' ')}).")  # fmt: skip
     for line in accounts.lines() if accounts is not None else ():
         click.echo(f"Calls  {line}")

@@ -19,6 +19,7 @@ from wolfbus.messages.events import (
     Returned,
     Silence,
     Statement,
+    Stopped,
     Tally,
 )
 from wolfbus.printable import printable
@@ -31,7 +32,7 @@ SHORTEST: Final = 1.0
 GLANCE: Final = 0.5
 """Seconds for any other event that changes what is seen."""
 
-_SEEN: Final = (Opened, NightOutcome, Inspection, Dawn, Silence, Tally, Exile, Absent, Returned, Ended)
+_SEEN: Final = (Opened, NightOutcome, Inspection, Dawn, Silence, Tally, Exile, Absent, Returned, Stopped, Ended)
 _never = threading.Event()
 
 

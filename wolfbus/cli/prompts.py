@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wolfbus.cli.wording import expense_in_words, name_of
+from wolfbus.cli.wording import counted, expense_in_words, name_of, shortened, told_apart
 from wolfbus.errors import ConfigError
-from wolfbus.expense import Expense
-from wolfbus.messages.calls import ModelCall
+from wolfbus.expense import Expense, sort_of
+from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import Recorded
@@ -17,8 +18,15 @@ from wolfbus.record.prompts import PromptBook
 from wolfbus.record.requests import RequestNames
 
 _UNKNOWN: Final = "-"
-_HEAD: Final = ("line", "time", "seat", "asked for", "model", "tries", "queue", "latency", "tokens", "read", "")
-_RIGHT: Final = frozenset({"line", "time", "tries", "queue", "latency", "tokens"})
+_FACT: Final = 600
+"""Characters of one fact about a call that a page shows."""
+_HEAD: Final = (
+    *("line", "time", "when", "seat", "asked for", "about", "model"),
+    *("tries", "failed", "queue", "latency", "tokens", "read", ""),
+)
+_RIGHT: Final = frozenset({"line", "time", "tries", "failed", "queue", "latency", "tokens"})
+_USUAL: Final[dict[str, Any]] = {"reask": False, "labels": False, "cassette": False, "failures": []}
+"""What JSON says of fields that a record leaves out where there is nothing to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +47,9 @@ class CallMade:
     read: tuple[str | None, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything but prompt and reply, absent fields as None."""
-        call = self.call.model_dump(mode="json", exclude={"type", "prompt", "reply"})
-        return {"line": self.line, "time": self.time, "reask": False, **call, "read": list(self.read)}
+        """Return everything but prompt, reasoning and reply, absent fields as None."""
+        call = self.call.model_dump(mode="json", exclude={"type", "prompt", "reasoning", "reply"})
+        return {"line": self.line, "time": self.time, **_USUAL, **call, "read": list(self.read)}
 
 
 def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
@@ -74,7 +82,7 @@ def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
 def _read(event: AnyAnswered) -> str:
     if event.outcome == "accepted":
         return event.reading
-    return event.outcome + (f" ({event.fault})" if event.fault is not None else "")
+    return event.outcome.replace("_", " ") + (f" ({event.fault})" if event.fault is not None else "")
 
 
 def calls_page(records: Iterable[Recorded]) -> str:
@@ -82,7 +90,8 @@ def calls_page(records: Iterable[Recorded]) -> str:
     made = calls_of(records)
     if not made:
         return "No model was called in this game.\n"
-    rows = [_HEAD, *map(_row, made)]
+    models = told_apart((each.call.model for each in made), 32)
+    rows = [_HEAD, *(_row(each, models[each.call.model]) for each in made)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
@@ -94,30 +103,64 @@ def calls_page(records: Iterable[Recorded]) -> str:
     expense = Expense()
     for each in made:
         expense.add(each.call)
-    tokens = "Tokens are prompt/of it cached/reply; times are seconds; --prompt LINE shows a prompt and its reply."
-    return "\n".join([*lines, "", expense_in_words(expense), tokens]) + "\n"
+    notes = [
+        "When is round, phase and turn; about is the statements that are judged or labelled; failed counts attempts.",
+        "Tokens are prompt/of it cached/reply; times are seconds; --prompt LINE shows a prompt and its reply.",
+    ]
+    return "\n".join([*lines, "", expense_in_words(expense), *notes]) + "\n"
 
 
-def _row(made: CallMade) -> tuple[str, ...]:
+def _row(made: CallMade, model: str) -> tuple[str, ...]:
     call = made.call
-    kinds = [name.split("/", 4)[3] if name.count("/") >= 4 else name for name in call.requests] or [call.kind]
-    tokens = [call.prompt_tokens, call.cached_tokens, call.completion_tokens]
-    counts = "/".join(_UNKNOWN if count is None else str(count) for count in tokens)
+    counts = _tokens(call)
     read = dict.fromkeys(each or "open" for each in made.read)
-    error = "" if call.error is None else f"no reply: {printable(call.error, NOTE_SHOWN)}"
     return (
         str(made.line),
         f"{made.time:.3f}",
+        _when(call),
         name_of(call.seat),
-        printable("+".join(dict.fromkeys(kinds)) + (", again" if call.reask else ""), 48),
-        printable(call.model, 32),
+        sort_of(call) + (", again" if call.reask else ""),
+        _about(call),
+        model,
         str(call.attempts),
+        str(len(call.failures) + (call.error is not None)),
         f"{call.queue_s:.2f}",
         f"{call.latency_s:.2f}",
         _UNKNOWN if counts == "-/-/-" else counts,
         ", ".join(read) or _UNKNOWN,
-        error,
+        "; ".join(["from a cassette"] * call.cassette + ([_no_reply(call)] if _is_empty(call) else [])),
     )
+
+
+def _tokens(call: Call) -> str:
+    tokens = (call.prompt_tokens, call.cached_tokens, call.completion_tokens)
+    return "/".join(_UNKNOWN if count is None else str(count) for count in tokens)
+
+
+def _when(call: Call) -> str:
+    """Return round, phase and turn of the first request: "r1 debate 2", "r2 night"."""
+    parts = call.requests[0].split("/", 4)
+    if len(parts) < 5:
+        return _UNKNOWN
+    turn = f" {parts[2]}" if parts[1] == "debate" else ""
+    return printable(f"r{parts[0]} {parts[1]}{turn}", 24)
+
+
+def _about(call: Call) -> str:
+    """Return the numbers of the statements that the requests are about: "3,5"."""
+    numbers = [parts[5] for name in call.requests if len(parts := name.split("/", 5)) > 5]
+    return printable(",".join(numbers), 24) or _UNKNOWN
+
+
+def _is_empty(call: Call) -> bool:
+    return call.error is not None or not (call.reply or "").strip()
+
+
+def _no_reply(call: Call) -> str:
+    if call.error is not None:
+        return f"no reply: {printable(call.error, NOTE_SHOWN)}"
+    finish = f"finish: {printable(call.finish, 32)}" if call.finish is not None else "the server does not say why"
+    return f"the reply was empty ({finish})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,31 +170,38 @@ class Exchange:
     Attributes:
         call: the call.
         messages: (role, text) as the model was sent them.
+        line: number of the call's line, where it is known.
+        read: per request, how its reply was read, or what became of the request, as in `CallMade`.
     """
 
     call: ModelCall
     messages: list[tuple[str, str]]
+    line: int | None = None
+    read: tuple[str | None, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return messages and reply exactly as they stand in the record."""
+        """Return all that the record holds of the call, messages and reply exactly as they stand there."""
+        call = self.call.model_dump(mode="json", exclude={"type"})
         return {
+            "call": {"line": self.line, **_USUAL, **call, "read": list(self.read)},
             "messages": [{"role": role, "content": text} for role, text in self.messages],
             "reply": self.call.reply,
         }
 
     def page(self) -> str:
-        """Return messages and reply under headings, line by line, fit to print.
+        """Return what is known of the call, messages, hidden reasoning and reply under headings, fit to print.
 
         Text is indented, so that no line of it can pass for a heading.
         """
         call = self.call
-        lines: list[str] = []
+        lines = ["call:" if self.line is None else f"call at line {self.line}:", *self._facts(), ""]
         for role, text in self.messages:
             lines += [f"{role}:", *_shown(text), ""]
-        if call.reply is None:
-            reason = printable(call.error or "the record does not say why", NOTE_SHOWN)
-            return "\n".join([*lines, f"no reply: {reason}"]) + "\n"
-        lines += [f"reply of {printable(call.model, 64)} to {name_of(call.seat)}:", *_shown(call.reply)]
+        if call.reasoning is not None:
+            lines += ["hidden reasoning:", *_shown(call.reasoning), ""]
+        if call.reply is None or not call.reply.strip():
+            return "\n".join([*lines, _no_reply(call)]) + "\n"
+        lines += [f"reply of {shortened(call.model, 64)} to {name_of(call.seat)}:", *_shown(call.reply)]
         if call.reply_length is not None and call.reply_length > len(call.reply):
             lines.append(
                 f"(… and {call.reply_length - len(call.reply)} characters more, which the record does not keep)"
@@ -159,6 +209,33 @@ class Exchange:
         if call.error is not None:
             lines.append(f"(error: {printable(call.error, NOTE_SHOWN)})")
         return "\n".join(lines) + "\n"
+
+    def _facts(self) -> Iterator[str]:
+        call = self.call
+        for label, words in (
+            ("asked for", sort_of(call) + (", again" if call.reask else "")),
+            *(("request", name) for name in call.requests),
+            ("seat", name_of(call.seat)),
+            ("model", call.model),
+            ("url", call.url),
+            ("served by", call.served),
+            ("parameters", json.dumps(call.parameters, ensure_ascii=False, sort_keys=True)),
+            ("attempts", _attempts(call)),
+            *(("failed", failure) for failure in call.failures),
+            ("error", call.error),
+            ("times", f"{call.queue_s:.2f} s waiting for limits, {call.latency_s:.2f} s on its way"),
+            ("tokens", None if (counts := _tokens(call)) == "-/-/-" else f"{counts} (prompt/of it cached/reply)"),
+            ("finish", call.finish),
+            ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
+            ("read", ", ".join(each or "open" for each in self.read)),
+        ):
+            if words:
+                yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()
+
+
+def _attempts(call: Call) -> str:
+    tries = counted(call.attempts, "attempt")
+    return f"{tries}; played from a cassette, nothing was sent or paid" if call.cassette else tries
 
 
 def _shown(text: str) -> Iterator[str]:
@@ -183,10 +260,11 @@ def exchange_at(records: Sequence[Recorded], line: int) -> Exchange:
     event = records[line - 1].event
     if not isinstance(event, ModelCall):
         raise ConfigError(f"--prompt {line}: no model call; line {line} is {_named(records[line - 1])}")
+    read = next(made.read for made in calls_of(records) if made.line == line)
     book = PromptBook()
     for recorded in records[:line]:
         book.feed(recorded.event, recorded.n)
-    return Exchange(event, [(role, text) for role, text in book.messages(event, line)])
+    return Exchange(event, [(role, text) for role, text in book.messages(event, line)], line, read)
 
 
 def _named(recorded: Recorded) -> str:

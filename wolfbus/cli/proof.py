@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from wolfbus.cli.wording import counted
 from wolfbus.errors import RecordError, RulesError
+from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines, read_record
 
@@ -107,7 +109,7 @@ class Proof:
             winner = {"villagers": "the villagers win", "werewolves": "the Werewolves win"}.get(
                 str(self.winner), "nobody wins"
             )
-            ended = f"{winner} after {self.rounds} rounds ({str(self.reason).replace('_', ' ')})"
+            ended = f"{winner} after {counted(self.rounds, 'round')} ({str(self.reason).replace('_', ' ')})"
         lines = [f"Game {self.rows.game}: {ended}" if self.rows else "No game could be read"]
         if self.verified:
             lines.append(f"verified: {self.events} events, every seal holds and every event follows from the rules")
@@ -174,7 +176,10 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
     problems = problems or [str(problem) for problem in reader.problems]
     if verifier.opened is None and not source.is_record:
         raise RecordError(f"{source.name}: {problems[0] if problems else 'empty; there is no record in it'}")
-    if not problems and verifier.ended is None:
+    if not problems and verifier.stopped is not None:
+        reason = printable(verifier.stopped, NOTE_SHOWN)
+        problems.append(f"line {verifier.events}: the game was stopped before its end: {reason}")
+    elif not problems and verifier.ended is None:
         problems.append(f"line {verifier.events + 1}: missing: the record stops before its game ended")
 
     rows = fold.rows() if verifier.opened is not None else None

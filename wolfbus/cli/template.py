@@ -16,22 +16,25 @@ _PLAYERS = """
 """
 
 _MODELS = """
-# Language models by an alias of yours; `llm:mini` then names this one. Every member may be left out.
-# [models.mini]
-# model = "gpt-4o-mini"
-# endpoint = "local"
-# temperature = 0.7
-# max_tokens = 1024
-# price = { input = 0.0, cached = 0.0, output = 0.0 }   # US dollars per million tokens
+# Language models by an alias of yours: `llm:mini` then names this one. Every member may be left out.
 
-# Servers, and how hard they may be pressed.
-# [endpoints.local]
-# url = "http://localhost:8000/v1"
-# key_env = "OPENAI_API_KEY"
-# at_once = 256
-# requests_per_minute = 600
-# tokens_per_minute = 200000
+# [models.mini]
 """
+_ENDPOINTS = """
+# Servers, and how hard they may be pressed; models name them.
+
+# [endpoints.local]
+"""
+_SHOWN = {
+    "model": '"gpt-4o-mini"',
+    "endpoint": '"local"',
+    "url": '"http://localhost:8000/v1"',
+    "key_env": '"OPENAI_API_KEY"',
+    "timeouts": "{ bid = 30.0, speak = 60.0 }",
+    "price": "{ input = 0.0, cached = 0.0, output = 0.0 }   # US dollars per million tokens",
+    "extra": "{ seed = 1 }",
+}
+"""What stands in the template where a default says too little."""
 
 
 def config_template(config: GameConfig) -> str:
@@ -41,7 +44,7 @@ def config_template(config: GameConfig) -> str:
     lines.extend(_PLAYERS.splitlines())
     lines.extend(["", "[deadlines]", *_comment(type(config.deadlines).__doc__ or "")])
     _write_fields(lines, config.deadlines)
-    lines.extend(_MODELS.splitlines())
+    _write_models(lines)
     return "\n".join(lines) + "\n"
 
 
@@ -53,6 +56,17 @@ def _write_fields(lines: list[str], model: BaseModel) -> None:
         if field.description:
             lines.extend(["", *_comment(field.description)])
         lines.append(f"# {name} = …" if value is None else f"{name} = {_toml(value)}")
+
+
+def _write_models(lines: list[str]) -> None:
+    from players.llm.settings import Endpoint, Model
+
+    for heading, model in ((_MODELS, Model), (_ENDPOINTS, Endpoint)):
+        lines.extend(heading.splitlines())
+        for name, field in model.model_fields.items():
+            lines.extend(_comment(field.description or ""))
+            default = "…" if field.is_required() or field.default is None else field.default
+            lines.append(f"# {name} = {_SHOWN.get(name) or (default if default == '…' else _toml(default))}")
 
 
 def _comment(text: str) -> list[str]:

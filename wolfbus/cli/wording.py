@@ -21,6 +21,7 @@ from wolfbus.messages.events import (
     Rejected,
     Returned,
     Statement,
+    Stopped,
     Tally,
 )
 from wolfbus.printable import NAME_SHOWN, NOTE_SHOWN, printable
@@ -67,6 +68,30 @@ def names_of(names: Iterable[SeatName]) -> str:
     return ", ".join(shown[:-1]) + f" and {shown[-1]}"
 
 
+def shortened(text: str, limit: int) -> str:
+    """Return `text` fit to print, at most `limit` characters; what is longer is cut in the middle, for names of brains
+    and models often differ at their ends only.
+    """
+    shown = printable(text, max(1, len(text)))
+    if len(shown) <= limit:
+        return shown
+    tail = (limit - 1) * 3 // 5
+    return f"{shown[: limit - 1 - tail]}…{shown[len(shown) - tail :]}"
+
+
+def told_apart(names: Iterable[str], limit: int) -> dict[str, str]:
+    """Return names as `shortened` to `limit` characters; those that this makes equal are numbered in their order."""
+    shown: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        cut, number = shortened(name, limit), 1
+        while cut in shown.values():
+            number += 1
+            mark = f" #{number}"
+            cut = shortened(name, limit - len(mark)) + mark
+        shown[name] = cut
+    return shown
+
+
 def counted(number: int, noun: str) -> str:
     """Return "1 vote", "2 votes"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -84,7 +109,7 @@ def opening_lines(opened: Opened) -> list[str]:
     for seat in opened.seats:
         brains.setdefault(seat.brain, []).append(seat.name)
     played = "; ".join(
-        printable(brain, NOTE_SHOWN) + ("" if len(brains) == 1 else f": {', '.join(map(name_of, names))}")
+        shortened(brain, NOTE_SHOWN) + ("" if len(brains) == 1 else f": {', '.join(map(name_of, names))}")
         for brain, names in brains.items()
     )
     return [
@@ -197,6 +222,11 @@ def ending_in_words(event: Ended) -> str:
     return f"{WINNERS[event.winner]} after {counted(event.rounds, 'round')}: {ENDINGS[event.reason]}"
 
 
+def stop_in_words(event: Stopped) -> str:
+    """Return that the game was broken off, and why."""
+    return f"the game was broken off: {printable(event.reason, NOTE_SHOWN) or 'nobody said why'}"
+
+
 def answers_in_words(state: GameState) -> str:
     """Return how the requests were answered: "412 answers: 410 accepted, 2 timed out; 400 clean, 10 repaired"."""
     by_outcome = dict.fromkeys(_OUTCOMES, 0)
@@ -208,8 +238,15 @@ def answers_in_words(state: GameState) -> str:
         text += "; read " + ", ".join(f"{number} {reading}" for reading, number in state.readings.most_common())
     if state.faults:
         text += "; " + ", ".join(f"{number} {fault}" for fault, number in state.faults.most_common())
-    rejected = state.rejected.total()
-    return text + (f"; {counted(rejected, 'message')} rejected" if rejected else "")
+    return "; ".join([text, *rejections_in_words(state)])
+
+
+def rejections_in_words(state: GameState) -> list[str]:
+    """Return how many answers came after their requests were closed, and how many messages were rejected otherwise."""
+    late = state.rejected["closed"]
+    rejected = state.rejected.total() - late
+    parts = [f"{counted(late, 'answer')} came too late"] if late else []
+    return parts + ([f"{counted(rejected, 'message')} rejected"] if rejected else [])
 
 
 def call_in_words(call: Call) -> str:
@@ -219,14 +256,18 @@ def call_in_words(call: Call) -> str:
 
 
 def expense_in_words(expense: Expense) -> str:
-    """Return what model calls took: "412 model calls (3 failed) · 1234567 tokens · $0.1234"; "" without any."""
+    """Return what model calls took: "412 model calls (3 failed) · 1,234,567 tokens · $0.1234"; "" without any."""
     if not expense.calls:
         return ""
     failed = f" ({expense.failed} failed)" if expense.failed else ""
     parts = [f"{counted(expense.calls, 'model call')}{failed}"]
-    replied = expense.calls - expense.failed
+    if expense.cassette:
+        parts.append(f"{expense.cassette} from a cassette")
     if expense.counted:
-        parts.append(f"{'at least ' if expense.counted < replied else ''}{expense.tokens:,} tokens")
+        without = f" (without {counted(expense.uncounted, 'uncounted call')})" if expense.uncounted else ""
+        parts.append(f"{expense.tokens:,} tokens{without}")
     if expense.priced:
-        parts.append(f"{'at least ' if expense.priced < replied else ''}${expense.cost_usd:.4f}")
+        parts.append(f"{'at least ' if expense.unpriced else ''}${expense.cost_usd:.4f}")
+    elif expense.cassette == expense.calls:
+        parts.append("$0")
     return " · ".join(parts)

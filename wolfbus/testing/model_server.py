@@ -212,5 +212,5 @@ def _service(behaviour: Behaviour, ledger: Ledger) -> ModelService:
     except ModuleNotFoundError as error:
         if error.name != "aiohttp":
             raise
-        raise ConfigError('the fake model needs aiohttp: pip install aiohttp') from None
+        raise ConfigError("the fake model needs aiohttp: pip install aiohttp") from None
     return ModelService(behaviour, ledger)

@@ -49,10 +49,11 @@ def test_a_line_says_what_a_model_took() -> None:
         accounts.add("gpt-4o-mini", "bid", priced(reply(3000, 98, 2040, latency_s=0.8 if number < 380 else 2.1)))
     for _ in range(3):
         accounts.add("gpt-4o-mini", "vote", Completion(error="500 from the server", latency_s=99.0))
+    accounts.add("gpt-4o-mini", "probe", priced(reply(0, 0)))
     (line,) = accounts.lines()
     assert line == (
-        "gpt-4o-mini: 412 calls (3 failed), 1.2 M prompt tokens (68 % cached), 40 k completion tokens, $0.15, "
-        "median 0.8 s, p95 2.1 s"
+        "gpt-4o-mini: 412 calls and 1 probe (3 failed), 1.2 M prompt tokens (68 % cached), 40 k completion tokens, "
+        "$0.15, median 0.8 s, p95 2.1 s"
     )
 
 
@@ -61,9 +62,11 @@ def test_several_models_get_a_line_of_all() -> None:
     accounts.add("a", "probe", priced(reply(100, 5, latency_s=0.02)))
     accounts.add("b", "bid", reply(1500, 5, latency_s=11.0))
     a, b, everything = accounts.lines()
-    assert a == "a: 1 call, 100 prompt tokens, 5 completion tokens, $0.000018, median 20 ms, p95 20 ms"
+    assert a == "a: 1 probe, 100 prompt tokens, 5 completion tokens, $0.000018, median 20 ms, p95 20 ms"
     assert b == "b: 1 call, 1.5 k prompt tokens, 5 completion tokens, price not configured, median 11 s, p95 11 s"
-    assert everything.startswith("all models: 2 calls, 1.6 k prompt tokens, 10 completion tokens, at least $0.000018, ")
+    assert everything.startswith(
+        "all models: 1 call and 1 probe, 1.6 k prompt tokens, 10 completion tokens, at least $0.000018, "
+    )
 
 
 def test_nothing_is_said_where_nothing_was_called() -> None:
@@ -97,18 +100,37 @@ def test_a_cost_that_is_known_in_part_is_a_lower_bound() -> None:
     accounts = Accounts()
     accounts.add("m", "bid", priced(reply(1_000_000, 0)))
     accounts.add("m", "bid", Completion(error="no reply in time", timed_out=True, attempts=1))
-    assert "(without 1 uncounted calls), at least $0.15" in accounts.lines()[0]
+    assert "(without 1 uncounted call), at least $0.15" in accounts.lines()[0]
 
 
-def test_replies_from_a_cassette_are_summed_and_told_apart() -> None:
+def test_replies_from_a_cassette_are_summed_told_apart_and_cost_nothing() -> None:
     accounts = Accounts()
     accounts.add("m", "bid", priced(reply(2_000_000, 0)))
-    accounts.add("m", "bid", priced(reply(1_000_000, 0)), from_cassette=True)
+    accounts.add("m", "bid", reply(1_000_000, 0, attempts=0, cassette=True), from_cassette=True)
+    accounts.add("m", "bid", reply(None, None, attempts=0, cassette=True), from_cassette=True)
     total = accounts.summary()["total"]
-    assert (total["calls"], total["from_cassette"]) == (2, 1)
-    assert (total["cost_usd"], total["cost_from_cassette_usd"]) == (0.3 + 0.15, 0.15)
-    assert "2 calls (1 from the cassette)" in accounts.lines()[0]
-    assert "$0.45 ($0.15 of it when the cassette was recorded)" in accounts.lines()[0]
+    assert (total["calls"], total["from_cassette"], total["prompt_tokens"]) == (3, 2, 3_000_000)
+    assert (total["cost_usd"], total["cost_unknown"], total["tokens_unknown"]) == (0.3, 0, 0)
+    assert "3 calls (2 from the cassette), 3.0 M prompt tokens" in accounts.lines()[0]
+    assert ", $0.30, " in accounts.lines()[0]
+
+
+def test_a_run_from_a_cassette_alone_says_nothing_of_money() -> None:
+    accounts = Accounts()
+    accounts.add("m", "bid", reply(100, 5, attempts=0, cassette=True), from_cassette=True)
+    assert accounts.lines() == [
+        "m: 1 call (1 from the cassette), 100 prompt tokens, 5 completion tokens, median 0.8 s, p95 0.8 s"
+    ]
+
+
+def test_a_call_that_no_server_worked_on_is_not_uncounted() -> None:
+    accounts = Accounts()
+    accounts.add("m", "bid", priced(reply(1_000_000, 0)))
+    accounts.add("m", "bid", Completion(error="waited and was never sent", timed_out=True), charged=False)
+    accounts.add("m", "bid", Completion(error="429", attempts=9), charged=False)
+    total = accounts.summary()["total"]
+    assert (total["tokens_unknown"], total["cost_unknown"], total["failed"]) == (0, 0, 2)
+    assert "completion tokens, $0.15, " in accounts.lines()[0]
 
 
 def test_the_summary_is_json_by_model_and_purpose() -> None:

@@ -22,6 +22,7 @@ from players.llm import cassette as module
 from players.llm.call import Completion, Form, Message
 from players.llm.cassette import Cassette, key_of
 from players.llm.settings import Endpoint, Price, Timeouts
+from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import CassetteError
 
 from .calls import PRICE, model, question, reply
@@ -44,12 +45,25 @@ def record(folder: Path, *pairs: tuple[Any, Completion]) -> Path:
     return new
 
 
+def played(came: Completion) -> Completion:
+    """What a cassette makes of what it recorded."""
+    timed_out = came.timed_out and came.attempts > 0
+    return dataclasses.replace(came, attempts=0, timed_out=timed_out, cassette=True)
+
+
+def with_hash(entry: bytes) -> bytes:
+    """An entry's line, with the hash that it should have."""
+    value = json.loads(entry)
+    value.pop("hash", None)
+    return canonical(value | {"hash": sha256_hex(canonical(value))}) + b"\n"
+
+
 def test_what_was_recorded_is_played(tmp_path: Path) -> None:
     record(tmp_path, (question(), reply()), (question("Who?"), FAILED))
     with Cassette.play(tmp_path) as cassette:
         assert cassette.plays
-        assert cassette.find(question()) == reply()
-        assert cassette.find(question("Who?")) == FAILED
+        assert cassette.find(question()) == played(reply())
+        assert cassette.find(question("Who?")) == played(FAILED)
 
 
 TEXT = st.text(st.characters(codec=None), max_size=40)  # lone surrogates too
@@ -77,6 +91,7 @@ COMPLETIONS = st.builds(
     cached_tokens=COUNT,
     completion_tokens=COUNT,
     parameters=st.dictionaries(TEXT, SCALAR, max_size=3),
+    served=st.none() | TEXT,
 )
 
 
@@ -90,18 +105,73 @@ def test_anything_recorded_comes_back_equal(calls: dict[tuple[str, str], Complet
                 assert recording.keep(each, came) == came
         cassette = Cassette.play(folder)
         for each, came in asked:
-            assert cassette.find(each) == came
+            assert cassette.find(each) == played(came)
 
 
-def test_all_of_a_completion_but_its_cost_is_kept() -> None:
-    assert {field.name for field in dataclasses.fields(Completion)} - {"cost_usd"} == set(module._Came.model_fields)
+OF_ITS_RECORDING = {"cost_usd", "url", "failures", "cassette"}
 
 
-def test_the_price_is_the_one_configured_when_it_is_played(tmp_path: Path) -> None:
-    record(tmp_path, (question(), dataclasses.replace(reply(), cost_usd=123.0)))
-    found = Cassette.play(tmp_path).find(question(asked=model(price=Price(input=1.0, output=0.0))))
-    assert found is not None
-    assert found.cost_usd == 0.001
+def test_all_of_a_completion_but_what_is_of_its_recording_alone_is_kept() -> None:
+    assert {field.name for field in dataclasses.fields(Completion)} - OF_ITS_RECORDING == set(module._Came.model_fields)
+
+
+@pytest.mark.parametrize("way", [Cassette.play, Cassette.record])
+def test_a_reply_that_is_played_took_no_attempt_and_cost_nothing(tmp_path: Path, way: Any) -> None:
+    asked = question(asked=model(price=Price(input=1.0, output=0.0)))
+    came = reply(cost_usd=123.0, attempts=3, url="http://host.invalid/v1", failures=("500",), served="tiny fp_1")
+    record(tmp_path, (asked, came))
+    with way(tmp_path) as cassette:
+        assert cassette.find(asked) == reply(attempts=0, served="tiny fp_1", cassette=True)
+
+
+def test_a_reply_recorded_just_now_is_played_as_any_other(tmp_path: Path) -> None:
+    with Cassette.record(tmp_path) as cassette:
+        came = reply(cost_usd=123.0, url="http://host.invalid/v1", failures=("500",))
+        assert cassette.keep(question(), came) == came
+        assert cassette.find(question()) == reply(attempts=0, cassette=True)
+
+
+def test_a_call_that_was_never_sent_does_not_count_as_one_that_ran_out_of_time_when_it_is_played(
+    tmp_path: Path,
+) -> None:
+    waited = Completion(error="waited 9.0 s and was never sent", timed_out=True, queue_s=9.0)
+    sent = Completion(error="no reply in time", timed_out=True, attempts=1)
+    record(tmp_path, (question("a"), waited), (question("b"), sent))
+    cassette = Cassette.play(tmp_path)
+    found = [cassette.find(question(each)) for each in "ab"]
+    assert [each.timed_out for each in found if each is not None] == [False, True]
+
+
+def test_its_length_is_the_number_of_replies_it_knows(tmp_path: Path) -> None:
+    with Cassette.record(tmp_path) as cassette:
+        assert len(cassette) == 0
+        assert cassette, "there is one, though it is empty"
+        for text, came in (("a", reply()), ("b", reply()), ("c", FAILED), ("a", reply())):
+            cassette.keep(question(text), came)
+        assert len(cassette) == 2
+    assert len(Cassette.play(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(("old", "new"), [(b'"bid\\": 2', b'"bid\\": 0'), (b":1000", b":1001"), (b"Ann", b"Bob")])
+def test_a_line_that_was_changed_is_told_with_its_file_and_number(tmp_path: Path, old: bytes, new: bytes) -> None:
+    file = record(tmp_path, (question("Who?"), reply()), (question(), reply()))
+    head, first, second = file.read_bytes().splitlines(keepends=True)
+    assert old in second
+    file.write_bytes(head + first + second.replace(old, new))
+    for way in (Cassette.play, Cassette.record):
+        with pytest.raises(CassetteError, match=rf"{file.name}: line 3: its hash is not that of its content"):
+            way(tmp_path)
+    file.write_bytes(head + first + with_hash(second.replace(old, new)))
+    assert len(Cassette.play(tmp_path)) == 2
+
+
+def test_an_entry_without_members_that_came_later_is_read(tmp_path: Path) -> None:
+    file = record(tmp_path, (question(), reply()))
+    header, entry = file.read_bytes().splitlines(keepends=True)
+    value = json.loads(entry)
+    assert "served" not in value["completion"]
+    file.write_bytes(header + with_hash(entry))
+    assert Cassette.play(tmp_path).find(question()) == played(reply())
 
 
 @pytest.mark.parametrize(
@@ -133,7 +203,7 @@ def test_where_a_model_runs_and_what_it_costs_does_not_shape_the_key() -> None:
 
 
 def test_a_key_is_the_same_in_every_version_that_plays_this_format() -> None:
-    assert module.FORMAT == 1
+    assert module.FORMAT == 2
     assert key_of(question()) == KEY
 
 
@@ -141,18 +211,20 @@ def test_an_interrupted_run_uses_again_what_it_has(tmp_path: Path) -> None:
     record(tmp_path, (question(), reply()), (question("Who?"), FAILED))
     with Cassette.record(tmp_path) as cassette:
         assert not cassette.plays
-        assert cassette.find(question()) == reply()
+        assert cassette.find(question()) == played(reply())
         assert cassette.find(question("Who?")) is None, "a failure is tried again"
         cassette.keep(question("Who?"), reply(7, 7))
-    assert Cassette.play(tmp_path).find(question("Who?")) == reply(7, 7)
+    assert Cassette.play(tmp_path).find(question("Who?")) == played(reply(7, 7))
 
 
 def test_of_equal_calls_at_once_the_first_reply_counts_for_both(tmp_path: Path) -> None:
     with Cassette.record(tmp_path) as cassette:
         assert cassette.find(question()) is None
         assert cassette.keep(question(), reply(text="first")).text == "first"
-        assert cassette.keep(question(), reply(text="second")).text == "first"
-        assert cassette.keep(question(), FAILED).text == "first"
+        second = cassette.keep(question(), reply(7, 7, text="second", cost_usd=0.5))
+        assert second == reply(7, 7, text="first", cost_usd=0.5), "it was asked, and paid"
+        third = cassette.keep(question(), FAILED)
+        assert (third.text, third.error, third.attempts, third.cassette) == ("first", None, 6, False)
     found = Cassette.play(tmp_path).find(question())
     assert found is not None
     assert found.text == "first"
@@ -171,7 +243,7 @@ def test_two_processes_record_into_one_folder_at_once(tmp_path: Path) -> None:
             (one, two)[number % 2].keep(question(str(number)), reply(number, number))
     assert len(files(tmp_path)) == 2
     cassette = Cassette.play(tmp_path)
-    assert all(cassette.find(question(str(number))) == reply(number, number) for number in range(20))
+    assert all(cassette.find(question(str(number))) == played(reply(number, number)) for number in range(20))
 
 
 def test_a_process_that_recorded_nothing_leaves_no_file(tmp_path: Path) -> None:
@@ -229,7 +301,7 @@ def test_a_last_line_that_was_cut_off_is_left_out(tmp_path: Path, cut: int, capl
     file.write_bytes(file.read_bytes()[:-cut])
     with caplog.at_level(logging.WARNING):
         cassette = Cassette.play(tmp_path)
-    assert cassette.find(question()) == reply()
+    assert cassette.find(question()) == played(reply())
     assert "line 3 was cut off" in caplog.text
     with pytest.raises(CassetteError):
         cassette.find(question("Who?"))
@@ -241,7 +313,7 @@ def test_a_file_cut_off_in_its_first_line_holds_nothing(tmp_path: Path) -> None:
     record(tmp_path, (question(), reply()))
     (tmp_path / "0.ndjson").write_bytes(b"")
     (tmp_path / "1.ndjson").write_bytes(b'{"type":"cass')
-    assert Cassette.play(tmp_path).find(question()) == reply()
+    assert Cassette.play(tmp_path).find(question()) == played(reply())
 
 
 @pytest.mark.parametrize(
@@ -272,8 +344,8 @@ def test_a_file_of_another_kind_or_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.ndjson").write_text('{"type":"opened"}\n')
     with pytest.raises(CassetteError, match=r"a\.ndjson: line 1: "):
         Cassette.play(tmp_path)
-    (tmp_path / "a.ndjson").write_text('{"type":"cassette","format":2,"more":[]}\n')
-    with pytest.raises(CassetteError, match=r"a\.ndjson: its format is 2, this wolfbus reads format 1"):
+    (tmp_path / "a.ndjson").write_text('{"type":"cassette","format":1,"more":[]}\n')
+    with pytest.raises(CassetteError, match=r"a\.ndjson: its format is 1, this wolfbus reads format 2"):
         Cassette.record(tmp_path)
 
 
@@ -293,7 +365,7 @@ def test_a_full_disk_is_told_and_harms_nothing(tmp_path: Path) -> None:
     assert cassette.find(question("Who?")) is None
     cassette.keep(question("Who?"), reply())
     cassette.close()
-    assert Cassette.play(tmp_path).find(question("Who?")) == reply()
+    assert Cassette.play(tmp_path).find(question("Who?")) == played(reply())
 
 
 def test_no_line_follows_one_that_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +389,7 @@ def test_no_line_follows_one_that_is_cut_off(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(CassetteError, match="an earlier line is cut off"):
         cassette.keep(question("Who?"), reply())
     cassette.close()
-    assert Cassette.play(tmp_path).find(question()) == reply()
+    assert Cassette.play(tmp_path).find(question()) == played(reply())
 
 
 def test_what_a_killed_process_recorded_is_there(tmp_path: Path) -> None:
@@ -333,13 +405,13 @@ def test_what_a_killed_process_recorded_is_there(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=root, check=False, timeout=60)
     assert done.returncode == -9
     cassette = Cassette.play(tmp_path)
-    assert all(cassette.find(question(str(number))) == reply() for number in range(50))
+    assert all(cassette.find(question(str(number))) == played(reply()) for number in range(50))
 
 
 def test_a_file_can_be_read_by_people_and_holds_no_whole_prompt(tmp_path: Path) -> None:
     file = record(tmp_path, (question("secret of another page " + "x" * 600 + " How much?"), reply()))
     header, entry = (json.loads(line) for line in file.read_text().splitlines())
-    assert (header["format"], header["wolfbus"]) == (1, wolfbus.__version__)
+    assert (header["format"], header["wolfbus"]) == (2, wolfbus.__version__)
     assert (entry["label"], entry["purpose"], entry["model"]) == ("1/debate/1/bid/Ann", "bid", "tiny")
     assert entry["asked"].endswith("xx How much?")
     assert len(entry["asked"]) == 500
@@ -369,7 +441,7 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
         with pytest.raises(CassetteError, match=r"1/debate/1/bid/Ann: cannot be kept: parameters"):
             cassette.keep(question(), wrong)
         cassette.keep(question(), reply())
-    assert Cassette.play(tmp_path).find(question()) == reply()
+    assert Cassette.play(tmp_path).find(question()) == played(reply())
 
 
 def test_a_closed_cassette_records_no_more(tmp_path: Path) -> None:

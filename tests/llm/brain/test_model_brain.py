@@ -299,7 +299,7 @@ def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path):
         if asked["all"] <= 2:
             # as the real gateway does: the deadline cuts the call off
             await asyncio.sleep(0.45)
-            return obliging(question).__class__(timed_out=True, error="no reply in time")
+            return obliging(question).__class__(timed_out=True, error="no reply in time", attempts=1)
         await asyncio.sleep(0.03)
         return obliging(question)
 

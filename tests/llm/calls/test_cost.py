@@ -16,10 +16,12 @@ from analytics.fold import GameFold
 from analytics.metrics import Metrics, metrics
 from analytics.rows import GameRows
 from analytics.text import render
+from analytics.text_calls import short
 from tests.analytics.script import random_game
 from tests.llm.calls.woven import SHORT, call, game, one_each
 from wolfbus.config import GameConfig
 from wolfbus.errors import RulesError
+from wolfbus.expense import sort_of
 from wolfbus.messages.content import Bid, Label, Speech
 from wolfbus.messages.events import AnsweredAssessOwn, AnsweredBid, AnsweredSpeak, Asked, Asking
 from wolfbus.record.line import Recorded
@@ -201,6 +203,58 @@ def test_a_call_that_comes_after_its_request_was_closed_holds_up_nothing():
     book.ask(batch(2, 1, ("speak", ("Ada",))))
     book.answer(AnsweredSpeak(batch=2, seat="Ada", content=Speech(text="So.")))
     assert book.path == 1
+
+
+def test_a_call_is_named_for_all_that_it_answers():
+    def named(*kinds: str, **special: object) -> str:
+        requests = tuple(f"1/debate/1/{kind}/Ada/{n}" for n, kind in enumerate(kinds))
+        return sort_of(call(requests[0], requests=requests, **special))
+
+    assert named("bid") == named("bid", reask=True) == "bid"
+    assert named("assess_other", "bid") == named("bid", *["assess_other"] * 6) == "bid+assess_other"
+    assert named(*["assess_other"] * 6) == "assess_other+"
+    assert named("speak", labels=True) == "speak+label"
+    assert named("vote", labels=True) == "vote+label"
+    assert named("bid", "speak", "vote", "kill", "inspect") == "bid+speak+vote+more"
+    assert sort_of(call("1/debate/1/bid/Ada", requests=("words of an outsider",))) == "bid"
+
+
+def test_costs_by_kind_tell_combined_calls_apart():
+    def combined(answer, name):
+        if answer.kind == "speak":
+            return [{"labels": True}]
+        return [{"requests": (name, name.replace("bid", "assess_other"))}] if answer.kind == "bid" else []
+
+    records = game(combined)
+    result = metrics([rows_of(records)])
+    by_kind = result["cost"]["by_kind"]
+    assert list(by_kind) == ["bid+assess_other", "speak+label"]
+    assert sum(row["calls"] for row in by_kind.values()) == result["cost"]["total"]["calls"]
+    assert "  bid+assess_other  " in render(result)
+
+
+def test_replies_from_a_cassette_are_counted_apart_and_cost_nothing():
+    result = metrics([rows_of(game(lambda answer, name: [{"cassette": True, "cost_usd": 0.5}]))])
+    total = result["cost"]["total"]
+    assert total["cassette"] == total["calls"]
+    assert (total["cost_usd"], total["cost_usd_missing"], total["attempts"]) == (0.0, 0, 0)
+    assert total["prompt_tokens"] == 1000 * total["calls"]
+    assert total["latency_s"]["n"] == 0
+    assert f"{total['calls']} from a cassette" in render(result)
+    half = metrics([rows_of(game(lambda answer, name: [{"cassette": answer.kind == "bid", "cost_usd": 0.5}]))])
+    total = half["cost"]["total"]
+    assert total["cost_usd"] == 0.5 * (total["calls"] - total["cassette"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        *((0, "0"), (9_999, "9999"), (10_000, "10.0k"), (588_412, "588.4k"), (999_949, "999.9k")),
+        *((999_950, "1.0M"), (1_234_567, "1.2M"), (999_950_000, "1.0G"), (987_654_321_000, "987.7G")),
+    ],
+)
+def test_big_numbers_are_written_in_one_way(count: int, words: str):
+    assert short(count) == words
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=200), st.floats(0, 1))

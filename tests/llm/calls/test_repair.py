@@ -24,7 +24,7 @@ def test_replies_of_every_kind_are_counted_by_reading_outcome_and_fault():
     assert (by_kind["bid"]["coerced"], by_kind["bid"]["timed_out"], by_kind["bid"]["clean"]) == (1, 1, 0)
     judged = by_kind["assess_other"]
     assert (judged["accepted"], judged["clean"], judged["repaired"], judged["defaulted"]) == (2, 1, 1, 1)
-    assert judged["faults"] == {"unparseable": 1, "illegal": 0, "ambiguous": 0, "failed": 0}
+    assert judged["faults"] == {"unparseable": 1, "illegal": 0, "ambiguous": 0, "refused": 0, "failed": 0}
     assert report["by_brain"] == {"scripted": {"overall": report["overall"], "by_kind": by_kind}}
 
 

@@ -45,7 +45,7 @@ def _hasty_farewells(monkeypatch):
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_child_costs_its_own_seat_and_nobody_else(tmp_path, name):
     spec = "exec:" + command(tmp_path, BAD[name])
-    rules = HASTY if name in {"hangs", "answers the one before"} else GameConfig()
+    rules = HASTY if name in {"hangs", "babbles", "is binary", "answers the one before"} else GameConfig()
     config = rules.model_copy(update={"max_rounds": 2, "debate_turns": 3})
     (proof,) = play_many(tmp_path, [5], (spec, spec, *("scripted",) * 6), config)
     assert proof.verified, proof.problems

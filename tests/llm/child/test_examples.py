@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from players.spec import expand
 from tests.llm.child.table import farewells_said
 from tests.players.table import CONFIGS
 from tests.whole.house import play_many
+from wolfbus.cli import cli
 from wolfbus.cli.options import load_config
 from wolfbus.config import GameConfig
+from wolfbus.testing.model_server import ModelServer
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
@@ -98,3 +103,31 @@ def test_the_file_of_models_is_one_that_play_takes():
     aliases = {brain.removeprefix("llm:") for brain in loaded.players if brain.startswith("llm:") and "@" not in brain}
     assert aliases == loaded.models.keys()
     assert loaded.models["local"].endpoint.url == tables["endpoints"]["here"]["url"]
+
+
+def test_the_command_for_models_plays_a_game_within_its_budget(tmp_path, monkeypatch):
+    readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^wolfbus (play --config examples/models\.toml --players .*)$", readme, re.MULTILINE)
+    assert line == 'play --config examples/models.toml --players "llm:mini*8" --budget 0.50'
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    text = (EXAMPLES / "models.toml").read_text(encoding="utf-8")
+    with ModelServer(key="a-key") as server:
+        here = text.replace("[endpoints.openai]", f'[endpoints.openai]\nurl = "{server.url}"')
+        copy = tmp_path / "models.toml"
+        copy.write_text(f"debate_turns = 2\nmax_rounds = 1\n{here}", encoding="utf-8")
+        words = shlex.split(line.replace("examples/models.toml", shlex.quote(str(copy))))
+        result = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "runs"), "--game", "g", "--quiet"])
+    assert result.exit_code == 0, result.output
+    assert re.search(r"calls and 1 probe, .*\$0\.0\d", result.output), result.output
+    record = [json.loads(each) for each in (tmp_path / "runs" / "g.ndjson").read_text(encoding="utf-8").splitlines()]
+    answered = [each for each in record if each["type"] == "answered"]
+    assert answered
+    # an accepted outcome goes without saying
+    assert {each.get("outcome", "accepted") for each in answered} == {"accepted"}
+
+
+def test_the_file_of_models_says_where_a_key_goes():
+    text = " ".join((EXAMPLES / "models.toml").read_text(encoding="utf-8").replace("#", "").split())
+    says = "Unless it is given, OPENAI_API_KEY goes only to OpenAI, OPENAI_BASE_URL and servers on this machine"
+    assert says in text

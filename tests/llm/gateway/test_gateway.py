@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from players.llm.cassette import Cassette
 from players.llm.client import Client, Failed
 from players.llm.gateway import Gateway
 from players.llm.loop import Loop
-from players.llm.settings import Price
+from players.llm.settings import Endpoint, Model, Price
 from wolfbus.errors import BudgetSpent, CassetteError, PlayerError, WolfError
 
 from .conftest import FAST, Asking, MakeGateway, model_at, question
@@ -48,8 +49,60 @@ def test_a_probe_says_in_one_line_what_is_wrong(asking: Asking, server: Scripted
 
 def test_a_probe_of_a_dead_endpoint_is_over_soon(asking: Asking, server: ScriptedServer) -> None:
     server.shut()
-    with pytest.raises(PlayerError, match=r"connection refused \(3 attempts\) \(and 1 more\)$"):
+    with pytest.raises(PlayerError) as error:
         asking.gateway.probe([model_at(server), model_at(server, "other")])
+    why = f"{server.url}: connection refused (3 attempts)"
+    assert str(error.value) == f"tiny does not answer: {why}; and other: {why}"
+
+
+def test_a_probe_of_a_busy_endpoint_is_over_soon(asking: Asking, server: ScriptedServer) -> None:
+    server.plan(default=refuse(429, "queue"))
+    with pytest.raises(PlayerError, match=r"429: queue \(3 attempts\)$"):
+        asking.gateway.probe([model_at(server)])
+
+
+def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
+    make_gateway: MakeGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, there = Endpoint(key_env="MINE"), Endpoint(url="http://host.invalid/v1", key_env="THERE")
+    models = [Model(model="a"), Model(model="b"), Model(model="c", endpoint=own), Model(model="d", endpoint=there)]
+    gateway = make_gateway(environment={"MINE": "two words"}).gateway
+    with pytest.raises(PlayerError) as error:
+        gateway.check(models)
+    first, second, third = str(error.value).split("; and ")
+    assert first.startswith("no key for https://api.openai.com/v1: set the environment variable OPENAI_API_KEY")
+    assert second.startswith("MINE holds no key")
+    assert third.startswith("no key for http://host.invalid/v1: set the environment variable THERE")
+    make_gateway(environment={"MINE": "k", "THERE": "k", "OPENAI_API_KEY": "k"}).gateway.check(models)
+    with pytest.raises(PlayerError, match=r"^OPENAI_BASE_URL: 'nonsense' is no URL"):
+        make_gateway(environment={"OPENAI_BASE_URL": "nonsense"}).gateway.check(models[:1])
+    assert not gateway._servers
+
+
+def test_a_check_asks_for_no_key_that_a_server_here_can_do_without(make_gateway: MakeGateway, tmp_path: Path) -> None:
+    here = Endpoint(url="http://127.0.0.1:9/v1", key_env="NOT_SET_ANYWHERE")
+    make_gateway(environment={}).gateway.check([Model(model="tiny", endpoint=here)])
+
+
+def test_a_tokens_limit_below_what_one_call_may_take_is_refused(make_gateway: MakeGateway) -> None:
+    few = Endpoint(url="http://127.0.0.1:9/v1", tokens_per_minute=1000)
+    gateway = make_gateway().gateway
+    line = (
+        "tiny: tokens_per_minute = 1000 of http://127.0.0.1:9/v1 is less than one call may take: "
+        "max_tokens = 900 and a prompt of at least 256"
+    )
+    for look in (gateway.check, gateway.probe):
+        with pytest.raises(PlayerError) as error:
+            look([Model(model="tiny", endpoint=few, max_tokens=900)])
+        assert str(error.value) == line
+    gateway.check([Model(model="tiny", endpoint=few, max_tokens=700)])
+
+
+def test_a_cassette_that_plays_needs_no_key(make_gateway: MakeGateway, server: ScriptedServer, tmp_path: Path) -> None:
+    with Cassette.record(tmp_path) as cassette:
+        make_gateway(cassette=cassette).one(question(model_at(server)))
+    make_gateway(environment={}, cassette=Cassette.play(tmp_path)).gateway.check([Model(model="gpt-4o-mini")])
 
 
 @pytest.mark.parametrize("text", ["", "Hello!", None])
@@ -69,11 +122,17 @@ def test_a_recorded_game_plays_without_a_server(
         recorded = asking.one(question(model))
         again = asking.one(question(model))
     assert (recorded.text, again.text, len(server.bodies)) == ('{"bid": 9}', '{"bid": 9}', 1)
+    assert (recorded.url, recorded.served, recorded.cassette, recorded.attempts) == (server.url, "tiny", False, 1)
+    assert recorded.cost_usd == pytest.approx(120e-6)
+    assert again == replace(recorded, cassette=True, attempts=0, cost_usd=None, url=None)
+    total = asking.gateway.accounts.summary()["total"]
+    assert (total["calls"], total["attempts"], total["from_cassette"]) == (2, 1, 1)
+    assert total["cost_usd"] == recorded.cost_usd
     server.shut()
     ends: list[WolfError] = []
     asking = make_gateway(cassette=Cassette.play(tmp_path), fatal=ends.append, environment={})
     asking.gateway.probe([model])
-    assert asking.one(question(model)) == recorded
+    assert asking.one(question(model)) == again
     came = asking.all(*(question(model, "Something else?") for _ in range(3)))
     assert all(each.error and "Ann" in each.error for each in came)
     assert [type(end) for end in ends] == [CassetteError] * 3

@@ -85,6 +85,12 @@ def test_whatever_looks_like_a_key_is_taken_out(said: str, hidden: str) -> None:
     assert "[key]" in clean
 
 
+def test_a_key_that_was_masked_in_its_middle_is_taken_out_once() -> None:
+    said = "Incorrect API key provided: planted-Sec***********cdef. You can find"
+    assert redacted(said, KEY) == "Incorrect API key provided: [key]. You can find"
+    assert redacted(f"{KEY}{KEY} and {KEY}", KEY) == "[key] and [key]"
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -101,6 +107,10 @@ def test_words_of_servers_come_on_one_short_line_without_control_sequences() -> 
     clean = redacted("a\nb\x1b[31mred\x00 " + "long " * 1000, None)
     assert clean.startswith("a bred long")
     assert len(clean) <= 300
+
+
+def with_names(body: bytes, name: str) -> bytes:
+    return json.dumps(json.loads(body) | {"model": name, "system_fingerprint": name}).encode()
 
 
 def everything(asking: Any, came: list[Any], caplog: pytest.LogCaptureFixture) -> str:
@@ -120,8 +130,12 @@ def test_the_key_is_in_nothing_that_is_written(
     logging.getLogger("httpcore2").setLevel(logging.DEBUG)
     asking = make_gateway()
     echo = f"Your request with Authorization: Bearer {KEY} and key {KEY} (unsupported: temperature)"
-    server.plan(default=Step(reply(echo, reasoning=echo, refusal=echo)) if status == 200 else refuse(status, echo))
-    came = [asking.one(question(model_at(server, temperature=1.0)))]
+    server.plan(
+        default=Step(with_names(reply(echo, reasoning=echo, refusal=echo), echo))
+        if status == 200
+        else refuse(status, echo)
+    )
+    came = [asking.one(question(model_at(server, temperature=1.0), seconds=0.5))]
     if status != 200:
         with pytest.raises(PlayerError) as error:
             asking.gateway.probe([model_at(server)])

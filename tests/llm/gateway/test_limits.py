@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import replace
 from itertools import pairwise
@@ -12,7 +13,7 @@ from players.llm.limits import Window
 from players.llm.settings import Timeouts
 
 from .conftest import FAST, Asking, MakeGateway, model_at, question
-from .server import ScriptedServer, Step, reply, usage
+from .server import ScriptedServer, Step, refuse, reply, usage
 
 
 def test_calls_in_flight_never_exceed_the_limit_and_reach_it(asking: Asking, server: ScriptedServer) -> None:
@@ -128,6 +129,88 @@ def test_calls_that_time_out_in_the_queue_leave_no_gap(asking: Asking, server: S
     gone_on.set()
     assert futures[-1].result(20).text
     assert server.questions() == ["warms up", "a", "z"]
+
+
+def waits(server: ScriptedServer, what: str) -> str:
+    return rf"^waited 0\.\d s for {what} of {server.url}, and was never sent$"
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"requests_per_minute": 1.0}, "requests_per_minute = 1"),
+        ({"tokens_per_minute": 1100.0}, "tokens_per_minute = 1100"),
+    ],
+)
+def test_a_call_that_was_never_sent_says_which_limit_of_a_minute_it_waited_for(
+    asking: Asking, server: ScriptedServer, settings: dict[str, float], what: str
+) -> None:
+    model = model_at(server, endpoint=settings)
+    assert asking.one(question(model)).text
+    came = asking.one(question(model, seconds=0.2))
+    assert re.search(waits(server, what), str(came.error)), came.error
+    assert (came.timed_out, came.attempts, came.url) == (True, 0, None)
+    total = asking.gateway.accounts.summary()["total"]
+    assert (total["failed"], total["tokens_unknown"]) == (1, 1), "the first was not counted by its server"
+
+
+def test_a_call_that_was_never_sent_says_so_of_calls_in_flight(asking: Asking, server: ScriptedServer) -> None:
+    gone_on = server.latch()
+    server.plan(default=Step(after=gone_on))
+    model = model_at(server, endpoint={"at_once": 1})
+    [first] = asking.begin(question(model))
+    server.wait_for(1)
+    came = asking.one(question(model, seconds=0.2))
+    assert re.search(waits(server, "at_once = 1"), str(came.error)), came.error
+    gone_on.set()
+    assert first.result(20).text
+
+
+def test_long_waits_are_told_once_for_each_limit(
+    asking: Asking, server: ScriptedServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("players.llm.limits.LONG_WAIT_S", 0.05)
+    gone_on = server.latch()
+    server.plan(default=Step(after=gone_on))
+    model = model_at(server, endpoint={"at_once": 1, "requests_per_minute": 1.0})
+    [first] = asking.begin(question(model))
+    server.wait_for(1)
+    for _ in range(2):
+        asking.all(*(question(model, seconds=0.2) for _ in range(3)))
+    gone_on.set()
+    assert first.result(20).text
+    asking.all(*(question(model, seconds=0.2) for _ in range(3)))
+    lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert lines == [
+        f"{server.url}: calls wait longer than 0.05 s for {what}" for what in ("at_once = 1", "requests_per_minute = 1")
+    ]
+
+
+def test_long_waits_that_the_server_asked_for_are_told(
+    asking: Asking, server: ScriptedServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("players.llm.limits.LONG_WAIT_S", 0.05)
+    server.plan(refuse(429, headers={"Retry-After": "0.4"}))
+    assert asking.one(question(model_at(server))).text
+    assert f"{server.url}: calls wait longer than 0.05 s for the server's Retry-After" in caplog.text
+
+
+def test_a_call_that_was_never_sent_says_so_of_a_server_that_is_down(
+    make_gateway: MakeGateway, server: ScriptedServer
+) -> None:
+    asking = make_gateway(replace(FAST, failures=1, lasting=0.0, first_trial=20.0))
+    model = model_at(server, endpoint={"attempts": 1})
+    server.shut()
+    assert "connection refused" in str(asking.one(question(model)).error)
+    came = asking.one(question(model, seconds=0.2))
+    line = rf"^waited 0\.\d s for {server.url}, which is down, and was never sent$"
+    assert re.search(line, str(came.error)), came.error
+
+
+def test_short_waits_are_not_told(asking: Asking, server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
+    model = model_at(server, endpoint={"at_once": 1})
+    assert all(came.text for came in asking.all(*(question(model) for _ in range(5))))
+    assert not caplog.records
 
 
 def test_equal_endpoints_share_their_limits_and_different_ones_do_not(asking: Asking, server: ScriptedServer) -> None:

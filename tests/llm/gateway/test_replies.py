@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from players.llm.budget import Budget
 from players.llm.settings import Price
 from players.llm.wire import Reply, read_reply
 
-from .conftest import Asking, MakeGateway, model_at, question
+from .conftest import KEY, Asking, MakeGateway, model_at, question
 from .server import ScriptedServer, Step, refuse, reply, usage
 
 
@@ -48,7 +49,7 @@ def test_content_in_parts_is_put_together_and_its_thinking_apart() -> None:
         {"type": "text", "text": '{"bid"'},
         {"type": "text", "text": ": 3}"},
     ]
-    assert read_reply(reply(parts)) == Reply('{"bid": 3}', thought="hm", finish="stop")
+    assert read_reply(reply(parts)) == Reply('{"bid": 3}', thought="hm", finish="stop", served="tiny")
 
 
 @pytest.mark.parametrize("content", [None, 7, [], {"a": 1}, [{"type": "image"}]])
@@ -175,3 +176,22 @@ def test_tokens_of_a_reply_count_even_if_the_budget_ends_before_the_call_does(
     assert (came.attempts, came.prompt_tokens, came.completion_tokens) == (1, 100, 500)
     total = asking.gateway.accounts.summary()["total"]
     assert (total["calls"], total["prompt_tokens"], total["completion_tokens"]) == (1, 100, 500)
+
+
+@pytest.mark.parametrize(
+    ("said", "served"),
+    [
+        ({"model": "tiny-2024", "system_fingerprint": "fp_1"}, "tiny-2024 fp_1"),
+        ({"model": "tiny-2024"}, "tiny-2024"),
+        ({"model": None, "system_fingerprint": " fp_1\n"}, "fp_1"),
+        ({"model": 3, "system_fingerprint": {"a": 1}}, None),
+        ({"model": "", "system_fingerprint": " "}, None),
+        ({"model": f"a\x1b[31m b {KEY}"}, "a b [key]"),
+        ({"model": "x" * 500}, "x" * 199 + "…"),
+    ],
+)
+def test_what_a_server_says_of_its_model_is_kept(
+    asking: Asking, server: ScriptedServer, said: dict[str, Any], served: str | None
+) -> None:
+    server.plan(Step(json.dumps(json.loads(reply()) | said).encode()))
+    assert asking.one(question(model_at(server))).served == served

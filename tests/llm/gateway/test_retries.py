@@ -132,6 +132,59 @@ def test_attempts_have_an_end(asking: Asking, server: ScriptedServer) -> None:
     assert (came.attempts, came.error) == (4, f"{server.url}: 500: broken (4 attempts)")
 
 
+def test_429s_are_not_counted_while_time_is_left(asking: Asking, server: ScriptedServer) -> None:
+    server.plan(*[refuse(429, "queue")] * 9)
+    came = asking.one(question(model_at(server, endpoint={"attempts": 2})))
+    assert (came.text, came.attempts) == ('{"bid": 1}', 10)
+    assert came.failures == (f"{server.url}: 429: queue",) * 9
+    server.plan(*[refuse(429), refuse(500)] * 2)
+    came = asking.one(question(model_at(server, endpoint={"attempts": 2})))
+    assert (came.text, came.attempts) == (None, 4)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "0"}])
+def test_429s_without_end_end_with_the_time_and_do_not_spin(
+    make_gateway: MakeGateway, server: ScriptedServer, headers: dict[str, str]
+) -> None:
+    asking = make_gateway(replace(FAST, backoff=Backoff(first=0.1, longest=0.2)))
+    server.plan(default=refuse(429, "queue", headers=headers))
+    came = asking.one(question(model_at(server, endpoint={"attempts": 2}), seconds=1))
+    assert came.error is not None
+    assert f"{server.url}: 429: queue" in came.error
+    # none after less than half of the first back-off
+    assert 3 <= came.attempts == len(server.bodies) <= 20
+    total = asking.gateway.accounts.summary()["total"]
+    assert (total["failed"], total["tokens_unknown"], total["cost_unknown"]) == (1, 0, 0)
+
+
+def test_what_the_attempts_before_the_last_one_failed_of_is_kept(asking: Asking, server: ScriptedServer) -> None:
+    server.plan(
+        refuse(500, "first " + "words " * 100), RESET, refuse(400, "response_format json_schema is not supported")
+    )
+    came = asking.one(question(model_at(server)))
+    assert (came.text, came.attempts, came.url) == ('{"bid": 1}', 4, server.url)
+    first, second, third = came.failures
+    assert first.startswith(f"{server.url}: 500: first words")
+    assert len(first) == 300
+    assert second == f"{server.url}: the connection broke before a reply came"
+    assert "400: response_format" in third
+
+
+def test_a_call_that_failed_names_its_server_and_not_its_last_failure_twice(
+    asking: Asking, server: ScriptedServer
+) -> None:
+    server.plan(refuse(500, "one"), refuse(401, "two"))
+    came = asking.one(question(model_at(server)))
+    assert (came.url, came.failures) == (server.url, (f"{server.url}: 500: one",))
+    assert "two" in str(came.error)
+
+
+def test_of_many_failures_the_last_are_kept(asking: Asking, server: ScriptedServer) -> None:
+    server.plan(*[refuse(429, f"number {number}") for number in range(40)])
+    came = asking.one(question(model_at(server)))
+    assert [line.rpartition(" ")[2] for line in came.failures] == [str(number) for number in range(8, 40)]
+
+
 def test_a_spent_quota_is_not_tried_again(asking: Asking, server: ScriptedServer) -> None:
     server.plan(refuse(429, "You exceeded your current quota.", type="insufficient_quota", code="insufficient_quota"))
     came = asking.one(question(model_at(server)))
@@ -141,7 +194,14 @@ def test_a_spent_quota_is_not_tried_again(asking: Asking, server: ScriptedServer
 
 def test_a_missing_model_is_named(asking: Asking, server: ScriptedServer) -> None:
     server.plan(refuse(404, "not here"))
-    assert "no model 'tiny'" in str(asking.one(question(model_at(server))).error)
+    line = str(asking.one(question(model_at(server))).error)
+    assert line == f"{server.url}: 404: there is no model 'tiny', or the URL is wrong: not here"
+
+
+def test_a_url_without_its_version_is_put_right(asking: Asking, server: ScriptedServer) -> None:
+    root = server.url.removesuffix("/v1")
+    came = asking.one(question(Model(model="tiny", endpoint=Endpoint(url=root))))
+    assert str(came.error).endswith(f"; did you mean {root}/v1?")
 
 
 @pytest.mark.parametrize("form", ["seconds", "date", "milliseconds"])
@@ -208,6 +268,7 @@ def test_who_cannot_wait_for_a_pause_to_end_is_told_at_once(asking: Asking, serv
     came = asking.one(question(model_at(server)))
     assert (came.attempts, came.timed_out, time.monotonic() - began < 5) == (0, False, True)
     assert "asked to be left alone" in str(came.error)
+    assert str(came.error).endswith("; it was never sent")
     assert len(server.bodies) == 1
 
 

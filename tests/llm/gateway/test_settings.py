@@ -66,6 +66,10 @@ def test_tables_become_models_on_their_endpoints() -> None:
         ("[models.mini]\nextra = {stream = true}",
          "game.toml: [models.mini] extra: 'stream' cannot be set here; wolfbus asks in its own way"),
         ("[models.mini]\nextra = {x = nan}", "game.toml: [models.mini] extra: 'x' is nan, and JSON has no such number"),
+        ("[endpoints.local]\nat_onc = 8",
+         "game.toml: [endpoints.local] at_onc: no such field; did you mean 'at_once'?"),
+        ("[models.mini]\nmax_token = 8\nextra = {}",
+         "game.toml: [models.mini] max_token: no such field; did you mean 'max_tokens'?"),
         ("[endpoints.local]\nat_once = 0",
          "game.toml: [endpoints.local] at_once: input should be greater than or equal to 1 (given 0)"),
         ("[endpoints.local]\nurl = 'localhost:8000'",
@@ -113,6 +117,20 @@ def test_words_behind_llm_name_models() -> None:
     assert model_of("a@b@https://host/v1/", models) == Model(model="a@b", endpoint=Endpoint(url="https://host/v1"))
     assert model_of("org/model:7b@http://localhost:8000/v1", models).model == "org/model:7b"
     assert model_of("mini@http://localhost:8000/v1", models) == models["mini"].model_copy(update={"endpoint": local})
+
+
+def test_a_name_that_is_nearly_an_alias_is_taken_for_a_slip() -> None:
+    models: dict[str, Model] = {"mini": Model(model="gpt-4o-mini"), "gpt-4o-2": Model(model="gpt-4o")}
+    with pytest.raises(ConfigError) as error:
+        model_of("mni", models)
+    assert str(error.value) == (
+        "no model alias 'mni'; did you mean 'mini'? "
+        '(a model of that very name can be given its own [models."mni"] table)'
+    )
+    assert model_of("mni", {}).model == "mni"
+    assert model_of("mni@http://localhost:8000/v1", models).model == "mni"
+    assert model_of("gpt-4o", models).model == "gpt-4o", "that is a model's own name"
+    assert model_of("qwen", models).model == "qwen"
 
 
 @pytest.mark.parametrize("words", ["", " ", "@http://localhost:8000/v1", "tiny@ftp://host", "http://host/v1", "a\nb"])

@@ -157,7 +157,7 @@ def test_the_end_of_the_input_is_told_once_and_counts_for_all_that_follows(seat:
     shown = seat.paper.text
     assert "Your input has ended" in shown
     given = seat.brain.answer(ask_for("kill", legal=("Bram",)), view_of())
-    assert given == Answer(None, note="the person gave no answer")
+    assert given == Answer(None, fault="failed", note="the person gave no answer")
     assert seat.paper.text == shown
 
 
@@ -246,7 +246,7 @@ def test_a_screen_that_fails_costs_one_answer_and_not_the_seat(seat: Seat, monke
     seat.brain.start((ask_for("bid"),), view_of(), seat)
     (given,) = seat.answers(1)
     assert isinstance(given, Answer)
-    assert given.fault == "unparseable"
+    assert given.fault == "failed"
     assert "ink" in (given.note or "")
     monkeypatch.undo()
     seat.brain.start((ask_for("bid"),), view_of(), seat)

@@ -122,6 +122,45 @@ def test_when_the_input_has_ended_every_question_gets_its_default_at_once(tmp_pa
     assert {each.content.target for each in own if each.kind == "vote"} <= {None}
 
 
+def test_a_blank_statement_is_a_silence_on_the_screen_and_in_the_record(tmp_path: Path) -> None:
+    script = Script()
+
+    def mute(asked: str, shown: str) -> str:
+        return {"bid": "10", "statement": "  "}.get(asked) or script(asked, shown)
+
+    with seated(mute) as paper:
+        (proof,) = play_many(tmp_path, [3], [PERSON, *[OTHERS] * 7], config_for("Villager"))
+
+    assert proof.verified, proof.problems
+    statements = [each for each in answers_of(proof, "Ada") if each.kind == "speak"]
+    assert statements
+    assert {(each.outcome, each.content, each.note) for each in statements} == {
+        ("defaulted", None, "a blank statement")
+    }
+    events = [each.event for each in proof.records]
+    silences = [event for event in events if event.type == "silence" and event.seat == "Ada"]
+    assert len(silences) == len(statements)
+    assert not [each for each in events if each.type == "statement" and (each.speaker, each.phase) == ("Ada", "debate")]
+    assert paper.text.count("That counts as silence.") == len(statements)
+    assert "you have the floor and say nothing." in paper.text
+    assert "You say" not in paper.text
+
+
+@pytest.mark.parametrize("typed", ["\u200b", "\u2060 \ufeff", "\x1b[A"])
+def test_a_statement_of_nothing_that_can_be_seen_is_as_told(tmp_path: Path, typed: str) -> None:
+    script = Script()
+
+    def mute(asked: str, shown: str) -> str:
+        return {"bid": "10", "statement": typed}.get(asked) or script(asked, shown)
+
+    with seated(mute) as paper:
+        (proof,) = play_many(tmp_path, [3], [PERSON, *[OTHERS] * 7], config_for("Villager"))
+    statements = [each for each in answers_of(proof, "Ada") if each.kind == "speak"]
+    assert statements
+    assert {each.content for each in statements} == {None}
+    assert paper.text.count("That counts as silence.") == len(statements)
+
+
 def test_the_terminal_is_free_again_after_a_game(tmp_path: Path) -> None:
     with seated(Script()):
         play_many(tmp_path, [8], [PERSON, *[OTHERS] * 7], config_for("Villager"))

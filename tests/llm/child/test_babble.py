@@ -1,0 +1,195 @@
+"""Children that print more than their answers: told once, noted, and never taken for an answer while one may come."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import pytest
+
+from players.child import ChildBrain
+from tests.llm.child.table import ask, bid_of, command, farewells_said, sit
+from tests.whole.house import play_many
+from wolfbus.config import GameConfig
+from wolfbus.messages.content import Bid
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch):
+    monkeypatch.setattr("players.child.process.MOMENT", 0.2)
+    # what must come within the grace is there at once; what must wait for its end need not wait long
+    monkeypatch.setattr("players.child.brain.GRACE", 0.3)
+    yield
+    farewells_said()
+
+
+@pytest.fixture
+def brain_of(tmp_path):
+    """Makes brains whose child runs some code, and closes them."""
+    made: list[ChildBrain] = []
+
+    def make(code: str) -> ChildBrain:
+        made.append(ChildBrain(command(tmp_path, code), tmp_path / "logs"))
+        return made[-1]
+
+    yield make
+    for brain in made:
+        brain.close()
+
+
+CHATTY = """
+    print("Agent 7 of 9, version 2", flush=True)
+    for each in asks():
+        print("thinking...", flush=True)
+        say(id=each["id"], bid=each["turn"], text="So it is.", target=(each.get("legal") or [None])[0],
+            deceptive=False, confidence=0.5, suspicion=0.5)
+        print("done: [1, 2]", flush=True)
+"""
+
+
+def test_an_agent_with_ids_that_also_chats_loses_no_answer_of_a_game(tmp_path, caplog):
+    spec = "exec:" + command(tmp_path, CHATTY)
+    (proof,) = play_many(tmp_path, [5], (spec, *("scripted",) * 7), GameConfig(max_rounds=2))
+    assert proof.verified, proof.problems
+    seat = next(seat.name for seat in proof.records[0].event.seats if seat.brain == spec)
+    answered = [each.event for each in proof.records if each.event.type == "answered" and each.event.seat == seat]
+    assert len(answered) > 10
+    assert {each.outcome for each in answered} == {"accepted"}
+    assert all("thinking..." in each.note or "Agent 7" in each.note or "done" in each.note for each in answered)
+    told = [each.getMessage() for each in caplog.records if "no answer" in each.getMessage()]
+    assert len(told) == 1
+    assert told[0].startswith(f"{seat}: exec:")
+    assert told[0].endswith(' printed "Agent 7 of 9, version 2", which is no answer')
+
+
+def test_a_banner_before_the_first_reply_costs_nothing_even_without_ids(brain_of):
+    brain = brain_of("""
+        print("Loading 3 models {fast} ...", flush=True)
+        os.write(1, b"\\xff\\xfe\\n")
+        for each in asks(): say(bid=each["turn"])
+    """)
+    view = sit()
+    answer = brain.answer(ask(1), view)
+    assert answer.content == Bid(bid=1)
+    assert answer.note == 'it printed "Loading 3 models {fast} ..." and 1 more line, which is no answer'
+    second = brain.answer(ask(2), view)
+    assert (second.content, second.note) == (Bid(bid=2), None)
+
+
+def test_an_agent_started_again_may_print_its_banner_again(brain_of):
+    brain = brain_of("""
+        print("Hello, I am agent 5", flush=True)
+        say(bid=next(asks())["turn"])
+    """)
+    view, answers = sit(), []
+    for number in (1, 2):
+        answers.append(brain.answer(ask(number), view))
+        brain._process._popen.wait(30)
+    assert [answer.content for answer in answers] == [Bid(bid=1), Bid(bid=2)]
+    assert "exited with code 0" in answers[1].note
+    assert "agent 5" in answers[1].note
+
+
+def test_an_agent_with_ids_is_waited_for_until_the_deadline(brain_of):
+    brain = brain_of("""
+        everything = asks()
+        say(id=next(everything)["id"], bid=1)
+        second = next(everything)
+        print("thinking of 4", flush=True)
+        print(json.dumps({"level": "info", "message": "still thinking"}), flush=True)
+        print('I might say {"bid": 9}', flush=True)
+        third = next(everything)
+        say(id=second["id"], bid=2)
+        say(id=third["id"], bid=3)
+    """)
+    view = sit(0.5)
+    assert bid_of(brain, sit()) == 1
+    began = time.monotonic()
+    assert brain.answer(ask(2, deadline=0.5), view) is None
+    assert time.monotonic() - began >= 0.5
+    answer = brain.answer(ask(3), sit())
+    assert answer.content == Bid(bid=3)
+    assert '"thinking of 4" and 2 more lines' in answer.note
+    assert "1 line was passed over" in answer.note
+
+
+@pytest.mark.parametrize("written", ["json.dumps", "repr"])
+def test_a_broken_line_that_names_its_request_is_its_answer(brain_of, written):
+    brain = brain_of(f"""
+        everything = asks()
+        say(id=next(everything)["id"], bid=1)
+        for each in everything: print("Well, {{'bid': 4, 'id': " + {written}(each["id"]), flush=True)
+    """)
+    assert bid_of(brain, sit()) == 1
+    answer = brain.answer(ask(2), sit())
+    assert (answer.content, answer.reading) == (Bid(bid=4), "repaired")
+
+
+def test_a_stray_line_without_ids_gets_a_short_grace(brain_of):
+    brain = brain_of("""
+        for each in asks():
+            if each["turn"] > 1: os.write(1, b"thinking...\\nof 3 things\\n")
+            say(bid=each["turn"])
+    """)
+    view = sit()
+    assert [bid_of(brain, view, number) for number in (1, 2, 3)] == [1, 2, 3]
+    assert brain.answer(ask(4), view).note == 'it printed "thinking..." and 1 more line, which is no answer'
+
+
+def test_a_stray_line_that_nothing_follows_closes_its_request_after_the_grace(brain_of, caplog):
+    brain = brain_of("""
+        for each in asks():
+            if each["turn"] == 2: print("I pass", flush=True)
+            else: say(bid=each["turn"])
+    """)
+    view = sit()
+    assert bid_of(brain, view) == 1
+    began = time.monotonic()
+    answer = brain.answer(ask(2), view)
+    assert 0.3 <= time.monotonic() - began < 20
+    assert (answer.content, answer.fault, answer.raw) == (None, "unparseable", "I pass")
+    assert bid_of(brain, view, 3) == 3
+    (told,) = [each for each in caplog.records if each.levelno == logging.WARNING]
+    assert 'printed "I pass", which is no answer' in told.getMessage()
+
+
+def test_words_that_can_be_read_still_count_when_nothing_follows_them(brain_of):
+    brain = brain_of("""
+        everything = asks()
+        next(everything)
+        say(bid=1)
+        next(everything)
+        print("4", flush=True)
+        next(everything)
+        print("5", flush=True)
+    """)
+    view = sit()
+    assert [bid_of(brain, view, number) for number in (1, 2, 3)] == [1, 4, 5]
+
+
+def test_last_words_that_are_no_answer_do_not_hide_how_a_child_ended(brain_of):
+    brain = brain_of("""
+        everything = asks()
+        next(everything)
+        say(bid=1)
+        next(everything)
+        print("giving up", flush=True)
+        sys.exit(3)
+    """)
+    view = sit()
+    assert bid_of(brain, view) == 1
+    answer = brain.answer(ask(2), view)
+    assert answer.fault == "failed"
+    assert "exited with code 3" in answer.note
+    assert 'it printed "giving up"' in answer.note
+
+
+def test_what_is_printed_is_shown_without_what_a_terminal_would_obey(brain_of, caplog):
+    brain = brain_of("""
+        os.write(1, b"\\x1b[2J\\x1b[31mred" + b"x" * 500 + b"\\n")
+        for each in asks(): say(id=each["id"], bid=1)
+    """)
+    answer = brain.answer(ask(), sit())
+    assert answer.content == Bid(bid=1)
+    assert len(answer.note) < 120
+    assert "\x1b" not in answer.note + caplog.text

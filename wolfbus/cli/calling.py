@@ -1,0 +1,120 @@
+"""How language models are called: the options that several commands take, and the venue that they open."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from players.llm.settings import Model
+    from players.venue import Venue
+
+
+def _not_below_zero(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not value >= 0:
+        raise click.BadParameter(f"{value} is below 0", param=option)
+    return value
+
+
+def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how language models are called; they come as keywords, fit for `open_venue`."""
+    options = (
+        click.option(
+            "--budget", type=float, callback=_not_below_zero, metavar="USD", help="Stop before model calls cost more."
+        ),
+        click.option(
+            "--budget-tokens",
+            type=int,
+            callback=_not_below_zero,
+            metavar="N",
+            help="Stop before calls use more tokens.",
+        ),
+        click.option(
+            "--cassette",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Keep model replies in DIR, and do not ask again what it answers.",
+        ),
+        click.option(
+            "--replay-cassette",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Take model replies from DIR instead of calling.",
+        ),
+        click.option(
+            "--probe/--no-probe", default=True, help="Ask each model something small before the game. [default: probe]"
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@contextlib.contextmanager
+def open_venue(
+    brains: Sequence[str],
+    models: Mapping[str, Model],
+    *,
+    budget: float | None = None,
+    budget_tokens: int | None = None,
+    cassette: Path | None = None,
+    replay_cassette: Path | None = None,
+    probe: bool = True,
+    logs: Path | None = None,
+) -> Iterator[Venue]:
+    """Open what the brains of this process share, with each brain checked and each model probed.
+
+    Raises:
+        ConfigError: a brain that cannot be made, or options that do not go together.
+        PlayerError: a model that does not answer.
+        CassetteError: a cassette that cannot be opened.
+    """
+    from players.spec import check
+    from players.venue import Venue
+
+    if cassette is not None and replay_cassette is not None:
+        raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
+    spending = tape = None
+    if budget is not None or budget_tokens is not None:
+        from players.llm.budget import Budget
+
+        spending = Budget(budget, budget_tokens)
+    if cassette is not None:
+        from players.llm.cassette import Cassette
+
+        tape = Cassette.record(cassette)
+    elif replay_cassette is not None:
+        from players.llm.cassette import Cassette
+
+        tape = Cassette.play(replay_cassette)
+    with Venue(models, spending, tape, logs) as venue:
+        check(brains, venue)
+        if spending is not None:
+            spending.check(venue.models_of(brains))
+        if tape is not None and cassette is not None and len(tape):
+            replies = f"{len(tape)} replies"
+            click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
+        venue.check(brains)
+        if probe:
+            with _told_if_slow(venue.models_of(brains)):
+                venue.probe(brains)
+        yield venue
+
+
+@contextlib.contextmanager
+def _told_if_slow(models: Sequence[Model]) -> Iterator[None]:
+    names = ", ".join(model.model for model in models)
+    notice = threading.Timer(
+        2.0, click.echo, (f"wolfbus: waiting for {names} to answer a first small question",), {"err": True}
+    )
+    notice.daemon = True
+    notice.start()
+    try:
+        yield
+    finally:
+        notice.cancel()
