@@ -104,6 +104,7 @@ class Run:
         return sum(len(game.rows.statements) for game in self.games if game.rows)
 
     def debate_turns(self) -> int:
+        """Return how many turns of debate there were in all games, silent ones included."""
         return sum(
             (event.type == "statement" and event.phase == "debate") or event.type == "silence"
             for event in self.events()

@@ -213,7 +213,8 @@ def _report(
         return
     click.echo(render(result), nl=False)
     won = {"villagers": "the villagers win", "werewolves": "the Werewolves win", None: "nobody wins"}[ended.winner]
-    click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {ended.rounds} round{'' if ended.rounds == 1 else 's'} "
+    rounds = f"{ended.rounds} round{'' if ended.rounds == 1 else 's'}"
+    click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {rounds} "
                f"({ended.reason.replace('_', ' ')}).")  # fmt: skip
     for line in accounts.lines() if accounts is not None else ():
         click.echo(f"Calls  {line}")
