@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from wolfbus.printable import cut_middle, told_apart
+
 WIDTH: Final = 100
 """Columns that no line exceeds."""
 UNDEFINED: Final = "-"
@@ -60,26 +62,12 @@ def shortened(text: str, longest: int) -> str:
 
     Names of brains and models often differ at their ends only.
     """
-    ascii_text = plain(text)
-    if len(ascii_text) <= longest:
-        return ascii_text
-    tail = (longest - 3) * 3 // 5
-    return f"{ascii_text[: longest - 3 - tail]}...{ascii_text[len(ascii_text) - tail :]}"
+    return cut_middle(plain(text), longest, "...")
 
 
 def distinct(names: Iterable[str], longest: int) -> dict[str, str]:
     """Return names as `shortened` to `longest` characters; those that this makes equal are numbered in their order."""
-    shown: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        cut, number = shortened(name, longest), 1
-        while cut in taken:
-            number += 1
-            mark = f" #{number}"
-            cut = shortened(name, longest - len(mark)) + mark
-        taken.add(cut)
-        shown[name] = cut
-    return shown
+    return told_apart(names, longest, shortened)
 
 
 def percent(value: float | None, signed: bool = False) -> str:

@@ -17,6 +17,7 @@ from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT
 from wolfbus.messages.delivery import Ask, Public, SeatPart
+from wolfbus.printable import storable
 from wolfbus.view import SeatView
 
 logger = logging.getLogger(__name__)
@@ -201,7 +202,7 @@ class Pen:
 
 def printable_note(error: BaseException) -> str:
     """Return an error's text as one line that any terminal takes."""
-    line = " ".join(str(error).split()).encode("utf-8", "replace").decode()
+    line = storable(" ".join(str(error).split()))
     return "".join(character for character in line if character.isprintable())
 
 
@@ -236,7 +237,7 @@ def reply_to(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None =
     for name in ("thought", "raw", "fault", "note"):
         value = getattr(answer, name)
         if value is not None:
-            reply[name] = value if value.isascii() else _whole_characters(value)
+            reply[name] = storable(value)
     beside = len(answer.raw or "") + len(answer.thought or "")
     if limit is not None and 4 * beside > limit and len(pack(reply)) > limit:
         _cut(reply, limit)
@@ -250,11 +251,6 @@ def _cut(reply: dict[str, object], limit: int) -> None:
         over = len(pack(reply)) - limit
         if over > 0 and isinstance(reply.get(name), str):
             reply[name] = _shortened(str(reply[name]), over)
-
-
-def _whole_characters(text: str) -> str:
-    """Return `text` with U+FFFD for halves of characters: a text that was cut off may end in one."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _shortened(text: str, over: int) -> str:

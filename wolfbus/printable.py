@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from typing import Final
 
 STATEMENT_SHOWN: Final = 600
@@ -31,6 +32,57 @@ _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 def spoken(text: str, limit: int = STATEMENT_SHOWN) -> str:
     """Return a statement fit to print, and words that say so where nothing of it can be."""
     return printable(text, limit) or "(nothing that can be printed)"
+
+
+def storable(text: str) -> str:
+    """Return `text` with "?" for lone surrogates, which no file or stream can hold; a text that was cut off within a
+    character may end in one.
+    """
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def name_of(name: str | None) -> str:
+    """Return a player's name fit to print; "nobody" for None."""
+    return "nobody" if name is None else printable(name, NAME_SHOWN) or "?"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 vote", "2 votes"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def cut_middle(text: str, limit: int, mark: str = "…") -> str:
+    """Return `text` with `mark` for its middle if it is longer than `limit`.
+
+    That is for names of brains and models, which often differ at their ends only.
+    """
+    if len(text) <= limit:
+        return text
+    kept = limit - len(mark)
+    tail = kept * 3 // 5
+    return f"{text[: kept - tail]}{mark}{text[len(text) - tail :]}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return `text` fit to print, at most `limit` characters, its middle cut out if it is longer."""
+    return cut_middle(printable(text, max(1, len(text))), limit)
+
+
+def told_apart(names: Iterable[str], limit: int, shorten: Callable[[str, int], str] = shortened) -> dict[str, str]:
+    """Return names as `shorten` makes them of `limit` characters; those that this makes equal are numbered in their
+    order.
+    """
+    shown: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in dict.fromkeys(names):
+        cut, number = shorten(name, limit), 1
+        while cut in taken:
+            number += 1
+            mark = f" #{number}"
+            cut = shorten(name, limit - len(mark)) + mark
+        taken.add(cut)
+        shown[name] = cut
+    return shown
 
 
 def printable(text: str, limit: int = STATEMENT_SHOWN) -> str:

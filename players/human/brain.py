@@ -18,10 +18,10 @@ from players.human.screen import Screen
 from players.human.still import still
 from players.human.table import table_in_words
 from players.human.typed import Typo, answer_of
-from players.human.wording import COUNTS_AS, content_in_words, counted
+from players.human.wording import COUNTS_AS, content_in_words
 from wolfbus.errors import PlayerError
 from wolfbus.messages.delivery import Ask
-from wolfbus.printable import printable
+from wolfbus.printable import counted, printable
 from wolfbus.rules import rules_text
 from wolfbus.view import SeatView
 

@@ -9,16 +9,14 @@ from players.human.wording import (
     NOUNS,
     WHOLE,
     content_in_words,
-    counted,
     judgement_in_words,
-    name_of,
     names_of,
     who,
 )
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.delivery import PublicFact, Whispered
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
-from wolfbus.printable import printable, spoken
+from wolfbus.printable import counted, name_of, printable, spoken
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import ROLES, Ending, Winner
 

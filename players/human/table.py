@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from players.human.wording import name_of, who
+from players.human.wording import who
 from wolfbus.messages.base import SeatName
+from wolfbus.printable import name_of
 from wolfbus.view import SeatView
 
 _GONE = {"night": "killed at night", "exile": "exiled"}

@@ -7,7 +7,7 @@ from typing import Final
 
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.printable import NAME_SHOWN, STATEMENT_SHOWN, printable, spoken
+from wolfbus.printable import STATEMENT_SHOWN, name_of, printable, spoken
 from wolfbus.view import OwnJudgement, SeatView
 from wolfbus.vocabulary import Kind
 
@@ -40,11 +40,6 @@ NOUNS: Final[dict[Kind, str]] = {
 }
 
 
-def name_of(name: SeatName | None) -> str:
-    """Return a player's name fit to print; "nobody" for None."""
-    return "nobody" if name is None else printable(name, NAME_SHOWN) or "?"
-
-
 def names_of(names: Iterable[SeatName | None]) -> str:
     """Return names as a list; "nobody" for none."""
     return ", ".join(name_of(name) for name in names) or "nobody"
@@ -53,11 +48,6 @@ def names_of(names: Iterable[SeatName | None]) -> str:
 def who(view: SeatView, name: SeatName) -> str:
     """Return "you" for the person's own seat, else the name."""
     return "you" if name == view.me else name_of(name)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return "1 vote", "2 votes"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def seconds_in_words(seconds: float) -> str:

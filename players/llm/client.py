@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from players.llm.keys import NO_KEY, OPENAI_URL, quiet_client_logs, redacted, without_key
 from players.llm.retry import Failure, trouble_of, wait_wanted
 from players.llm.wire import ErrorInside, NotAReply, Reply, message_of, read_reply
-from wolfbus.printable import printable
+from wolfbus.printable import printable, storable
 
 if TYPE_CHECKING:
     import httpx2
@@ -136,8 +136,7 @@ class Client:
     def _cleaned(self, words: str) -> str:
         # a server that is not to be trusted may hand our headers back as the model's words; and a reply that was cut
         # off within a character may end in half of it, which no file or stream can hold
-        words = without_key(words, self._key)
-        return words if words.isascii() else words.encode("utf-8", "replace").decode()
+        return storable(without_key(words, self._key))
 
     def _said_of_key(self) -> str:
         if self._key is not None:

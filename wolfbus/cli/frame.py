@@ -12,15 +12,13 @@ from wolfbus.cli.panels import FAINT, STRONG, Lines, beside, chronicle, fit, lin
 from wolfbus.cli.transcript import transcript
 from wolfbus.cli.wording import (
     ASKED_FOR,
-    counted,
     ending_in_words,
     expense_in_words,
-    name_of,
     names_of,
     rejections_in_words,
     stop_in_words,
 )
-from wolfbus.printable import printable
+from wolfbus.printable import counted, name_of, printable
 from wolfbus.state import GameState
 
 _GAP: Final = 3

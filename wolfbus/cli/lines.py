@@ -25,7 +25,7 @@ from wolfbus.messages.events import (
     Stopped,
     Tally,
 )
-from wolfbus.printable import NOTE_SHOWN, printable, spoken
+from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken
 from wolfbus.record.line import Recorded
 from wolfbus.state import GameState
 from wolfbus.utterance import Utterance
@@ -70,7 +70,7 @@ class Failures:
         parts = [f"{count} × {self._words[sort] or 'no reason given'}" for sort, count in sorts[:_TOLD]]
         if left := sum(count for _, count in sorts[_TOLD:]):
             parts.append(f"{left} of other sorts")
-        calls = wording.counted(sum(self._counts.values()), "model call")
+        calls = counted(sum(self._counts.values()), "model call")
         return f"{calls} without a reply: {'; '.join(parts)}"
 
 
@@ -165,5 +165,5 @@ class PlainLines:
 
     def _assessment(self, statement: Utterance) -> str:
         # the reasons of a vote are all published before the first of them is assessed
-        whose = "" if statement.phase == "debate" else f"{wording.name_of(statement.speaker)} · "
+        whose = "" if statement.phase == "debate" else f"{name_of(statement.speaker)} · "
         return f"  {whose}{wording.assessment_in_words(statement)}"

@@ -8,7 +8,7 @@ from typing import Final
 
 from wolfbus.audience import Herald
 from wolfbus.cli import wording
-from wolfbus.cli.wording import name_of, names_of
+from wolfbus.cli.wording import names_of
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
@@ -23,7 +23,7 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
-from wolfbus.printable import NOTE_SHOWN, printable, spoken
+from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.state import TEXT_KEPT, GameState, Moment, Night
 from wolfbus.utterance import Utterance
@@ -70,11 +70,11 @@ def _standing(state: GameState) -> str:
         where = f"round {state.round}, debate, turn {state.turn} of {state.config.debate_turns}"
     else:
         where = f"round {state.round}, {state.phase}" if state.phase else "before the first night"
-    return f"{where} · {len(state.living)} of {len(state.seats)} alive · {wording.counted(state.events, 'event')}"
+    return f"{where} · {len(state.living)} of {len(state.seats)} alive · {counted(state.events, 'event')}"
 
 
 def _state_players(state: GameState) -> Iterator[str]:
-    brains = wording.told_apart((seat.brain for seat in state.seats.values()), 40)
+    brains = told_apart((seat.brain for seat in state.seats.values()), 40)
     for name, seat in state.seats.items():
         gone = state.left.get(name)
         if gone is not None:

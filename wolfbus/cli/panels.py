@@ -14,10 +14,10 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from wolfbus.cli.wording import name_of, names_of, voices
+from wolfbus.cli.wording import names_of, voices
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Tally
-from wolfbus.printable import printable
+from wolfbus.printable import name_of, printable
 from wolfbus.state import GameState, Night
 from wolfbus.vocabulary import Role, team_of
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wolfbus.cli.wording import counted, expense_in_words, name_of, shortened, told_apart
+from wolfbus.cli.wording import expense_in_words
 from wolfbus.errors import ConfigError
 from wolfbus.expense import Expense, sort_of
 from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
-from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.requests import RequestNames

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from wolfbus.cli.wording import counted
 from wolfbus.errors import RecordError, RulesError
-from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines, read_record
 

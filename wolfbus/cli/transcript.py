@@ -22,10 +22,10 @@ from wolfbus.cli.panels import (
     section,
     team_style,
 )
-from wolfbus.cli.wording import claims_in_words, label_in_words, name_of
+from wolfbus.cli.wording import claims_in_words, label_in_words
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import NightOutcome, Silence, Tally
-from wolfbus.printable import spoken
+from wolfbus.printable import name_of, spoken
 from wolfbus.state import GameState, Moment
 from wolfbus.utterance import Utterance
 

@@ -24,7 +24,7 @@ from wolfbus.messages.events import (
     Stopped,
     Tally,
 )
-from wolfbus.printable import NAME_SHOWN, NOTE_SHOWN, printable
+from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened
 from wolfbus.state import GameState
 from wolfbus.utterance import OwnLabel, Utterance
 from wolfbus.vocabulary import Ending, Kind, Outcome, Winner
@@ -55,46 +55,12 @@ ASKED_FOR: Final[dict[Kind, str]] = {
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("accepted", "defaulted", "timed_out", "declined")
 
 
-def name_of(name: SeatName | None) -> str:
-    """Return a player's name fit to print; "nobody" for None."""
-    return "nobody" if name is None else printable(name, NAME_SHOWN) or "?"
-
-
 def names_of(names: Iterable[SeatName]) -> str:
     """Return names as a list in words: "Ada, Hugo and Mona"; "nobody" for none."""
     shown = [name_of(name) for name in names]
     if len(shown) < 2:
         return shown[0] if shown else "nobody"
     return ", ".join(shown[:-1]) + f" and {shown[-1]}"
-
-
-def shortened(text: str, limit: int) -> str:
-    """Return `text` fit to print, at most `limit` characters; what is longer is cut in the middle, for names of brains
-    and models often differ at their ends only.
-    """
-    shown = printable(text, max(1, len(text)))
-    if len(shown) <= limit:
-        return shown
-    tail = (limit - 1) * 3 // 5
-    return f"{shown[: limit - 1 - tail]}…{shown[len(shown) - tail :]}"
-
-
-def told_apart(names: Iterable[str], limit: int) -> dict[str, str]:
-    """Return names as `shortened` to `limit` characters; those that this makes equal are numbered in their order."""
-    shown: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        cut, number = shortened(name, limit), 1
-        while cut in shown.values():
-            number += 1
-            mark = f" #{number}"
-            cut = shortened(name, limit - len(mark)) + mark
-        shown[name] = cut
-    return shown
-
-
-def counted(number: int, noun: str) -> str:
-    """Return "1 vote", "2 votes"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def who(state: GameState, name: SeatName) -> str:

@@ -7,34 +7,16 @@ import time
 
 import pytest
 
-from players.child import ChildBrain
-from tests.llm.child.table import ask, bid_of, command, farewells_said, sit
+from tests.llm.child.table import ask, bid_of, command, sit
 from tests.whole.house import play_many
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Bid
 
 
 @pytest.fixture(autouse=True)
-def _hasty(monkeypatch):
-    monkeypatch.setattr("players.child.process.MOMENT", 0.2)
+def _short_grace(monkeypatch):
     # what must come within the grace is there at once; what must wait for its end need not wait long
     monkeypatch.setattr("players.child.brain.GRACE", 0.3)
-    yield
-    farewells_said()
-
-
-@pytest.fixture
-def brain_of(tmp_path):
-    """Makes brains whose child runs some code, and closes them."""
-    made: list[ChildBrain] = []
-
-    def make(code: str) -> ChildBrain:
-        made.append(ChildBrain(command(tmp_path, code), tmp_path / "logs"))
-        return made[-1]
-
-    yield make
-    for brain in made:
-        brain.close()
 
 
 CHATTY = """

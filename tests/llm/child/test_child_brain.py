@@ -22,27 +22,6 @@ from wolfbus.messages.content import Ballot, Bid, Speech
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(autouse=True)
-def _hasty_farewells(monkeypatch):
-    monkeypatch.setattr("players.child.process.MOMENT", 0.2)
-    yield
-    farewells_said()
-
-
-@pytest.fixture
-def brain_of(tmp_path):
-    """Makes brains whose child runs some code, and closes them."""
-    made: list[ChildBrain] = []
-
-    def make(code: str) -> ChildBrain:
-        made.append(ChildBrain(command(tmp_path, code), tmp_path / "logs"))
-        return made[-1]
-
-    yield make
-    for brain in made:
-        brain.close()
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [("", "no command"), ("   ", "no command"), ("no-such-program x", "'no-such-program'"), ("cat 'x", "no closing")],

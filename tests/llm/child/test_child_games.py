@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.llm.child.table import command, farewells_said
+from tests.llm.child.table import command
 from tests.whole.house import HASTY, outcomes, play_many
 from wolfbus.config import GameConfig
 
@@ -33,13 +33,6 @@ BAD = {
         while True: signal.pause()
     """,
 }
-
-
-@pytest.fixture(autouse=True)
-def _hasty_farewells(monkeypatch):
-    monkeypatch.setattr("players.child.process.MOMENT", 0.1)
-    yield
-    farewells_said()
 
 
 @pytest.mark.parametrize("name", BAD)
