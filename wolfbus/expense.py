@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from wolfbus.messages.calls import Call
 from wolfbus.vocabulary import KINDS, Kind
 
-_FREE: Final = re.compile(
-    r"\S+(?:: (?:429\b|connection refused|no host of that name|no connection\b)| asked to be left alone)"
-)
-"""How the line of an attempt begins that no server has worked on, so that it took no tokens."""
 _NAMED: Final = 3
 """Kinds that the name of a sort of call spells out."""
 
@@ -38,9 +33,7 @@ def is_free(call: Call) -> bool:
     """Return whether no server can have charged for a call: it was played from a cassette, never sent, or every attempt
     was turned away (429) or found no server.
     """
-    if call.cassette or not call.attempts:
-        return True
-    return call.error is not None and all(_FREE.match(line) for line in (*call.failures, call.error))
+    return call.cassette or not call.attempts or not call.charged
 
 
 @dataclass(slots=True)

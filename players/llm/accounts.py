@@ -60,17 +60,13 @@ class Accounts:
         self._models: dict[str, _Sum] = {}
         self._purposes: dict[tuple[str, Purpose], _Sum] = {}
 
-    def add(
-        self, model: str, purpose: Purpose, completion: Completion, *, from_cassette: bool = False, charged: bool = True
-    ) -> None:
+    def add(self, model: str, purpose: Purpose, completion: Completion) -> None:
         """Count one call.
 
         Args:
             model: the model, as the server was told.
             purpose: what the call was for.
             completion: what came of it; its `cost_usd` is taken as it stands.
-            from_cassette: whether no server was asked, because a cassette held the reply.
-            charged: whether a server may have done work for it; not if it was never sent, or was only turned away.
         """
         with self._lock:
             for total in (
@@ -78,7 +74,7 @@ class Accounts:
                 self._models.setdefault(model, _Sum()),
                 self._purposes.setdefault((model, purpose), _Sum()),
             ):
-                total.add(completion, probe=purpose == "probe", from_cassette=from_cassette, charged=charged)
+                total.add(completion, probe=purpose == "probe")
 
     def summary(self) -> dict[str, Any]:
         """Return all sums for JSON: ``total``, and ``models`` by name, each with its ``purposes``.
@@ -123,21 +119,21 @@ class _Sum:
         self.queue = self.longest_queue = 0.0
         self.latency = _Sample()
 
-    def add(self, completion: Completion, *, probe: bool, from_cassette: bool, charged: bool) -> None:
+    def add(self, completion: Completion, *, probe: bool) -> None:
         failed = completion.error is not None or completion.timed_out
         self.calls += 1
         self.probes += probe
         self.attempts += completion.attempts
         self.failed += failed
         self.timed_out += completion.timed_out
-        self.from_cassette += from_cassette
+        self.from_cassette += completion.cassette
         self.queue += completion.queue_s
         self.longest_queue = max(self.longest_queue, completion.queue_s)
         if not failed:
             self.latency.add(completion.latency_s)
-        worked = charged and completion.attempts > 0
+        worked = completion.charged and completion.attempts > 0
         self._add_tokens(completion, worked=worked)
-        if not from_cassette:
+        if not completion.cassette:
             self._add_cost(completion, worked=worked)
 
     def _add_tokens(self, completion: Completion, *, worked: bool) -> None:

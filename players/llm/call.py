@@ -84,6 +84,8 @@ class Completion:
         url: the server's base URL; None if none was asked.
         served: what the server says of the model that replied: name, and fingerprint behind a blank.
         failures: what the attempts before the last one failed of, a line each, without any secret.
+        charged: whether a server may have done, and charged for, work on it; not if it was only turned away, or found
+            no server.
         cassette: whether it was played from a cassette.
     """
 
@@ -104,4 +106,5 @@ class Completion:
     url: str | None = None
     served: str | None = None
     failures: tuple[str, ...] = ()
+    charged: bool = True
     cassette: bool = False

@@ -315,6 +315,7 @@ class Calling:
             parameters=self._parameters,
             url=self._server.url if self._attempts else None,
             failures=tuple(self._failures),
+            charged=self.charged,
         )
 
 

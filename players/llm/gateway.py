@@ -94,7 +94,7 @@ class Gateway:
         """
         try:
             if self._cassette is not None and (found := self._cassette.find(question)) is not None:
-                self.accounts.add(question.model.model, question.purpose, found, from_cassette=True)
+                self.accounts.add(question.model.model, question.purpose, found)
                 return found
             completion = await self._ask(question)
             return completion if self._cassette is None else self._cassette.keep(question, completion)
@@ -146,20 +146,20 @@ class Gateway:
         try:
             completion = await calling.run()
         except asyncio.CancelledError:
-            self._count(question, calling.ended("cancelled"), calling)
+            self._count(question, calling.ended("cancelled"))
             raise
         except WolfError as error:
             # attempts before this one may have been answered, and charged
-            ended = self._count(question, calling.ended(str(error)), calling)
+            ended = self._count(question, calling.ended(str(error)))
             if isinstance(error, BudgetSpent | CassetteError | ConfigError):
                 self._end(error)
             return ended
-        return self._count(question, completion, calling)
+        return self._count(question, completion)
 
-    def _count(self, question: Question, completion: Completion, calling: Calling) -> Completion:
+    def _count(self, question: Question, completion: Completion) -> Completion:
         model = question.model
         completion = replace(completion, cost_usd=cost_of(model.price, completion))
-        self.accounts.add(model.model, question.purpose, completion, charged=calling.charged)
+        self.accounts.add(model.model, question.purpose, completion)
         return completion
 
     @property

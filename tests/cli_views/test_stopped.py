@@ -97,10 +97,21 @@ def test_only_calls_that_a_server_may_have_worked_on_lack_tokens():
         call(name, **unknown),
         call(name, **unknown, cassette=True),
         call(name, **lost, attempts=0, error="the circuit is open"),
-        call(name, **lost, attempts=2, failures=("http://a: 429: slow",), error="http://a: 429: slow (2 attempts)"),
-        call(name, **lost, error="http://a: connection refused"),
         call(
-            name, **lost, failures=("http://a: 429",), error="http://a asked to be left alone for another 9 s, longer"
+            name,
+            **lost,
+            attempts=2,
+            failures=("http://a: 429: slow",),
+            error="http://a: 429: slow (2 attempts)",
+            charged=False,
+        ),
+        call(name, **lost, error="http://a: connection refused", charged=False),
+        call(
+            name,
+            **lost,
+            failures=("http://a: 429",),
+            error="http://a asked to be left alone for another 9 s, longer",
+            charged=False,
         ),
         call(name, **lost, attempts=2, failures=("http://a: 429",), error="http://a: no reply within 3 s (2 attempts)"),
     ]

@@ -25,7 +25,7 @@ _HEAD: Final = (
     *("tries", "failed", "queue", "latency", "tokens", "read", ""),
 )
 _RIGHT: Final = frozenset({"line", "time", "tries", "failed", "queue", "latency", "tokens"})
-_USUAL: Final[dict[str, Any]] = {"reask": False, "labels": False, "cassette": False, "failures": []}
+_USUAL: Final[dict[str, Any]] = {"reask": False, "labels": False, "charged": True, "cassette": False, "failures": []}
 """What JSON says of fields that a record leaves out where there is nothing to say."""
 
 

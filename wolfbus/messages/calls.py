@@ -80,6 +80,8 @@ class Call(Part):
     """Requests over the network that it took, failed ones included; 0 where none was made."""
     failures: Annotated[tuple[Short, ...], Field(max_length=32)] = Field(default=(), exclude_if=lambda f: not f)
     """What the attempts before the last one failed of, a line each."""
+    charged: bool = Field(default=True, exclude_if=lambda charged: charged)
+    """Whether a server may have charged for work on it: not if all attempts were turned away or found none."""
     queue_s: Seconds
     """Seconds it waited for its turn under the limits on calls."""
     latency_s: Seconds

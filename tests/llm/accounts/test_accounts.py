@@ -106,8 +106,8 @@ def test_a_cost_that_is_known_in_part_is_a_lower_bound() -> None:
 def test_replies_from_a_cassette_are_summed_told_apart_and_cost_nothing() -> None:
     accounts = Accounts()
     accounts.add("m", "bid", priced(reply(2_000_000, 0)))
-    accounts.add("m", "bid", reply(1_000_000, 0, attempts=0, cassette=True), from_cassette=True)
-    accounts.add("m", "bid", reply(None, None, attempts=0, cassette=True), from_cassette=True)
+    accounts.add("m", "bid", reply(1_000_000, 0, attempts=0, cassette=True))
+    accounts.add("m", "bid", reply(None, None, attempts=0, cassette=True))
     total = accounts.summary()["total"]
     assert (total["calls"], total["from_cassette"], total["prompt_tokens"]) == (3, 2, 3_000_000)
     assert (total["cost_usd"], total["cost_unknown"], total["tokens_unknown"]) == (0.3, 0, 0)
@@ -117,7 +117,7 @@ def test_replies_from_a_cassette_are_summed_told_apart_and_cost_nothing() -> Non
 
 def test_a_run_from_a_cassette_alone_says_nothing_of_money() -> None:
     accounts = Accounts()
-    accounts.add("m", "bid", reply(100, 5, attempts=0, cassette=True), from_cassette=True)
+    accounts.add("m", "bid", reply(100, 5, attempts=0, cassette=True))
     assert accounts.lines() == [
         "m: 1 call (1 from the cassette), 100 prompt tokens, 5 completion tokens, median 0.8 s, p95 0.8 s"
     ]
@@ -126,8 +126,8 @@ def test_a_run_from_a_cassette_alone_says_nothing_of_money() -> None:
 def test_a_call_that_no_server_worked_on_is_not_uncounted() -> None:
     accounts = Accounts()
     accounts.add("m", "bid", priced(reply(1_000_000, 0)))
-    accounts.add("m", "bid", Completion(error="waited and was never sent", timed_out=True), charged=False)
-    accounts.add("m", "bid", Completion(error="429", attempts=9), charged=False)
+    accounts.add("m", "bid", Completion(error="waited and was never sent", timed_out=True, charged=False))
+    accounts.add("m", "bid", Completion(error="429", attempts=9, charged=False))
     total = accounts.summary()["total"]
     assert (total["tokens_unknown"], total["cost_unknown"], total["failed"]) == (0, 0, 2)
     assert "completion tokens, $0.15, " in accounts.lines()[0]

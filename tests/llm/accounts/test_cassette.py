@@ -108,7 +108,7 @@ def test_anything_recorded_comes_back_equal(calls: dict[tuple[str, str], Complet
             assert cassette.find(each) == played(came)
 
 
-OF_ITS_RECORDING = {"cost_usd", "url", "failures", "cassette"}
+OF_ITS_RECORDING = {"cost_usd", "url", "failures", "charged", "cassette"}
 
 
 def test_all_of_a_completion_but_what_is_of_its_recording_alone_is_kept() -> None:
