@@ -70,3 +70,8 @@ def brain_seed(seed: str, seat: str) -> str:
     one has 128 bits; a number like 7 has not, and is for players that do not try.
     """
     return hashlib.sha256(f"{seed}|brain|{seat}".encode()).hexdigest()
+
+
+def game_seed(seed: str, number: int) -> str:
+    """Return the seed of a session's game `number`, from 1: the session's own first, then 128 drawn bits."""
+    return seed if number == 1 else f"{draw(seed, 'game', n=number) >> 128:032x}"

@@ -11,6 +11,8 @@
     │   ├── BusDown           no connection within the time allowed
     │   ├── StaleWriter       another incarnation already writes this stream
     │   ├── Fenced            another moderator owns this record
+    │   ├── HouseHeld         another moderator holds the house's lease
+    │   ├── NotAllowed        the bus does not let this user do that
     │   └── StreamLost        a stream no longer holds what its reader had read
     ├── RecordError           a record that cannot be read, written, or is not what it claims to be
     └── PlayerError           a brain that cannot be built or that failed
@@ -53,6 +55,24 @@ class StaleWriter(BusError):  # noqa: N818
 
 class Fenced(BusError):  # noqa: N818
     """Another moderator owns the record: this one must step down."""
+
+
+class HouseHeld(BusError):  # noqa: N818
+    """Another moderator holds the house, and its lease has not run out.
+
+    Attributes:
+        holder: who.
+        left_s: seconds until its lease runs out unless it is renewed.
+    """
+
+    def __init__(self, message: str, holder: str = "", left_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.holder = holder
+        self.left_s = left_s
+
+
+class NotAllowed(BusError):  # noqa: N818
+    """The bus does not let this user do that: the credentials are for something else."""
 
 
 class StreamLost(BusError):  # noqa: N818

@@ -66,6 +66,21 @@ class Commit:
     cursors: Mapping[str, str] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who moderates a house.
+
+    Attributes:
+        holder: who claimed it last, "" if nobody did.
+        epoch: under which epoch, 0 if nobody did.
+        left_s: seconds until its lease runs out, by the bus's own clock; 0 where it has, was released, or never was.
+    """
+
+    holder: str
+    epoch: int
+    left_s: float
+
+
 class Reader(Protocol):
     """A reading session with cursors and, on Redis, a connection of its own.
 
@@ -136,11 +151,33 @@ class Bus(Protocol):
         that have ids of their own may, when repeated, post twice.
         """
 
-    def claim(self, house: str, holder: str) -> int:
-        """Take ownership of a house: store `holder` and return a new owner epoch, higher than every one before."""
+    def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
+        """Take ownership of a house: store `holder` and return a new owner epoch, higher than every one before.
 
-    def holder(self, house: str) -> str:
-        """Return who claimed a house last, "" if nobody did."""
+        Args:
+            house: its name.
+            holder: who takes it; a name that no other process uses.
+            lease_s: seconds during which nobody else may claim it, unless `renew` prolongs them; 0 for no lease.
+
+        Raises:
+            HouseHeld: another holder's lease has not run out.
+        """
+
+    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+        """Prolong the lease: it now ends `lease_s` seconds from now, by the bus's own clock.
+
+        Raises:
+            Fenced: `epoch` is not the current one: somebody else owns the house, or the bus lost its data.
+        """
+
+    def release(self, house: str, epoch: int) -> None:
+        """End the lease, so that another may claim the house at once; does nothing if `epoch` is not current."""
+
+    def owner(self, house: str) -> Owner:
+        """Return who owns a house."""
+
+    def houses(self) -> list[str]:
+        """Return the names of all houses that were ever claimed here, sorted."""
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
@@ -160,8 +197,20 @@ class Bus(Protocol):
         To trim up to a reader's cursor, pass the cursor: the entry it stands on stays, and proves that nothing is lost.
         """
 
-    def drop(self, house: str, game: str) -> None:
-        """Remove a game's record, table and head (after export). Mailboxes are left alone."""
+    def cap(self, stream: str, keep: int) -> int:
+        """Drop the oldest entries so that at most `keep` are left; returns how many went.
+
+        A reader that had not read them gets StreamLost.
+        """
+
+    def length(self, stream: str) -> int:
+        """Return how many entries a stream holds, 0 if there is none."""
+
+    def expire(self, house: str, game: str, after_s: float) -> None:
+        """Forget a game's head now and its record and table `after_s` seconds from now; 0 for now.
+
+        For games that are over and exported: no step can be committed to them any more. Mailboxes are left alone.
+        """
 
     def reader(self) -> Reader:
         """Open a reading session."""

@@ -56,3 +56,13 @@ def owner(house: str) -> str:
 def cursors(house: str) -> str:
     """Return the hash of stream name to durable cursor."""
     return house_key(house, "cursors")
+
+
+def tickets(house: str) -> str:
+    """Return the set of names that hold a ticket; it exists only where nobody else may join."""
+    return house_key(house, "tickets")
+
+
+def live(house: str) -> str:
+    """Return the stream of rolling metrics, from analytics."""
+    return house_key(house, "live")

@@ -26,6 +26,9 @@ ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 GameId: TypeAlias = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
 """A game's id: letters, digits, dot, dash and underscore; it stands in stream and file names."""
 
+Source: TypeAlias = Annotated[str, Field(max_length=64)]
+"""Id of a message on its sender's out stream; it tells a moderator that comes back what it has recorded already."""
+
 Audience: TypeAlias = Literal["everybody", "researchers"] | tuple[SeatName, ...]
 """Who may know an event: everybody, the named seats, or those who read records only."""
 

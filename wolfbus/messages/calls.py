@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from wolfbus.messages.base import GameId, Part, SeatName, Version, Whole
+from wolfbus.messages.base import GameId, Part, SeatName, Source, Version, Whole
 from wolfbus.vocabulary import Kind
 
 Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -47,6 +47,8 @@ class Segment(PromptText):
     type: Literal["segment"] = "segment"
     segment: Hash
     """What names it: SHA-256 of the hash before (64 hex digits or nothing), its role, a line end, and its text."""
+    source: Source | None = None
+    """Id of the message that brought it, on its sender's stream."""
 
 
 class Call(Part):

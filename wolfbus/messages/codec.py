@@ -13,6 +13,7 @@ from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.delivery import Delivery, TableNews
 from wolfbus.messages.events import AnyEvent
+from wolfbus.messages.house import FromAgent, News, ToAgent
 from wolfbus.messages.replies import AnyReply
 
 M = TypeVar("M")
@@ -23,6 +24,9 @@ DELIVERIES: Final[TypeAdapter[Delivery]] = TypeAdapter(Delivery)
 NEWS: Final[TypeAdapter[TableNews]] = TypeAdapter(TableNews)
 SEGMENTS: Final[TypeAdapter[Segments]] = TypeAdapter(Segments)
 CALLED: Final[TypeAdapter[Called]] = TypeAdapter(Called)
+FROM_AGENT: Final[TypeAdapter[FromAgent]] = TypeAdapter(FromAgent)
+TO_AGENT: Final[TypeAdapter[ToAgent]] = TypeAdapter(ToAgent)
+HOUSE_NEWS: Final[TypeAdapter[News]] = TypeAdapter(News)
 
 _local = threading.local()
 

@@ -125,11 +125,15 @@ class SeatPart(Part):
 
 
 class Delivery(Part):
-    """One step of a game, as far as one agent's seats may know it."""
+    """One step of a game, as far as one agent's seats may know it; or, as a `catch_up`, all steps so far.
+
+    A `catch_up` comes when an agent has joined: everything its seats may know, from the first fact on, and the requests
+    that are open. Facts and requests in it may be known already.
+    """
 
     v: Version = 1
     """Version of the protocol."""
-    type: Literal["delivery"] = "delivery"
+    type: Literal["delivery", "catch_up"] = "delivery"
     game: GameId
     """The game's id."""
     facts: tuple[Public, ...] = ()

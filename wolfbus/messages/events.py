@@ -7,7 +7,7 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 from pydantic import Field
 
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import GameId, Part, SeatName, Whole
+from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole
 from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.claims import ScoredClaim
 from wolfbus.messages.content import (
@@ -339,6 +339,8 @@ class Rejected(Part):
     """Bytes of the message."""
     note: str
     """What was wrong with it, in one line."""
+    source: Source | None = None
+    """Id of the message on its sender's stream."""
 
 
 class Stopped(Part):

@@ -1,0 +1,199 @@
+"""Messages of the house rather than of a game: how agents join and leave, and what games there are.
+
+An agent's messages stand on its out stream and the moderator's in its mailbox, like replies and deliveries, with an
+empty game beside them. News of games stand on the house's ``games`` stream, for the moderator itself and analytics.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from wolfbus.messages.base import ID_PATTERN, GameId, Part, Version, Whole
+from wolfbus.vocabulary import Kind
+
+AgentName: TypeAlias = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
+"""An agent's name, unique in its house; it stands in stream names: letters, digits, dot, dash and underscore."""
+
+Instance: TypeAlias = Annotated[str, Field(min_length=1, max_length=64)]
+"""Names one start of an agent's process; fresh on every start, and whenever the agent wants to be caught up."""
+
+OneLine: TypeAlias = Annotated[str, Field(max_length=300)]
+
+SEATS_AT_MOST: Final = 100_000
+
+
+class Join(Part):
+    """An agent is here. Said when it starts, every few seconds from then on, and whenever the roll is called.
+
+    A new `instance` makes the moderator send a welcome, and a `catch_up` for every game in which the agent has seats.
+    """
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["join"] = "join"
+    agent: AgentName
+    """Its name: that of the stream this stands on."""
+    instance: Instance
+    """Which start of it this is."""
+    version: OneLine
+    """Its own name and version in words, as in ``my-agent 1.2``."""
+    service: Literal["player", "analytics"] = "player"
+    """What it does: plays seats, or keeps records."""
+    seats: Annotated[int, Field(ge=0, le=SEATS_AT_MOST)] = 1
+    """How many seats it can play at a time, over all games; 0 for none now: games begun are played to their end."""
+    places: tuple[Annotated[int, Field(ge=1, le=16)], ...] = ()
+    """Seats it asks for, counted from 1 in seating order; it is then seated in no others. Empty: any."""
+    brain: OneLine
+    """What answers, such as ``scripted`` or ``llm:MODEL``; it stands in the record and is part of the digest."""
+    in_house: bool = False
+    """Whether the moderator's own operator runs it: its brain then gets a seed of its own."""
+    declines: tuple[Kind, ...] = ()
+    """Kinds of request it does not answer; they are never put to it."""
+    seen: str | None = None
+    """Id of the last message of its mailbox that it has dealt with; what is older may be dropped."""
+
+
+class Leave(Part):
+    """An agent goes. Its seats stay its own: it may come back and be caught up."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["leave"] = "leave"
+    agent: AgentName
+    """Its name."""
+    instance: Instance
+    """Which start of it this is."""
+    reason: OneLine = ""
+    """Why, for the log."""
+
+
+class Archived(Part):
+    """Analytics has a game's record on disk, or can say why it has not."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["archived"] = "archived"
+    game: GameId
+    """The game's id."""
+    lines: Whole
+    """Lines of the record that are safe."""
+    hash: str
+    """Seal of the last of them, "" for none."""
+    error: OneLine | None = None
+    """Why the record could not be kept or proved; None if all is well."""
+
+
+class Welcome(Part):
+    """The moderator has taken note of an agent."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["welcome"] = "welcome"
+    house: str
+    """The house's name."""
+    agent: AgentName
+    """The agent's name."""
+    instance: Instance
+    """The start of it that is welcome."""
+    again_s: float
+    """How often the agent should say `join`, in seconds; three times as long without a word counts as gone."""
+
+
+class Refused(Part):
+    """The moderator does not take an agent."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["refused"] = "refused"
+    instance: Instance
+    """The start of it that is refused."""
+    reason: OneLine
+    """Why, in one line."""
+
+
+class RollCall(Part):
+    """A moderator that has just come asks who is here: say `join` now."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["roll_call"] = "roll_call"
+
+
+class Goodbye(Part):
+    """The house closes: nothing more will be asked. Agents may go."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["goodbye"] = "goodbye"
+    reason: OneLine
+    """Why, in one line."""
+
+
+class HouseOpened(Part):
+    """A session of games begins; what stood before it on the stream belongs to earlier ones."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["house_opened"] = "house_opened"
+    session: str
+    """Names the session."""
+
+
+class GameOpened(Part):
+    """A game begins; its record is on the house's record stream of that name."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["game_opened"] = "game_opened"
+    game: GameId
+    """The game's id."""
+    number: Whole
+    """Games of a session count from 1."""
+
+
+class GameClosed(Part):
+    """A game's record is complete: nothing will be added."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["game_closed"] = "game_closed"
+    game: GameId
+    """The game's id."""
+    number: Whole
+    """Games of a session count from 1."""
+    outcome: Literal["ended", "stopped", "failed"]
+    """Whether it ended by the rules, was broken off, or could not go on."""
+    lines: Whole
+    """Lines of the record."""
+    hash: str
+    """Seal of the last one."""
+    reason: OneLine = ""
+    """Why it was broken off or could not go on."""
+
+
+class HouseClosed(Part):
+    """The session is over; the services of the house leave."""
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["house_closed"] = "house_closed"
+    session: str
+    """Names the session."""
+    games: Whole
+    """Games that were begun in it."""
+    failed: Whole
+    """How many of them did not end by the rules, or could not be archived."""
+    reason: OneLine = ""
+    """Why it closed."""
+
+
+FromAgent: TypeAlias = Annotated[Join | Leave | Archived, Field(discriminator="type")]
+"""What agents and analytics tell the moderator, beside replies and reports."""
+
+ToAgent: TypeAlias = Annotated[Welcome | Refused | RollCall | Goodbye, Field(discriminator="type")]
+"""What the moderator tells agents, beside deliveries."""
+
+News: TypeAlias = Annotated[HouseOpened | GameOpened | GameClosed | HouseClosed, Field(discriminator="type")]
+"""What stands on the ``games`` stream."""
