@@ -50,7 +50,15 @@ class BusDown(BusError):  # noqa: N818 - the names below are states of the bus, 
 
 
 class StaleWriter(BusError):  # noqa: N818
-    """A newer incarnation of this participant already writes the stream."""
+    """A newer incarnation of this participant already writes the stream.
+
+    Attributes:
+        stream: its name.
+    """
+
+    def __init__(self, message: str, stream: str = "") -> None:
+        super().__init__(message)
+        self.stream = stream
 
 
 class Fenced(BusError):  # noqa: N818
@@ -72,11 +80,27 @@ class HouseHeld(BusError):  # noqa: N818
 
 
 class NotAllowed(BusError):  # noqa: N818
-    """The bus does not let this user do that: the credentials are for something else."""
+    """The bus does not let this user do that: the credentials are for something else.
+
+    Attributes:
+        stream: the stream that was not to be written, "" where it was no append.
+    """
+
+    def __init__(self, message: str, stream: str = "") -> None:
+        super().__init__(message)
+        self.stream = stream
 
 
 class StreamLost(BusError):  # noqa: N818
-    """A stream no longer reaches back to, or no longer holds, what its reader had read."""
+    """A stream no longer reaches back to, or no longer holds, what its reader had read.
+
+    Attributes:
+        stream: its name.
+    """
+
+    def __init__(self, message: str, stream: str = "") -> None:
+        super().__init__(message)
+        self.stream = stream
 
 
 class RecordError(WolfError):

@@ -22,7 +22,7 @@ from tests.bus.parts import (
     step,
     whole,
 )
-from wolfbus.bus import Bus, Commit, streams
+from wolfbus.bus import Bus, Commit, Entry, streams
 from wolfbus.errors import BusError, Fenced
 
 
@@ -254,6 +254,50 @@ def test_every_claim_gives_a_higher_epoch(bus: Bus, place: Place) -> None:
         1,
         3,
     ]
+
+
+def house_step(*posts: tuple[str, Entry], epoch: int = 1, cursors: dict[str, str] | None = None) -> Commit:
+    return Commit(HOUSE, "", epoch, "", "", (), posts, cursors)
+
+
+def test_a_step_of_the_house_itself_has_posts_and_cursors_only(owned: Bus) -> None:
+    news = streams.games(HOUSE)
+    one_landing(owned.commit([house_step((news, entry()), (IN_ANN, entry()), cursors={"out": "5-6"})]))
+    one_landing(owned.commit([house_step(cursors={"out": "7-8"})]))
+    assert ids(owned.entries(news)) == ids(owned.entries(IN_ANN)) == ["1-0"]
+    assert owned.cursors(HOUSE) == {"out": "7-8"}
+    assert owned.head(HOUSE, "") == ""
+    assert owned.entries(streams.record(HOUSE, "")) == []
+
+
+def test_a_step_of_the_house_under_an_older_epoch_is_fenced(owned: Bus, place: Place) -> None:
+    place.open().claim(HOUSE, "usurper")
+    before = everything(owned)
+    (result,) = owned.commit([house_step((IN_ANN, entry()), cursors={"out": "5-6"})])
+    assert isinstance(result, Fenced)
+    assert "house house: epoch 1 is not the current one" in str(result)
+    assert everything(owned) == before
+
+
+def test_steps_of_the_house_stop_nobody_and_are_stopped_by_nobody(owned: Bus) -> None:
+    wrong = house_step((streams.owner(HOUSE), entry()))
+    fine = house_step((IN_ANN, entry()))
+    results = owned.commit([wrong, fine, step(1, posts=()), step(7), fine, step(2), fine, step(1, game="other")])
+    kinds = [BusError, None, None, Fenced, None, Fenced, None, None]
+    assert [type(result) if result is not None else None for result in results] == kinds
+    assert len(owned.entries(IN_ANN)) == 4
+
+
+@pytest.mark.parametrize(
+    "commit",
+    [replace(step(1), game=""), replace(house_step(), head=head(1)), replace(house_step(), expected=head(1))],
+)
+def test_a_step_of_the_house_with_a_record_is_refused(owned: Bus, commit: Commit) -> None:
+    before = everything(owned)
+    (result,) = owned.commit([commit])
+    assert isinstance(result, BusError)
+    assert not isinstance(result, Fenced)
+    assert everything(owned) == before
 
 
 def test_committing_nothing_answers_nothing(bus: Bus) -> None:

@@ -144,6 +144,33 @@ def test_a_lost_stream_is_told_and_the_others_go_on(bus: Bus) -> None:
     assert errors.empty()
 
 
+def test_who_follows_a_stream_may_hear_of_its_loss_and_follow_it_anew(bus: Bus) -> None:
+    news: News = queue.Queue()
+    losses: queue.Queue[tuple[StreamLost, str]] = queue.Queue()
+    bus.append(OUT, entries(2))
+
+    def lost(error: StreamLost) -> None:
+        losses.put((error, threading.current_thread().name))
+        reader.follow(error.stream, lambda *more: news.put(more))
+
+    with BusReader(bus, nobody, "the-reader") as reader:
+        reader.follow(OUT, lambda *more: news.put(more), after="5000-0", lost=lost)
+        error, thread = losses.get(timeout=SOON_S)
+        assert (error.stream, thread) == (OUT, "the-reader")
+        assert collect(news, 2) == entries(2)
+    assert losses.empty()
+
+
+def test_a_loss_nobody_waits_for_any_more_goes_to_the_reader(bus: Bus) -> None:
+    errors: Errors = queue.Queue()
+    with BusReader(bus, errors.put) as reader:
+        reader.follow(OUT, lambda *more: None, lost=nobody)
+        reader.follow(OUT, lambda *more: None, after="5000-0")
+        error = errors.get(timeout=SOON_S)
+        assert isinstance(error, StreamLost)
+        assert error.stream == OUT
+
+
 def test_closing_a_reader_is_quick_also_from_a_callback(bus: Bus, place: Place) -> None:
     called = threading.Event()
 
@@ -243,7 +270,9 @@ def test_a_failed_append_is_told_and_others_land(bus: Bus) -> None:
     with BusWriter(bus, errors.put) as writer:
         writer.append(OUT, entry("1000-1"))
         writer.append(IN_ANN, entry("1-1"))
-    assert isinstance(errors.get_nowait(), StaleWriter)
+    error = errors.get_nowait()
+    assert isinstance(error, StaleWriter)
+    assert error.stream == OUT
     assert errors.empty()
     assert ids(bus.entries(IN_ANN)) == ["1-1"]
 

@@ -216,7 +216,7 @@ def test_a_stream_that_vanishes_is_noticed_and_the_others_go_on(bus: Bus) -> Non
     reader.follow(RECORD)
     reader.follow(OUT)
     read_all(reader, 2)
-    bus.drop(HOUSE, GAME)
+    bus.expire(HOUSE, GAME, 0)
     with pytest.raises(StreamLost, match="record:game-1 was read up to 2-0"):
         reader.read(0.05)
     bus.append(OUT, entries(1))
@@ -229,7 +229,7 @@ def test_a_vanished_and_rewritten_stream_is_noticed(bus: Bus) -> None:
     reader = bus.reader()
     reader.follow(RECORD)
     read_all(reader, 2)
-    bus.drop(HOUSE, GAME)
+    bus.expire(HOUSE, GAME, 0)
     one_landing(bus.commit([step(1)]))
     with pytest.raises(StreamLost, match="ends at 1-0"):
         reader.read(0.05)

@@ -29,7 +29,7 @@ from tests.bus.parts import (
     whole,
 )
 from wolfbus.bus import Bus, open_bus, streams
-from wolfbus.errors import BusDown, BusError, StaleWriter
+from wolfbus.errors import BusDown, BusError, NotAllowed, StaleWriter
 from wolfbus.testing.redis_server import RedisServer
 
 
@@ -65,13 +65,14 @@ def test_a_seat_is_told_what_it_may_not_do(seat: Bus) -> None:
         lambda: seat.claim(HOUSE, "ann"),
         lambda: seat.trim(OUT, "1-0"),
     ):
-        with pytest.raises(BusError, match="this Redis user may not do that"):
+        with pytest.raises(NotAllowed, match="this Redis user may not do that"):
             act()
     (result,) = seat.commit([step(1)])
+    assert isinstance(result, NotAllowed)
     assert "may not do that" in str(result)
 
 
-def test_a_seat_that_may_not_unblock_is_still_woken_at_once(
+def test_a_seat_that_may_not_unblock_is_woken_at_once_without_trying(
     seat: Bus, redis_bus: Bus, redis_server: RedisServer
 ) -> None:
     reader = seat.reader()
@@ -87,12 +88,13 @@ def test_a_seat_that_may_not_unblock_is_still_woken_at_once(
         assert time.monotonic() - started < 1
     redis_bus.append(IN_ANN, entries(1, start=4))
     assert reader.read(SOON_S) == [(IN_ANN, entries(1, start=4))]
+    assert redis_server.command("ACL", "LOG") == b"*0\r\n"
 
 
 def test_a_reader_without_the_right_to_read_is_told(seat: Bus) -> None:
     reader = seat.reader()
     reader.follow(IN_BOB)
-    with pytest.raises(BusError, match="may not do that"):
+    with pytest.raises(NotAllowed, match="may not do that"):
         reader.read(SOON_S)
 
 

@@ -1,14 +1,28 @@
-"""Posting, looking up, trimming and dropping."""
+"""Posting, looking up, shortening and expiring."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.bus.conftest import Place
-from tests.bus.parts import GAME, HOUSE, IN_ANN, OUT, RECORD, TABLE, entries, entry, head, ids, one_landing, step
+from tests.bus.conftest import Place, wait_until
+from tests.bus.parts import (
+    GAME,
+    HOUSE,
+    IN_ANN,
+    OUT,
+    RECORD,
+    TABLE,
+    entries,
+    entry,
+    head,
+    ids,
+    message,
+    one_landing,
+    step,
+)
 from wolfbus.bus import Bus, streams
 from wolfbus.bus.ids import parse_id
-from wolfbus.errors import BusDown, BusError
+from wolfbus.errors import BusDown, BusError, StreamLost
 
 LOBBY = streams.lobby(HOUSE)
 
@@ -68,16 +82,93 @@ def test_the_head_of_an_unknown_game_is_empty(bus: Bus) -> None:
     assert bus.cursors(HOUSE) == {}
 
 
-def test_dropping_a_game_removes_its_record_table_and_head_only(bus: Bus) -> None:
+def test_a_cap_drops_the_oldest_and_says_how_many(bus: Bus) -> None:
+    bus.append(OUT, entries(10))
+    assert bus.cap(OUT, 10) == bus.cap(OUT, 11) == 0
+    assert bus.cap(OUT, 4) == 6
+    assert bus.cap(OUT, 4) == 0
+    assert bus.entries(OUT) == entries(4, start=7)
+    assert bus.cap(OUT, 0) == 4
+    assert bus.last_id(OUT) == "1000-10"
+    assert bus.cap("nowhere", 3) == 0
+
+
+def test_a_reader_behind_a_cap_is_told_and_one_that_had_read_is_not(bus: Bus) -> None:
+    bus.append(OUT, entries(6))
+    slow, quick = bus.reader(), bus.reader()
+    slow.follow(OUT, after="1000-1")
+    quick.follow(OUT, after="1000-4")
+    bus.cap(OUT, 2)
+    assert quick.read(0) == [(OUT, entries(2, start=5))]
+    with pytest.raises(StreamLost, match="begins at 1000-5") as caught:
+        slow.read(0)
+    assert caught.value.stream == OUT
+
+
+def test_a_stream_tells_its_length(bus: Bus) -> None:
+    assert bus.length(OUT) == 0
+    bus.append(OUT, entries(7))
+    assert bus.length(OUT) == 7
+    bus.trim(OUT, "1000-3")
+    assert bus.length(OUT) == 5
+
+
+def one_game(bus: Bus) -> None:
     bus.claim(HOUSE, "moderator")
     one_landing(bus.commit([step(1, posts=((TABLE, entry("1-0")), (IN_ANN, entry()))), step(1, game="other")]))
-    bus.drop(HOUSE, GAME)
-    bus.drop(HOUSE, GAME)
+
+
+def test_expiring_a_game_at_once_removes_its_record_table_and_head_only(bus: Bus) -> None:
+    one_game(bus)
+    for _ in range(2):
+        bus.expire(HOUSE, GAME, 0)
     assert bus.entries(RECORD) == bus.entries(TABLE) == []
     assert bus.last_id(RECORD) == "0-0"
     assert bus.head(HOUSE, GAME) == ""
     assert bus.head(HOUSE, "other") == head(1)
     assert len(bus.entries(IN_ANN)) == 2
+
+
+def test_an_expiring_game_can_be_read_until_its_time_but_not_be_gone_on_with(bus: Bus) -> None:
+    one_game(bus)
+    bus.expire(HOUSE, GAME, 60)
+    assert bus.head(HOUSE, GAME) == ""
+    assert bus.length(RECORD) == bus.length(TABLE) == 1
+    for late in (step(2), message(1), step(1, size=2)):
+        (result,) = bus.commit([late])
+        assert isinstance(result, BusError)
+    assert bus.length(RECORD) == 1
+    bus.expire(HOUSE, GAME, 0.02)
+    wait_until(lambda: bus.length(RECORD) == 0)
+    wait_until(lambda: bus.length(TABLE) == 0)
+    assert bus.head(HOUSE, "other") == head(1)
+
+
+def test_a_later_expiry_goes_before_an_earlier_one(bus: Bus) -> None:
+    one_game(bus)
+    bus.claim("probe", "a", 0.05)
+    bus.expire(HOUSE, GAME, 0.02)
+    bus.expire(HOUSE, GAME, 60)
+    wait_until(lambda: bus.owner("probe").left_s == 0)
+    assert bus.length(RECORD) == bus.length(TABLE) == 1
+
+
+def test_a_game_rewritten_after_its_expiry_stays(bus: Bus) -> None:
+    one_game(bus)
+    bus.claim("probe", "a", 0.05)
+    bus.expire(HOUSE, GAME, 0.02)
+    bus.expire(HOUSE, GAME, 0)
+    one_landing(bus.commit([step(1)]))
+    wait_until(lambda: bus.owner("probe").left_s == 0)
+    assert bus.length(RECORD) == 1
+
+
+def test_expiring_what_never_was_does_nothing(bus: Bus) -> None:
+    bus.expire(HOUSE, "never", 0)
+    bus.expire(HOUSE, "never", 60)
+    with pytest.raises(BusError, match="no number of seconds"):
+        bus.expire(HOUSE, "never", -1)
+    assert bus.length(streams.record(HOUSE, "never")) == 0
 
 
 def test_what_is_no_stream_is_named(bus: Bus) -> None:
@@ -89,6 +180,8 @@ def test_what_is_no_stream_is_named(bus: Bus) -> None:
         lambda: bus.entries(name),
         lambda: bus.last_id(name),
         lambda: bus.trim(name, "1-0"),
+        lambda: bus.cap(name, 1),
+        lambda: bus.length(name),
     ):
         with pytest.raises(BusError, match=r"wolf:\{house\}:owner"):
             act()
@@ -102,6 +195,13 @@ def test_a_closed_bus_is_down(bus: Bus) -> None:
         lambda: bus.post(LOBBY, entry()),
         lambda: bus.commit([step(1)]),
         lambda: bus.claim(HOUSE, "moderator"),
+        lambda: bus.renew(HOUSE, 1, 5),
+        lambda: bus.release(HOUSE, 1),
+        lambda: bus.owner(HOUSE),
+        bus.houses,
+        lambda: bus.cap(OUT, 1),
+        lambda: bus.length(OUT),
+        lambda: bus.expire(HOUSE, GAME, 0),
         lambda: bus.entries(OUT),
         lambda: bus.head(HOUSE, GAME),
         bus.reader,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wolfbus.bus.ids import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import record
-from wolfbus.errors import BusError, StaleWriter
+from wolfbus.errors import BusError, Fenced, HouseHeld, StaleWriter, StreamLost
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ def what_was_lost(cursor: Id, extent: Extent | None) -> str:
     return f"it was cut and now begins at {join_id(extent.first)}"
 
 
-def loss_line(stream: str, cursor: Id, lost: str) -> str:
-    """Return the line of a `StreamLost` error."""
-    return f"stream {stream} was read up to {join_id(cursor)}, but {lost}"
+def loss(stream: str, cursor: Id, lost: str) -> StreamLost:
+    """Return the error that tells a reader what its stream lost."""
+    return StreamLost(f"stream {stream} was read up to {join_id(cursor)}, but {lost}", stream)
 
 
 def ascending_ids(entries: Sequence[Entry]) -> list[Id]:
@@ -85,23 +86,49 @@ def had_landed(stream: str, entry: Entry, found: Entry | None, extent: Extent | 
     """
     if found is not None:
         if found != entry:
-            raise StaleWriter(f"stream {stream} already holds another entry under id {entry.id}")
+            raise StaleWriter(f"stream {stream} already holds another entry under id {entry.id}", stream)
         return
     entry_id = parse_id(entry.id)
     if extent is not None and extent.last[0] > entry_id[0]:
         raise StaleWriter(
             f"stream {stream} belongs to a newer incarnation: "
-            f"it ends at {join_id(extent.last)}, this writer is at {entry.id}"
+            f"it ends at {join_id(extent.last)}, this writer is at {entry.id}",
+            stream,
         )
     if extent is not None and extent.shortened and (extent.first is None or entry_id < extent.first):
         return
     raise BusError(f"stream {stream} has passed over id {entry.id}; an entry cannot be put in before newer ones")
 
 
+def house_held(house: str, holder: str, left_s: float) -> HouseHeld:
+    """Return the error that tells a claimant to wait."""
+    return HouseHeld(f"house {house} is held by {holder} for another {left_s:.1f} s", holder, left_s)
+
+
+def not_current(house: str, epoch: int, current: str) -> Fenced:
+    """Return the error that tells an owner it is owner no more; `current` is the epoch that is, "" for none."""
+    if not current:
+        return Fenced(f"house {house} has no owner any more: the bus lost its data (this moderator held epoch {epoch})")
+    return Fenced(f"epoch {epoch} is not the current one of house {house} ({current})")
+
+
+def milliseconds(seconds: float) -> int:
+    """Return a time in whole milliseconds, rounded up.
+
+    Raises:
+        BusError: it is negative or endless.
+    """
+    if not 0 <= seconds < math.inf:
+        raise BusError(f"{seconds} is no number of seconds from 0")
+    return math.ceil(seconds * 1000)
+
+
 def nonsense(commit: Commit) -> str:
     """Say why no bus could land this step, or "" if it makes sense in itself."""
     if bool(commit.record) == (commit.expected == commit.head):
         return "a step changes the head of its record exactly when it has record entries"
+    if not commit.game and (commit.record or commit.head):
+        return "a step of the house itself has no record"
     if commit.record:
         first = parse_id(commit.record[0].id)[0]
         if first < 1 or any(entry.id != f"{first + n}-0" for n, entry in enumerate(commit.record)):

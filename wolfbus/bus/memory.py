@@ -8,11 +8,11 @@ import weakref
 from collections.abc import Sequence
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import ascending_ids, had_landed
+from wolfbus.bus.checks import ascending_ids, had_landed, house_held, milliseconds, not_current
 from wolfbus.bus.ids import START, Id, join_id, parse_id
 from wolfbus.bus.memory_reader import MemoryReader
-from wolfbus.bus.memory_store import Store, StoreLedger, Stream, with_id
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.memory_store import Store, StoreLedger, with_id
+from wolfbus.bus.protocol import Commit, Entry, Owner
 from wolfbus.bus.steps import land
 from wolfbus.errors import BusDown, BusError
 
@@ -77,20 +77,54 @@ class MemoryBus:
         """Land each commit atomically, in order; see `Bus.commit`."""
         return land(commits, StoreLedger(self._store))
 
-    def claim(self, house: str, holder: str) -> int:
-        """Take ownership of a house; returns a new owner epoch, from 1."""
+    def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
+        """Take ownership of a house; returns a new owner epoch, from 1; see `Bus.claim`."""
+        until = _until(lease_s)
         store = self._store
         with store.lock:
-            epoch = int(store.hash(streams.owner(house)).get("epoch", "0")) + 1
-            store.set_field(streams.owner(house), "epoch", str(epoch))
-            store.set_field(streams.owner(house), "holder", holder)
-            return epoch
+            owner = self.owner(house)
+            if owner.left_s > 0 and owner.holder != holder:
+                raise house_held(house, owner.holder, owner.left_s)
+            name = streams.owner(house)
+            store.set_field(name, "epoch", str(owner.epoch + 1))
+            store.set_field(name, "holder", holder)
+            store.set_field(name, "until", until)
+            return owner.epoch + 1
 
-    def holder(self, house: str) -> str:
-        """Return who claimed a house last, "" if nobody did."""
+    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+        """Prolong the lease; see `Bus.renew`."""
+        until = _until(lease_s)
+        store = self._store
+        name = streams.owner(house)
+        with store.lock:
+            current = store.hash(name).get("epoch", "")
+            if current != str(epoch):
+                raise not_current(house, epoch, current)
+            store.set_field(name, "until", until)
+
+    def release(self, house: str, epoch: int) -> None:
+        """End the lease; does nothing if `epoch` is not current."""
+        store = self._store
+        name = streams.owner(house)
+        with store.lock:
+            if store.hash(name).get("epoch") == str(epoch):
+                store.set_field(name, "until", _until(0))
+
+    def owner(self, house: str) -> Owner:
+        """Return who owns a house."""
         store = self._store
         with store.lock:
-            return store.hash(streams.owner(house)).get("holder", "")
+            found = store.hash(streams.owner(house))
+            left_s = max(0.0, float(found.get("until", "0")) - time.monotonic())
+            return Owner(found.get("holder", ""), int(found.get("epoch", "0")), left_s)
+
+    def houses(self) -> list[str]:
+        """Return the names of all houses that were ever claimed here, sorted."""
+        before, after = streams.owner("*").split("*")
+        store = self._store
+        with store.lock:
+            names = [name for name in store.hashes if name.startswith(before) and name.endswith(after)]
+        return sorted(name.removeprefix(before).removesuffix(after) for name in names)
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
@@ -124,19 +158,40 @@ class MemoryBus:
         cut = parse_id(before)
         store = self._store
         with store.lock:
-            held: Stream | None = store.stream(stream)
-            gone = held.cut(cut) if held is not None else 0
-            if gone:
-                store.tell(stream)
-            return gone
+            return self._shorten(stream, cut)
 
-    def drop(self, house: str, game: str) -> None:
-        """Remove a game's record, table and head."""
+    def cap(self, stream: str, keep: int) -> int:
+        """Drop the oldest entries so that at most `keep` are left; returns how many went."""
+        store = self._store
+        with store.lock:
+            found = store.stream(stream)
+            if found is None or len(found.ids) <= max(keep, 0):
+                return 0
+            return self._shorten(stream, found.ids[-keep] if keep > 0 else (found.last[0], found.last[1] + 1))
+
+    def _shorten(self, stream: str, cut: Id) -> int:
+        store = self._store
+        found = store.stream(stream)
+        gone = found.cut(cut) if found is not None else 0
+        if gone:
+            store.tell(stream)
+        return gone
+
+    def length(self, stream: str) -> int:
+        """Return how many entries a stream holds, 0 if there is none."""
+        store = self._store
+        with store.lock:
+            found = store.stream(stream)
+            return len(found.ids) if found is not None else 0
+
+    def expire(self, house: str, game: str, after_s: float) -> None:
+        """Forget a game's head now and its record and table in `after_s` seconds; 0 for now."""
+        seconds = milliseconds(after_s) / 1000
         store = self._store
         with store.lock:
             store.hashes.get(streams.heads(house), {}).pop(game, None)
-            store.remove(streams.record(house, game))
-            store.remove(streams.table(house, game))
+            for name in (streams.record(house, game), streams.table(house, game)):
+                store.remove_in(name, seconds)
 
     def reader(self) -> MemoryReader:
         """Open a reading session."""
@@ -149,3 +204,9 @@ class MemoryBus:
         self._open_store = None
         for reader in list(self._readers):
             reader.close()
+
+
+def _until(lease_s: float) -> str:
+    """Return when a lease that begins now ends, by the process's monotonic clock; "0" for no lease."""
+    seconds = milliseconds(lease_s) / 1000
+    return repr(time.monotonic() + seconds) if seconds else "0"

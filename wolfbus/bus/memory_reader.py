@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 
-from wolfbus.bus.checks import loss_line, what_was_lost
+from wolfbus.bus.checks import loss, what_was_lost
 from wolfbus.bus.ids import Id, parse_id
 from wolfbus.bus.memory_store import Store
 from wolfbus.bus.protocol import Entry
-from wolfbus.errors import BusDown, StreamLost
+from wolfbus.errors import BusDown
 
 
 class MemoryReader:
@@ -66,9 +66,9 @@ class MemoryReader:
             stream = self._store.stream(name)
             lost = what_was_lost(self._cursors[name], stream.extent() if stream is not None else None)
             if lost:
-                line = loss_line(name, self._cursors[name], lost)
+                error = loss(name, self._cursors[name], lost)
                 self.unfollow(name)
-                raise StreamLost(line)
+                raise error
         found: list[tuple[str, list[Entry]]] = []
         for name in list(self._dirty):
             stream = self._store.stream(name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from typing import Protocol
 
 from wolfbus.bus import streams
@@ -80,6 +82,8 @@ class Store:
         self.streams: dict[str, Stream] = {}
         self.hashes: dict[str, dict[str, str]] = {}
         self.followers: dict[str, set[Follower]] = {}
+        self._due: list[tuple[float, str]] = []  # a heap; `_ends` says which of its pairs still hold
+        self._ends: dict[str, float] = {}
 
     def stream(self, name: str) -> Stream | None:
         """Return a stream, None if it does not exist.
@@ -89,6 +93,8 @@ class Store:
         """
         if name in self.hashes:
             raise BusError(f"{name} holds a hash, not a stream")
+        if self._due:
+            self._expire_due()
         return self.streams.get(name)
 
     def hash(self, name: str) -> dict[str, str]:
@@ -120,8 +126,24 @@ class Store:
 
     def remove(self, name: str) -> None:
         """Delete a stream and tell its followers."""
+        self._ends.pop(name, None)
         if self.streams.pop(name, None) is not None:
             self.tell(name)
+
+    def remove_in(self, name: str, seconds: float) -> None:
+        """Delete a stream when that time has passed and somebody looks at any stream; 0 for now."""
+        if seconds <= 0:
+            self.remove(name)
+        elif name in self.streams:
+            self._ends[name] = time.monotonic() + seconds
+            heappush(self._due, (self._ends[name], name))
+
+    def _expire_due(self) -> None:
+        now = time.monotonic()
+        while self._due and self._due[0][0] <= now:
+            end, name = heappop(self._due)
+            if self._ends.get(name) == end:
+                self.remove(name)
 
     def land(self, step: Commit) -> Verdict:
         """Land one step whole, or leave everything as it is."""

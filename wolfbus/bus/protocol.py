@@ -46,7 +46,8 @@ class Commit:
 
     Attributes:
         house: the house whose owner epoch is checked.
-        game: the game whose record head is checked.
+        game: the game whose record head is checked; "" for a step of the house itself, which has posts and cursors
+            only, both heads "", and neither waits for nor stops any other step.
         epoch: owner epoch this moderator holds.
         expected: record head (64 hex digits, "" before the first entry) this step was computed on.
         head: record head after this step. Equal to `expected` for a step without record entries.

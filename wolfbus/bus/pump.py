@@ -26,6 +26,9 @@ Done = Callable[[BusError | None], None]
 
 OnError = Callable[[BusError], None]
 
+Lost = Callable[[StreamLost], None]
+"""Called with the loss of one stream, which is followed no more."""
+
 READ_S = 60.0
 REST_S = 0.5
 """Pause after an error that may last."""
@@ -36,8 +39,9 @@ class BusReader:
 
     Args:
         bus: where to read.
-        on_error: called with `StreamLost` (the stream is followed no more), or with another `BusError`, after which
-            reading goes on by itself: `BusDown` comes once per patience while the bus is away.
+        on_error: called with `StreamLost` of a stream whose follower does not hear of it otherwise (the stream is
+            followed no more), or with another `BusError`, after which reading goes on by itself: `BusDown` comes once
+            per patience while the bus is away.
         name: name of the thread.
         forget: trim a stream behind what was handed out, where no other reader will ever want it.
     """
@@ -48,24 +52,30 @@ class BusReader:
         self._session = bus.reader()
         self._on_error = on_error
         self._deliver: dict[str, Deliver] = {}
+        self._lost: dict[str, Lost] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name)
 
-    def follow(self, stream: str, deliver: Deliver, after: str = "0-0") -> None:
+    def follow(self, stream: str, deliver: Deliver, after: str = "0-0", lost: Lost | None = None) -> None:
         """Hand entries of `stream` after id `after` to `deliver`, from the reading thread.
 
-        A stream already followed starts anew from `after`, with the new `deliver`; entries that were just being handed
-        out may still reach it.
+        If the stream loses what was not read yet, `lost` hears of it, from the same thread, instead of `on_error`; it
+        may follow the stream again. A stream already followed starts anew from `after`, with the new `deliver` and
+        `lost`; entries that were just being handed out may still reach it.
         """
         with self._lock:
             self._deliver[stream] = deliver
+            self._lost.pop(stream, None)
+            if lost is not None:
+                self._lost[stream] = lost
             self._session.follow(stream, after)
 
     def unfollow(self, stream: str) -> None:
         """Stop handing out entries of `stream`; unknown streams are ignored."""
         with self._lock:
             self._deliver.pop(stream, None)
+            self._lost.pop(stream, None)
             self._session.unfollow(stream)
 
     def start(self) -> Self:
@@ -93,9 +103,7 @@ class BusReader:
                 found = self._session.read(READ_S)
             except BusError as error:
                 if not self._closed.is_set():
-                    _call(self._on_error, error)
-                    if not isinstance(error, StreamLost):
-                        self._closed.wait(REST_S)
+                    self._tell(error)
                 continue
             except Exception:
                 logger.exception("reading from the bus failed")
@@ -108,6 +116,15 @@ class BusReader:
                     if self._forget:
                         _call(self._bus.trim, stream, entries[-1].id)
 
+    def _tell(self, error: BusError) -> None:
+        if not isinstance(error, StreamLost):
+            _call(self._on_error, error)
+            self._closed.wait(REST_S)
+            return
+        with self._lock:
+            lost = self._lost.get(error.stream)
+        _call(lost or self._on_error, error)
+
 
 class BusWriter:
     """Writes for a whole process: what queues up while one round trip is under way goes out with the next.
@@ -117,7 +134,8 @@ class BusWriter:
     Args:
         bus: where to write.
         on_error: called with the error of an append. After `BusDown` the entries stay queued and are tried again
-            (appending is safe to repeat); after any other error they are given up.
+            (appending is safe to repeat); after any other error they are given up. `StaleWriter` and `NotAllowed` name
+            the stream.
         name: name of the thread.
     """
 

@@ -26,7 +26,7 @@ def append(link: Link, stream: str, entries: Sequence[Entry]) -> None:
         for entry, reply in zip(batch, replies, strict=True):
             if isinstance(reply, ResponseError):
                 if "equal or smaller" not in str(reply):
-                    raise refusal(reply, f"stream {stream}") from reply
+                    raise refusal(reply, f"stream {stream}", stream) from reply
                 refused.append(entry)
         if refused:
             _look(link, stream, refused)
@@ -39,5 +39,5 @@ def _look(link: Link, stream: str, refused: Sequence[Entry]) -> None:
     reach = extent_of(stream, info)
     for entry, items in zip(refused, found, strict=True):
         if isinstance(items, ResponseError):
-            raise refusal(items, f"stream {stream}") from items
+            raise refusal(items, f"stream {stream}", stream) from items
         had_landed(stream, entry, entry_of(items[0]) if items else None, reach)

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wolfbus.bus import streams
+from wolfbus.bus.checks import milliseconds
 from wolfbus.bus.ids import join_id, parse_id
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.protocol import Commit, Entry, Owner
 from wolfbus.bus.redis_append import append
 from wolfbus.bus.redis_commit import RedisLedger
-from wolfbus.bus.redis_link import Link, ResponseError, refusal
+from wolfbus.bus.redis_link import Link, ResponseError, Word, refusal
 from wolfbus.bus.redis_links import Links
+from wolfbus.bus.redis_owner import RedisOwners
 from wolfbus.bus.redis_reader import SLICE_S, RedisReader
 from wolfbus.bus.redis_url import read_address
 from wolfbus.bus.redis_wire import entry_of, last_id, xadd
@@ -47,6 +49,7 @@ class RedisBus:
         self._slice_s = slice_s
         self._links = Links(address)
         self._ledger = RedisLedger(self._links)
+        self._owners = RedisOwners(self._links)
         self._readers: set[RedisReader] = set()
         self._links.run(_knock, min(OPENING_S, address.patience_s))
 
@@ -62,13 +65,25 @@ class RedisBus:
         """Land each commit atomically, in order; see `Bus.commit`."""
         return land(commits, self._ledger)
 
-    def claim(self, house: str, holder: str) -> int:
-        """Take ownership of a house; returns a new owner epoch, from 1. A break may use up epochs."""
-        return self._links.run(lambda link: _claim(link, house, holder))
+    def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
+        """Take ownership of a house; returns a new owner epoch, from 1; see `Bus.claim`. A break may use up epochs."""
+        return self._owners.claim(house, holder, lease_s)
 
-    def holder(self, house: str) -> str:
-        """Return who claimed a house last, "" if nobody did."""
-        return self._text(f"owner of house {house}", "HGET", streams.owner(house), "holder")
+    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+        """Prolong the lease; see `Bus.renew`."""
+        self._owners.renew(house, epoch, lease_s)
+
+    def release(self, house: str, epoch: int) -> None:
+        """End the lease; does nothing if `epoch` is not current."""
+        self._owners.release(house, epoch)
+
+    def owner(self, house: str) -> Owner:
+        """Return who owns a house."""
+        return self._owners.owner(house)
+
+    def houses(self) -> list[str]:
+        """Return the names of all houses that were ever claimed here, sorted; the user must be allowed to SCAN."""
+        return self._owners.houses()
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
@@ -95,20 +110,32 @@ class RedisBus:
 
     def trim(self, stream: str, before: str) -> int:
         """Drop entries older than id `before`; returns how many went (after a break perhaps fewer than did)."""
-        before = join_id(parse_id(before))
-        return int(
-            self._links.run(
-                lambda link: link.ask("XTRIM", stream, "MINID", "=", before, doing=f"stream {stream}")  # exact: no ~
-            )
-        )
+        return self._shorten(stream, "MINID", join_id(parse_id(before)))
 
-    def drop(self, house: str, game: str) -> None:
-        """Remove a game's record, table and head."""
-        doing = f"dropping game {game}"
+    def cap(self, stream: str, keep: int) -> int:
+        """Drop the oldest entries so that at most `keep` are left; returns how many went (see `trim`)."""
+        return self._shorten(stream, "MAXLEN", max(keep, 0))
+
+    def _shorten(self, stream: str, how: str, limit: str | int) -> int:
+        command = ("XTRIM", stream, how, "=", limit)  # exact: no ~
+        return int(self._links.run(lambda link: link.ask(*command, doing=f"stream {stream}")))
+
+    def length(self, stream: str) -> int:
+        """Return how many entries a stream holds, 0 if there is none."""
+        return int(self._links.run(lambda link: link.ask("XLEN", stream, doing=f"stream {stream}")))
+
+    def expire(self, house: str, game: str, after_s: float) -> None:
+        """Forget a game's head now and its record and table in `after_s` seconds; 0 for now."""
+        doing = f"expiring game {game} of house {house}"
+        after_ms = milliseconds(after_s)
+        names = (streams.record(house, game), streams.table(house, game))
+        commands: list[tuple[Word, ...]] = [("HDEL", streams.heads(house), game)]
+        commands += [("PEXPIRE", name, after_ms) if after_ms else ("DEL", name) for name in names]
 
         def work(link: Link) -> None:
-            link.ask("HDEL", streams.heads(house), game, doing=doing)
-            link.ask("DEL", streams.record(house, game), streams.table(house, game), doing=doing)
+            for reply in link.exchange(commands):
+                if isinstance(reply, ResponseError):
+                    raise refusal(reply, doing) from reply
 
         self._links.run(work)
 
@@ -132,13 +159,3 @@ class RedisBus:
 
 def _knock(link: Link) -> None:
     """Do nothing: a link that came about has shaken hands."""
-
-
-def _claim(link: Link, house: str, holder: str) -> int:
-    key = streams.owner(house)
-    replies = link.exchange([("MULTI",), ("HINCRBY", key, "epoch", 1), ("HSET", key, "holder", holder), ("EXEC",)])
-    results = [] if isinstance(replies[-1], ResponseError) else replies[-1]
-    for reply in (*replies, *results):
-        if isinstance(reply, ResponseError):
-            raise refusal(reply, f"claiming house {house} ({key})") from reply
-    return int(results[0])

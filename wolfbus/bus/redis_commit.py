@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from typing import cast
 
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.redis_link import Link, NoScriptError, ResponseError, Word, refusal
+from wolfbus.bus.redis_link import Link, ResponseError, Word, refusal
 from wolfbus.bus.redis_links import Links
+from wolfbus.bus.redis_script import Script
 from wolfbus.bus.redis_wire import find, head_of
 from wolfbus.bus.steps import Kind, Verdict
-from wolfbus.errors import BusError
+from wolfbus.errors import BusError, NotAllowed
 
 
 class RedisLedger:
@@ -24,8 +24,7 @@ class RedisLedger:
 
     def __init__(self, links: Links) -> None:
         self._links = links
-        self._script = resources.files("wolfbus.bus").joinpath("commit.lua").read_text("utf-8")
-        self._sha = ""
+        self._script = Script("commit")
 
     def send(self, steps: Sequence[Commit]) -> list[Verdict]:
         """Run the script for each step, all in one round trip."""
@@ -33,22 +32,10 @@ class RedisLedger:
 
     def _send(self, link: Link, steps: Sequence[Commit]) -> list[Verdict]:
         try:
-            return self._run(link, steps)
+            # Steps that landed and are sent again all the same, to a server that forgot the script, are recognised.
+            return [_verdict(reply) for reply in self._script.run(link, [_words(step) for step in steps])]
         except BusError as error:
-            return [Verdict("refused", str(error))] * len(steps)
-
-    def _run(self, link: Link, steps: Sequence[Commit]) -> list[Verdict]:
-        if not self._sha:
-            self._load(link)
-        replies = link.exchange([_command(self._sha, step) for step in steps])
-        if any(isinstance(reply, NoScriptError) for reply in replies):
-            # A restarted or flushed server. Steps that landed all the same are recognised when they come again.
-            self._load(link)
-            replies = link.exchange([_command(self._sha, step) for step in steps])
-        return [_verdict(reply) for reply in replies]
-
-    def _load(self, link: Link) -> None:
-        self._sha = link.ask("SCRIPT", "LOAD", self._script, doing="loading the commit script").decode()
+            return [_refused(error)] * len(steps)
 
     def head_at(self, house: str, game: str, entry_id: str) -> str:
         """Return the head that the step ending in a record entry brought about, "" if there is none."""
@@ -61,8 +48,8 @@ class RedisLedger:
         return self._links.run(lambda link: find(link, stream, entry_id))
 
 
-def _command(sha: str, step: Commit) -> list[Word]:
-    """Return the script's call; commit.lua says how its words are laid out."""
+def _words(step: Commit) -> list[Word]:
+    """Return the words of the script's call; commit.lua says how its words are laid out."""
     house = step.house
     keys = [
         streams.owner(house),
@@ -83,7 +70,7 @@ def _command(sha: str, step: Commit) -> list[Word]:
         first = int(step.record[0].id.partition("-")[0])
         ending = f"{first - 1}-0"
     cursors = step.cursors or {}
-    words: list[Word] = ["EVALSHA", sha, len(keys), *keys, step.game, step.epoch, step.expected, step.head, ending]
+    words: list[Word] = [len(keys), *keys, step.game, step.epoch, step.expected, step.head, ending]
     words += (len(step.record), len(step.posts), len(cursors))
     for entry in step.record:
         words += (entry.id, entry.type, entry.sender, entry.game, entry.number, entry.body)
@@ -95,6 +82,10 @@ def _command(sha: str, step: Commit) -> list[Word]:
 
 def _verdict(reply: object) -> Verdict:
     if isinstance(reply, ResponseError):
-        return Verdict("refused", str(refusal(reply, "Redis refused the step")))
+        return _refused(refusal(reply, "Redis refused the step"))
     kind, detail = cast("list[bytes]", reply)
     return Verdict(cast("Kind", kind.decode()), detail.decode(errors="replace"))
+
+
+def _refused(error: BusError) -> Verdict:
+    return Verdict("forbidden" if isinstance(error, NotAllowed) else "refused", str(error))

@@ -2,8 +2,8 @@
 
 Only the reading thread touches that connection. Other threads leave word and nudge it through a socket pair, so
 `follow`, `wake` and `close` take effect at once, whatever the server does. To get out of a blocked XREAD the reading
-thread has the server end it (CLIENT UNBLOCK, from another connection); where this user may not do that, it hangs up
-and connects anew.
+thread has the server end it (CLIENT UNBLOCK, from another connection). A named user mostly may not do that, and trying
+would leave a denial in the server's ACL LOG: there it hangs up and connects anew.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from wolfbus.bus.checks import loss_line, what_was_lost
+from wolfbus.bus.checks import loss, what_was_lost
 from wolfbus.bus.ids import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis_link import BROKEN, Link, NoPermissionError, RedisTimeoutError, ResponseError, Word, refusal
 from wolfbus.bus.redis_links import Links, Patience
 from wolfbus.bus.redis_wire import entry_of, extent_of
-from wolfbus.errors import BusDown, BusError, StreamLost
+from wolfbus.errors import BusDown, BusError
 
 SLICE_S = 2.0
 """Longest time one XREAD blocks."""
@@ -67,7 +67,7 @@ class RedisReader:
         self._nudged = False
         self._audited = time.monotonic()
         self._turn = 0
-        self._may_unblock = True
+        self._may_unblock = links.address.username in {None, "default"}
         self._ear, self._mouth = socket.socketpair()
         self._ear.setblocking(False)
         self._mouth.setblocking(False)
@@ -285,7 +285,7 @@ class RedisReader:
                 if lost:
                     del self._followed[name]
                     self._unproven.pop(name, None)
-                    raise StreamLost(loss_line(name, stream.cursor, lost))
+                    raise loss(name, stream.cursor, lost)
 
     # -- the connection
 

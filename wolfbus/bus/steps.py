@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from wolfbus.bus.checks import nonsense
+from wolfbus.bus.checks import nonsense, not_current
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.errors import BusError, Fenced
+from wolfbus.errors import BusError, Fenced, NotAllowed
 
 WAVE = 256
 """Most steps sent before their answers are read."""
 
 
-Kind = Literal["landed", "epoch", "head", "order", "refused"]
+Kind = Literal["landed", "epoch", "head", "order", "forbidden", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Verdict:
 
     Attributes:
         kind: landed (now or before) | epoch: not the current one | head: neither the expected nor the new one |
-            order: an explicit id is not greater than its stream's last | refused: anything else.
+            order: an explicit id is not greater than its stream's last | forbidden: this user may not |
+            refused: anything else.
         detail: what the bus holds instead, or why it refused.
     """
 
@@ -63,7 +64,7 @@ def land(commits: Sequence[Commit], ledger: Ledger) -> list[BusError | None]:
             results[at] = _refused_unsent(commit, after_failure=game in failed)
             if results[at] is None:
                 sent.append(at)
-            else:
+            elif commit.game:
                 failed.add(game)
         verdicts = ledger.send([commits[at] for at in sent]) if sent else []
         for at, verdict in zip(sent, verdicts, strict=True):
@@ -71,16 +72,20 @@ def land(commits: Sequence[Commit], ledger: Ledger) -> list[BusError | None]:
             if verdict.kind == "landed" or _landed_before(commits, at, verdict, ledger):
                 continue
             results[at] = _error(commit, verdict)
-            failed.add((commit.house, commit.game))
+            if commit.game:
+                failed.add((commit.house, commit.game))
     return results
 
 
 def _waves(commits: Sequence[Commit]) -> Iterator[tuple[int, int]]:
-    """Cut the steps into runs in which every step proves that its forerunner landed."""
+    """Cut the steps into runs in which every step proves that its forerunner landed.
+
+    Steps of the house itself have no forerunner: each stands alone.
+    """
     start = 0
     newest: dict[tuple[str, str], Commit] = {}
     for at, commit in enumerate(commits):
-        before = newest.get((commit.house, commit.game))
+        before = newest.get((commit.house, commit.game)) if commit.game else None
         proven = before is None or commit.expected == before.head != before.expected
         if not proven or at - start == WAVE:
             yield start, at
@@ -98,7 +103,7 @@ def _refused_unsent(commit: Commit, *, after_failure: bool) -> BusError | None:
         reason = nonsense(commit)
     except BusError as error:
         reason = str(error)
-    return BusError(f"game {commit.game}: {reason}") if reason else None
+    return BusError(f"{_whose(commit)}: {reason}") if reason else None
 
 
 def _landed_before(commits: Sequence[Commit], at: int, verdict: Verdict, ledger: Ledger) -> bool:
@@ -118,21 +123,21 @@ def _landed_before(commits: Sequence[Commit], at: int, verdict: Verdict, ledger:
 
 
 def _error(commit: Commit, verdict: Verdict) -> BusError:
+    whose = _whose(commit)
     if verdict.kind == "epoch":
-        current = verdict.detail or "none"
-        return Fenced(
-            f"game {commit.game}: epoch {commit.epoch} is not the current one of house {commit.house} ({current})"
-        )
+        return Fenced(f"{whose}: {not_current(commit.house, commit.epoch, verdict.detail)}")
     if verdict.kind == "head":
         return Fenced(
-            f"game {commit.game}: the record's head is {_short(verdict.detail)}, "
-            f"this step expected {_short(commit.expected)}"
+            f"{whose}: the record's head is {_short(verdict.detail)}, this step expected {_short(commit.expected)}"
         )
     if verdict.kind == "order":
-        return BusError(
-            f"game {commit.game}: nothing written, ids do not go on where the stream ends: {verdict.detail}"
-        )
-    return BusError(f"game {commit.game}: nothing written: {verdict.detail}")
+        return BusError(f"{whose}: nothing written, ids do not go on where the stream ends: {verdict.detail}")
+    refused = NotAllowed if verdict.kind == "forbidden" else BusError
+    return refused(f"{whose}: nothing written: {verdict.detail}")
+
+
+def _whose(commit: Commit) -> str:
+    return f"game {commit.game}" if commit.game else f"house {commit.house}"
 
 
 def _short(head: str) -> str:

@@ -35,7 +35,7 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
     game = records[0].event.game
     bus = open_bus(url)
     try:
-        if bus.holder(house) not in {"", _HOLDER}:
+        if bus.owner(house).holder not in {"", _HOLDER}:
             raise ConfigError(f"house {house!r} belongs to a moderator; publish into a house of its own (--house)")
         epoch = bus.claim(house, _HOLDER)
         for result in bus.commit(list(_commits(records, house, game, epoch))):

@@ -1,5 +1,5 @@
-"""A bus that mistreats what agents send: doubled, late, lost, reordered, malformed, oversized and forged replies, by
-a seed.
+"""A bus that mistreats what agents send (doubled, late, lost, reordered, malformed, oversized and forged replies), and
+what readers get (entries late, or more than once), by a seed.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
 
-from wolfbus.bus.protocol import Bus, Commit, Entry, Reader
+from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader
 from wolfbus.draws import choose, unit
 from wolfbus.errors import BusError
 from wolfbus.messages.codec import pack, unpack
+from wolfbus.testing.faulty_reader import FaultyReader, Reading, drawn
 
 Fault: TypeAlias = Literal[
     "doubled", "late", "lost", "malformed", "illegal", "oversized", "forged", "stranger", "old_version"
@@ -31,21 +32,33 @@ LATE_BY: Final = 5
 
 
 class FaultyBus:
-    """A `Bus` around another one that lets a share of replies go wrong. Everything else passes through.
+    """A `Bus` around another one that lets a share of replies and of deliveries go wrong. All else passes through.
 
     Args:
         inner: the real bus.
-        seed: decides which reply meets which fault.
+        seed: decides which reply, and which delivery, meets which fault.
         shares: probability of each fault per reply; the rest arrive as sent.
+        readings: probability of each fault per entry that a reader of this bus gets; see `FaultyReader`.
+        among: readers are mistreated only on streams with one of these in their names.
 
     Attributes:
-        injected: how many replies met each fault so far.
+        injected: how many replies and deliveries met each fault so far.
     """
 
-    def __init__(self, inner: Bus, seed: str, shares: Mapping[Fault, float]) -> None:
+    def __init__(
+        self,
+        inner: Bus,
+        seed: str,
+        shares: Mapping[Fault, float],
+        readings: Mapping[Reading, float] | None = None,
+        among: Sequence[str] = (":in:", ":out:"),
+    ) -> None:
         self._inner = inner
         self._seed = seed
         self._shares = dict(shares)
+        self._readings = dict(readings or {})
+        self._among = tuple(among)
+        self._readers = 0
         self._lock = threading.Lock()
         self._seen = 0
         self._sent: Counter[str] = Counter()
@@ -89,12 +102,7 @@ class FaultyBus:
         return [replace(entry, body=self._spoil(fault, entry.body))]
 
     def _fault(self) -> Fault | None:
-        point = unit(self._seed, "fault", n=self._seen)
-        for fault, share in self._shares.items():
-            point -= share
-            if point < 0:
-                return fault
-        return None
+        return drawn(unit(self._seed, "fault", n=self._seen), self._shares)
 
     def _spoil(self, fault: Fault, body: bytes) -> bytes:
         reply = unpack(body)
@@ -119,13 +127,25 @@ class FaultyBus:
         """See `Bus.commit`."""
         return self._inner.commit(commits)
 
-    def claim(self, house: str, holder: str) -> int:
+    def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
         """See `Bus.claim`."""
-        return self._inner.claim(house, holder)
+        return self._inner.claim(house, holder, lease_s)
 
-    def holder(self, house: str) -> str:
-        """See `Bus.holder`."""
-        return self._inner.holder(house)
+    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+        """See `Bus.renew`."""
+        self._inner.renew(house, epoch, lease_s)
+
+    def release(self, house: str, epoch: int) -> None:
+        """See `Bus.release`."""
+        self._inner.release(house, epoch)
+
+    def owner(self, house: str) -> Owner:
+        """See `Bus.owner`."""
+        return self._inner.owner(house)
+
+    def houses(self) -> list[str]:
+        """See `Bus.houses`."""
+        return self._inner.houses()
 
     def head(self, house: str, game: str) -> str:
         """See `Bus.head`."""
@@ -147,13 +167,26 @@ class FaultyBus:
         """See `Bus.trim`."""
         return self._inner.trim(stream, before)
 
-    def drop(self, house: str, game: str) -> None:
-        """See `Bus.drop`."""
-        self._inner.drop(house, game)
+    def cap(self, stream: str, keep: int) -> int:
+        """See `Bus.cap`."""
+        return self._inner.cap(stream, keep)
+
+    def length(self, stream: str) -> int:
+        """See `Bus.length`."""
+        return self._inner.length(stream)
+
+    def expire(self, house: str, game: str, after_s: float) -> None:
+        """See `Bus.expire`."""
+        self._inner.expire(house, game, after_s)
 
     def reader(self) -> Reader:
         """See `Bus.reader`."""
-        return self._inner.reader()
+        inner = self._inner.reader()
+        if not self._readings:
+            return inner
+        with self._lock:
+            self._readers += 1
+            return FaultyReader(inner, f"{self._seed}/{self._readers}", self._readings, self.injected, self._among)
 
     def close(self) -> None:
         """See `Bus.close`."""

@@ -1,0 +1,327 @@
+"""Rights on a real Redis: every kind of participant can do its work, leaves no denial behind, and can do no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from tests.bus.conftest import wait_blocked
+from tests.bus.parts import (
+    GAME,
+    HOUSE,
+    IN_ANN,
+    IN_BOB,
+    OUT,
+    RECORD,
+    SOON_S,
+    TABLE,
+    InThread,
+    entries,
+    entry,
+    ids,
+    message,
+    one_landing,
+    step,
+)
+from wolfbus.bus import Bus, Commit, acl, open_bus, streams
+from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.bus.redis_link import Link, NoPermissionError, Word
+from wolfbus.bus.redis_url import read_address
+from wolfbus.errors import BusDown, BusError, ConfigError, HouseHeld, NotAllowed, StaleWriter
+from wolfbus.testing.redis_server import RedisServer
+
+OUT_BOB = streams.outbox(HOUSE, "bob")
+OUT_ANALYTICS = streams.outbox(HOUSE, "counter")
+IN_ANALYTICS = streams.inbox(HOUSE, "counter")
+GAMES = streams.games(HOUSE)
+LIVE = streams.live(HOUSE)
+ELSEWHERE = streams.inbox("elsewhere", "ann")
+
+Enter = Callable[[Sequence[str]], str]
+
+
+@pytest.fixture
+def enter(redis_server: RedisServer, redis_url: str) -> Iterator[Enter]:
+    """Give a user exactly these rights and return the address by which it comes in."""
+
+    def admit(rules: Sequence[str]) -> str:
+        said = redis_server.command("ACL", "SETUSER", "guest", "reset", "on", ">pw", *rules)
+        assert said == b"+OK\r\n", said
+        redis_server.command("ACL", "LOG", "RESET")
+        return redis_url.replace("redis://", "redis://guest:pw@")
+
+    yield admit
+    redis_server.command("ACL", "DELUSER", "guest")
+
+
+@pytest.fixture
+def a_game(redis_bus: Bus) -> Bus:
+    """A house with a game on it, and the bus of whoever may do all."""
+    redis_bus.claim(HOUSE, "moderator")
+    posts = ((IN_ANN, entry()), (IN_BOB, entry()), (IN_ANALYTICS, entry()), (TABLE, entry("1-0")), (GAMES, entry()))
+    one_landing(redis_bus.commit([step(1, posts=posts)]))
+    redis_bus.append(OUT_BOB, entries(1))
+    redis_bus.post(streams.lobby(HOUSE), entry())
+    return redis_bus
+
+
+def nothing_was_denied(server: RedisServer) -> None:
+    assert server.command("ACL", "LOG") == b"*0\r\n"
+
+
+def answers(url: str, commands: Sequence[Sequence[Word]]) -> list[object]:
+    """Send commands as they are, past our client's own manners."""
+    link = Link(read_address(url))
+    try:
+        return link.exchange(commands)
+    finally:
+        link.close()
+
+
+def all_denied(url: str, commands: Sequence[Sequence[Word]]) -> None:
+    for command, reply in zip(commands, answers(url, commands), strict=True):
+        assert isinstance(reply, NoPermissionError), (command, reply)
+
+
+def test_an_agent_can_do_its_work(enter: Enter, a_game: Bus, redis_server: RedisServer) -> None:
+    bus = open_bus(enter(acl.agent_rules(HOUSE, "ann")))
+    assert (bus.last_id(IN_ANN), bus.last_id(OUT)) == ("1-0", "0-0")
+    bus.append(OUT, entries(2))
+    bus.append(OUT, entries(3))
+    assert bus.last_id(OUT) == "1000-3"
+    assert bus.length(OUT) == 3
+    with pytest.raises(StaleWriter) as caught:
+        bus.append(OUT, [entry("900-1")])
+    assert caught.value.stream == OUT
+    reader = bus.reader()
+    reader.follow(IN_ANN)
+    assert ids(reader.read(SOON_S)[0][1]) == ["1-0"]
+    reading = InThread(lambda: reader.read(SOON_S))
+    wait_blocked(redis_server)
+    one_landing(a_game.commit([message(1)]))
+    assert ids(reading.result()[0][1]) == ["1-1"]
+    reading = InThread(lambda: reader.read(SOON_S))
+    wait_blocked(redis_server)
+    reader.wake()
+    assert reading.result() == []
+    reader.close()
+    nothing_was_denied(redis_server)
+    bus.close()
+
+
+def test_an_agent_can_do_nothing_else(enter: Enter, a_game: Bus) -> None:
+    url = enter(acl.agent_rules(HOUSE, "ann"))
+    bus = open_bus(url)
+    others = (IN_BOB, OUT_BOB, RECORD, TABLE, GAMES, ELSEWHERE, streams.lobby(HOUSE), streams.inbox(HOUSE, "ann2"))
+    acts: list[Callable[[], object]] = [
+        *(lambda name=name: bus.entries(name) for name in others),
+        *(lambda name=name: bus.last_id(name) for name in others),
+        *(lambda name=name: bus.append(name, entries(1)) for name in (IN_ANN, *others)),
+        lambda: bus.post(streams.lobby(HOUSE), entry()),
+        lambda: bus.claim(HOUSE, "ann"),
+        lambda: bus.renew(HOUSE, 1, 5),
+        lambda: bus.release(HOUSE, 1),
+        lambda: bus.owner(HOUSE),
+        bus.houses,
+        lambda: bus.head(HOUSE, GAME),
+        lambda: bus.cursors(HOUSE),
+        lambda: bus.trim(IN_ANN, "9-0"),
+        lambda: bus.cap(OUT, 0),
+        lambda: bus.expire(HOUSE, GAME, 0),
+    ]
+    for act in acts:
+        with pytest.raises(NotAllowed, match="this Redis user may not do that"):
+            act()
+    for name in others:
+        reader = bus.reader()
+        reader.follow(name)
+        with pytest.raises(NotAllowed):
+            reader.read(0)
+        reader.close()
+    results = bus.commit([step(2), Commit(HOUSE, "", 1, "", "", (), ((IN_BOB, entry()),))])
+    assert [type(result) for result in results] == [NotAllowed, NotAllowed]
+    with pytest.raises(NotAllowed) as caught:
+        bus.append(OUT_BOB, entries(1))
+    assert caught.value.stream == OUT_BOB
+    bus.close()
+    assert len(a_game.entries(IN_BOB)) == 1
+    assert a_game.entries(OUT_BOB) == entries(1)
+
+
+def test_an_agent_gets_no_command_of_a_kind_it_does_not_need(enter: Enter, a_game: Bus) -> None:
+    url = enter(acl.agent_rules(HOUSE, "ann"))
+    text = f"""
+        KEYS * | SCAN 0 | RANDOMKEY | DBSIZE | SELECT 1 | EXISTS {OUT} | TYPE {OUT} | OBJECT FREQ {IN_BOB}
+        FLUSHALL | FLUSHDB | DEL {OUT} | UNLINK {OUT} | EXPIRE {OUT} 1 | RENAME {OUT} {OUT_BOB} | COPY {IN_BOB} {OUT}
+        EVAL x 0 | SCRIPT LOAD x | FUNCTION LIST | MULTI | WAIT 0 0 | SWAPDB 0 1 | MONITOR | INFO | SHUTDOWN | SAVE
+        CONFIG GET * | ACL LIST | ACL WHOAMI | ACL LOG | CLIENT LIST | CLIENT KILL TYPE normal | CLIENT UNBLOCK 1
+        XTRIM {OUT} MAXLEN 0 | XDEL {OUT} 1-1 | XSETID {OUT} 9-9 | XGROUP CREATE {OUT} g 0 | XINFO GROUPS {IN_ANN}
+        XREADGROUP GROUP g c STREAMS {IN_ANN} > | XREAD STREAMS {IN_ANN} {IN_BOB} 0 0 | XREVRANGE {IN_BOB} + -
+        SUBSCRIBE c | PSUBSCRIBE * | PUBLISH c x | GET {OUT} | SET {OUT} x | HGETALL {streams.heads(HOUSE)}
+        MEMORY USAGE {IN_BOB} | DUMP {IN_BOB} | RESTORE {OUT} 0 x | SORT {OUT} | MIGRATE h 1 {OUT} 0 1 | REPLICAOF h 1
+    """
+    commands = [command.split() for line in text.strip().splitlines() for command in line.split(" | ")]
+    all_denied(url, commands)
+
+
+def test_a_house_in_a_numbered_database_lets_its_agents_choose_it(enter: Enter) -> None:
+    bus = open_bus(enter(acl.agent_rules(HOUSE, "ann", database=3)) + "/3")
+    bus.append(OUT, entries(1))
+    assert bus.entries(OUT) == entries(1)
+    bus.close()
+
+
+def test_analytics_can_do_its_work(enter: Enter, a_game: Bus, redis_server: RedisServer) -> None:
+    bus = open_bus(enter(acl.analytics_rules(HOUSE, "counter")))
+    reader = bus.reader()
+    for name in (RECORD, TABLE, GAMES, IN_ANALYTICS):
+        assert bus.last_id(name) == "1-0"
+        reader.follow(name)
+    assert {name for name, _ in reader.read(SOON_S)} == {RECORD, TABLE, GAMES, IN_ANALYTICS}
+    reader.follow(streams.record(HOUSE, "not-yet"))
+    assert reader.read(0) == []
+    bus.append(OUT_ANALYTICS, entries(1))
+    bus.append(OUT_ANALYTICS, entries(2))
+    bus.post(LIVE, entry())
+    bus.post(LIVE, entry())
+    assert bus.cap(LIVE, 1) == 1
+    assert bus.owner(HOUSE).holder == "moderator"
+    nothing_was_denied(redis_server)
+    bus.close()
+
+
+def test_analytics_can_write_nothing_but_its_own(enter: Enter, a_game: Bus) -> None:
+    url = enter(acl.analytics_rules(HOUSE, "counter"))
+    names = (RECORD, TABLE, GAMES, IN_ANALYTICS, IN_ANN, OUT, streams.lobby(HOUSE))
+    all_denied(
+        url,
+        [
+            *(("XADD", name, "*", "a", "b") for name in names),
+            *(("XTRIM", name, "MAXLEN", "0") for name in names),
+            *(("XREAD", "STREAMS", name, "0") for name in (IN_ANN, OUT, OUT_BOB, streams.record("elsewhere", GAME))),
+            *(("DEL", LIVE), ("SCAN", "0"), ("EVAL", "return 1", "0"), ("FLUSHALL",), ("ACL", "LIST")),
+            *(("HSET", streams.owner(HOUSE), "epoch", "9"), ("HMGET", streams.heads(HOUSE), GAME)),
+        ],
+    )
+
+
+def test_a_moderator_can_do_its_work(enter: Enter, redis_server: RedisServer) -> None:
+    bus = open_bus(enter(acl.moderator_rules(HOUSE)))
+    redis_server.command("SCRIPT", "FLUSH")
+    redis_server.command("SADD", streams.tickets(HOUSE), "ann")
+    epoch = bus.claim(HOUSE, "first", 60)
+    bus.renew(HOUSE, epoch, 60)
+    assert bus.owner(HOUSE).holder == "first"
+    with pytest.raises(HouseHeld):
+        bus.claim(HOUSE, "second")
+    posts = ((IN_ANN, entry()), (TABLE, entry("1-0")), (GAMES, entry()))
+    one_landing(bus.commit([step(1, posts=posts, cursors={OUT: "1-1"}), message(1)]))
+    one_landing(bus.commit([Commit(HOUSE, "", epoch, "", "", (), ((IN_ANN, entry()),), {OUT: "2-2"})]))
+    (refused,) = bus.commit([step(2, posts=((GAMES, entry()), (IN_ANN, entry("1-0"))))])
+    assert isinstance(refused, BusError)
+    assert not isinstance(refused, NotAllowed)
+    assert bus.cursors(HOUSE) == {OUT: "2-2"}
+    assert bus.head(HOUSE, GAME) != ""
+    bus.post(streams.lobby(HOUSE), entry())
+    bus.append(OUT, entries(5))
+    assert (bus.trim(OUT, "1000-3"), bus.cap(OUT, 1), bus.length(OUT)) == (2, 2, 1)
+    reader = bus.reader()
+    for name in (streams.lobby(HOUSE), OUT, OUT_BOB):
+        reader.follow(name)
+    assert len(reader.read(SOON_S)) == 2
+    bus.expire(HOUSE, GAME, 60)
+    bus.expire(HOUSE, GAME, 0)
+    bus.release(HOUSE, epoch)
+    assert answers(enter(acl.moderator_rules(HOUSE)), [("SMEMBERS", streams.tickets(HOUSE))]) == [[b"ann"]]
+    nothing_was_denied(redis_server)
+    bus.close()
+
+
+def test_a_step_that_takes_back_its_posts_needs_no_more_rights(
+    enter: Enter, redis_bus: Bus, redis_server: RedisServer
+) -> None:
+    redis_bus.append(IN_BOB, [entry("9-4")])
+    bus = open_bus(enter(acl.moderator_rules(HOUSE)))
+    bus.claim(HOUSE, "moderator")
+    (result,) = bus.commit([step(1)])
+    assert "ids do not go on" in str(result)
+    assert bus.entries(IN_ANN) == []
+    nothing_was_denied(redis_server)
+    bus.close()
+
+
+def test_a_moderator_has_no_say_elsewhere(enter: Enter, a_game: Bus) -> None:
+    all_denied(
+        enter(acl.moderator_rules(HOUSE)),
+        [
+            *(("XADD", ELSEWHERE, "*", "a", "b"), ("XREAD", "STREAMS", ELSEWHERE, "0"), ("DEL", ELSEWHERE)),
+            *(("HGETALL", streams.owner("elsewhere")), ("SADD", streams.tickets(HOUSE), "eve"), ("SCAN", "0")),
+            *(("KEYS", "*"), ("FLUSHALL",), ("CONFIG", "GET", "*"), ("ACL", "LIST"), ("EVAL", "return 1", "0")),
+        ],
+    )
+
+
+def test_a_spectator_sees_the_tables_and_nothing_else(enter: Enter, a_game: Bus, redis_server: RedisServer) -> None:
+    url = enter(acl.spectator_rules(HOUSE))
+    bus = open_bus(url)
+    reader = bus.reader()
+    reader.follow(TABLE)
+    reader.follow(GAMES)
+    assert len(reader.read(SOON_S)) == 2
+    nothing_was_denied(redis_server)
+    for name in (RECORD, IN_ANN, OUT_BOB, LIVE, streams.lobby(HOUSE), streams.table("elsewhere", GAME)):
+        with pytest.raises(NotAllowed):
+            bus.entries(name)
+    bus.close()
+    all_denied(url, [*(("XADD", name, "*", "a", "b") for name in (TABLE, GAMES, LIVE)), ("SCAN", "0"), ("TIME",)])
+
+
+@pytest.mark.parametrize("name", ["", "*", "a*", "a?", "[ab]", "a b", "a\\", "ann\n", "a:b", "{a}"])
+def test_a_name_that_would_match_others_gets_no_rights(name: str) -> None:
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: acl.agent_rules(HOUSE, name),
+        lambda: acl.agent_rules(name, "ann"),
+        lambda: acl.analytics_rules(HOUSE, name),
+        lambda: acl.moderator_rules(name),
+        lambda: acl.spectator_rules(name),
+    )
+    for act in acts:
+        with pytest.raises(ConfigError, match="is no name"):
+            act()
+
+
+def test_rights_given_anew_take_the_old_ones_away(enter: Enter, redis_server: RedisServer, a_game: Bus) -> None:
+    url = enter(("~*", "&*", "+@all", "(+get ~*)"))
+    redis_server.command("ACL", "SETUSER", "guest", *acl.agent_rules(HOUSE, "ann"))
+    all_denied(url, [("KEYS", "*"), ("XREAD", "STREAMS", IN_BOB, "0"), ("PUBLISH", "c", "x"), ("GET", "a")])
+
+
+def test_whoever_is_not_let_in_is_told_in_one_line(redis_server: RedisServer) -> None:
+    with RedisServer() as server:
+        server.command("ACL", "SETUSER", "guest", "on", ">pw", *acl.agent_rules(HOUSE, "ann"))
+        server.command("ACL", "SETUSER", "default", "off")
+        for user in ("", "guest:wrong@", "nobody:wrong@"):
+            with pytest.raises(BusError, match="does not accept this user and password") as caught:
+                open_bus(server.url.replace("redis://", f"redis://{user}"))
+            assert not isinstance(caught.value, BusDown)
+            assert "\n" not in str(caught.value)
+            assert "wrong" not in str(caught.value)
+        open_bus(server.url.replace("redis://", "redis://guest:pw@")).close()
+
+
+def test_an_agent_whose_rights_are_revoked_is_told_and_not_kept_waiting(
+    enter: Enter, redis_server: RedisServer
+) -> None:
+    bus = RedisBus(enter(acl.agent_rules(HOUSE, "ann")))
+    reader = bus.reader()
+    reader.follow(IN_ANN)
+    reading = InThread(lambda: reader.read(SOON_S))
+    wait_blocked(redis_server)
+    redis_server.command("ACL", "DELUSER", "guest")
+    with pytest.raises(BusError, match="does not accept this user") as caught:
+        reading.result()
+    assert not isinstance(caught.value, BusDown)
+    with pytest.raises(BusError, match="does not accept this user"):
+        bus.append(OUT, entries(1))
+    bus.close()
