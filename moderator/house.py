@@ -1,5 +1,5 @@
-"""The moderator's side of a house: it owns the house's epoch, opens games, and routes what agents send to the game it
-is for.
+"""The moderator's side of a house: it opens games, takes them up again, and routes what agents send to the game it is
+for.
 """
 
 from __future__ import annotations
@@ -10,12 +10,21 @@ from collections.abc import Callable, Sequence
 
 from pykka import ActorRef
 
-from moderator.actor import Begin, GameOver, Incoming, Leave, ModeratorActor
+from moderator.actor import GameOver, ModeratorActor
+from moderator.crier import Crier
+from moderator.cursors import Cursors
+from moderator.mail import Begin, HandOver, Incoming, Joined, Leave
+from moderator.office import Office
+from moderator.read_back import read_back
+from moderator.recovery import Recovered, recover
 from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import streams
+from wolfbus.bus.ids import Id, parse_id
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import WolfError
+from wolfbus.errors import BusError, Fenced, RecordError, WolfError
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Opened
 from wolfbus.record.writer import RecordFile
 
@@ -27,12 +36,15 @@ class ModeratorHouse:
 
     Args:
         house: its name.
-        bus: where its streams are; the house is claimed at once, fencing any moderator before.
+        bus: where its streams are.
         reader: the process's bus reader.
         writer: the process's bus writer.
         pool: where the moderators of single games run.
         timers: the process's timers.
-        holder: name of this process in the owner's entry.
+        epoch: owner epoch, as `Bus.claim` gave it; it fences any moderator before.
+        hear: called with an agent and each message of its that is for the house rather than a game, from the reader's
+            thread.
+        failed: called with why something that `tell` or `announce` had to say could not be said, from any thread.
     """
 
     def __init__(
@@ -43,42 +55,150 @@ class ModeratorHouse:
         writer: BusWriter,
         pool: ActorPool,
         timers: Timers,
-        holder: str = "moderator",
+        epoch: int,
+        hear: Callable[[str, Entry], None] | None = None,
+        failed: Callable[[BusError], None] | None = None,
     ) -> None:
+        self.epoch = epoch
         self._house = house
         self._bus = bus
         self._reader = reader
-        self._writer = writer
         self._pool = pool
-        self._timers = timers
-        self.epoch = bus.claim(house, holder)
+        self._hear = hear
+        self._cursors = Cursors()
+        self._office = Office(house, epoch, bus, writer, timers, self._cursors)
+        self._crier = Crier(house, epoch, writer, self._cursors, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
+        self._ears: dict[str, _Ear] = {}
+        self._leaving = False
         self._lock = threading.Lock()
 
-    def listen(self, agent: str) -> None:
-        """Read an agent's out stream, from what is new on it now."""
+    def listen(self, agent: str, after: str | None = None) -> None:
+        """Read an agent's out stream; one that is read already is left alone.
+
+        Args:
+            agent: whose.
+            after: id to read on from; None for what is new on it now.
+
+        Raises:
+            BusDown: what is new cannot be told, for the bus is away.
+        """
+        if agent in self._ears:
+            return
         stream = streams.outbox(self._house, agent)
+        start = parse_id(after if after is not None else self._bus.last_id(stream))
+        with self._lock:
+            if agent in self._ears:
+                return
+            self._cursors.follow(stream, start)
+            ear = self._ears[agent] = _Ear(agent, start)
+        self._follow(ear, start)
 
-        def deliver(_stream: str, entries: Sequence[Entry]) -> None:
-            self._route(agent, entries)
+    def ignore(self, agent: str) -> None:
+        """Read an agent's out stream no more; `listen` begins anew."""
+        with self._lock:
+            ear = self._ears.pop(agent, None)
+        if ear is not None:
+            ear.stop()
+            self._reader.unfollow(streams.outbox(self._house, agent))
 
-        self._reader.follow(stream, deliver, self._bus.last_id(stream))
+    def open(
+        self, opened: Opened, file: RecordFile | None, over: Callable[[GameOver], None], number: int | None = None
+    ) -> None:
+        """Start a game.
 
-    def open(self, opened: Opened, file: RecordFile | None, over: Callable[[GameOver], None]) -> None:
-        """Start a game; `over` is called once, from the game's actor, when it has ended or cannot go on."""
+        Args:
+            opened: its opening event.
+            file: NDJSON record to write; None for none.
+            over: called once, from the game's actor, when it has ended or cannot go on.
+            number: its number in the session, for the news on the ``games`` stream; None for no news.
+        """
+        self._start(opened, over, file, number, None)
 
+    def resume(self, game: str, over: Callable[[GameOver], None], number: int | None = None) -> Opened:
+        """Take up a game where its record on the bus ends; blocks while the record is read and executed again.
+
+        Replies that reached the bus and are in no record are read before anything is asked again, if `listen` comes
+        after this. Agents that are listened to already are read again from their durable cursors.
+
+        Args:
+            game: its id.
+            over: as for `open`; called at once if the record says that the game is over.
+            number: as for `open`.
+
+        Returns:
+            Its opening event.
+
+        Raises:
+            RecordError: with the line, if the record is gone or is not what the rules give.
+            BusDown: the bus is away.
+        """
+        recovered = recover(read_back(self._bus, self._house, game))
+        over_already = recovered.ended is not None or recovered.stopped is not None
+        if not over_already and (head := self._bus.head(self._house, game)) != recovered.head:
+            raise RecordError(f"game {game}: its record ends with {recovered.head[:12]}…, the bus holds {head[:12]}…")
+        cursors = self._bus.cursors(self._house)
+        deaf: list[tuple[str, Id]] = []
+        for agent in dict.fromkeys(seat.agent for seat in recovered.opened.seats):
+            ear = self._ears.get(agent)
+            if ear is not None:
+                # what is being handed out just now comes again, in order, behind what came before
+                ear.stop()
+                deaf.append((agent, parse_id(cursors.get(streams.outbox(self._house, agent), "0-0"))))
+        self._start(recovered.opened, over, None, number, recovered)
+        for agent, after in deaf:
+            with self._lock:
+                handed = self._ears[agent].handed
+                ear = self._ears[agent] = _Ear(agent, handed, again=after < handed)
+            self._follow(ear, after)
+        return recovered.opened
+
+    def _start(
+        self,
+        opened: Opened,
+        over: Callable[[GameOver], None],
+        file: RecordFile | None,
+        number: int | None,
+        recovered: Recovered | None,
+    ) -> None:
         def leave(result: GameOver) -> None:
             with self._lock:
-                self._games.pop(result.game, None)
+                if self._games.get(result.game) is ref:
+                    del self._games[result.game]
+            if not isinstance(result.error, Fenced):
+                # of a game that was fenced off the messages wait for whoever takes it up
+                self._cursors.leave(result.game)
             over(result)
 
-        ref = ModeratorActor.start_in(
-            self._pool, self._house, self.epoch, opened, self._writer, self._timers, file, leave
-        )
+        ref = ModeratorActor.start_in(self._pool, self._office, opened, leave, file, number, recovered)
         with self._lock:
+            self._cursors.enter(opened.game)
             # before anybody can write to the game, it has been told to begin
-            ref.tell(Begin())
             self._games[opened.game] = ref
+            ref.tell(Begin())
+
+    def joined(self, agent: str) -> None:
+        """Have each running game in which the agent has seats tell it all that these may know."""
+        for ref in self._refs():
+            tell_if_alive(ref, Joined(agent))
+
+    def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
+        """Send messages of the house to mailboxes, as (agent, message), in one commit."""
+        self._crier.post([(streams.inbox(self._house, agent), _entry(message)) for agent, message in posts])
+
+    def announce(self, news: Part, goodbye: Sequence[tuple[str, Part]] = ()) -> None:
+        """Put news on the ``games`` stream, and messages into mailboxes, in one commit."""
+        posts = [(streams.inbox(self._house, agent), _entry(message)) for agent, message in goodbye]
+        self._crier.post([(streams.games(self._house), _entry(news)), *posts])
+
+    def settled(self) -> dict[str, str]:
+        """Return the durable cursors that have landed, by out stream.
+
+        While no game is under way whose commits would carry them, newer ones are sent off.
+        """
+        if not self._games and not self._leaving and self._cursors.behind:
+            self._crier.post(())
+        return self._cursors.settled()
 
     def stop(self, reason: WolfError | None = None) -> None:
         """Stop every game where it stands; their records stay readable.
@@ -86,8 +206,7 @@ class ModeratorHouse:
         Args:
             reason: why; with one, the games are told to leave and are not waited for.
         """
-        with self._lock:
-            refs = list(self._games.values())
+        refs = self._refs()
         for ref in refs:
             if reason is not None:
                 tell_if_alive(ref, Leave(reason))
@@ -96,15 +215,87 @@ class ModeratorHouse:
         for ref in refs if reason is None else ():
             ref.actor_stopped.wait()
 
-    def _route(self, agent: str, entries: Sequence[Entry]) -> None:
+    def hand_over(self) -> None:
+        """Leave every game to another moderator and wait until all are left: each finishes the step that is on its way
+        and writes nothing more.
+        """
+        self._leaving = True
+        refs = self._refs()
+        for ref in refs:
+            tell_if_alive(ref, HandOver())
+        for ref in refs:
+            ref.actor_stopped.wait()
+
+    def _refs(self) -> list[ActorRef[ModeratorActor]]:
+        with self._lock:
+            return list(self._games.values())
+
+    def _follow(self, ear: _Ear, after: Id) -> None:
+        def deliver(_stream: str, entries: Sequence[Entry]) -> None:
+            with ear.lock:
+                if not ear.stopped:
+                    self._route(ear, entries)
+
+        self._reader.follow(streams.outbox(self._house, ear.agent), deliver, f"{after[0]}-{after[1]}")
+
+    def _route(self, ear: _Ear, entries: Sequence[Entry]) -> None:
+        last = parse_id(entries[-1].id)
+        again = ear.again and parse_id(entries[0].id) <= ear.handed
         by_game: dict[str, list[Entry]] = {}
         for entry in entries:
             by_game.setdefault(entry.game, []).append(entry)
+        to_house = by_game.pop("", ())
+        self._cursors.hand(streams.outbox(self._house, ear.agent), by_game, last)
         for game, found in by_game.items():
             ref = self._games.get(game)
             if ref is None:
                 # replies that come after their game is over are the common case, and harmless
-                logger.debug("%d messages of %s for game %r found no such game", len(found), agent, game)
+                logger.debug("%d messages of %s for game %r found no such game", len(found), ear.agent, game)
                 continue
-            if not tell_if_alive(ref, Incoming(agent, found)):
-                logger.debug("%d messages of %s came after the end of game %s", len(found), agent, game)
+            if not tell_if_alive(ref, Incoming(ear.agent, found, last, again)):
+                logger.debug("%d messages of %s came after the end of game %s", len(found), ear.agent, game)
+        for entry in to_house:
+            if not (again and parse_id(entry.id) <= ear.handed):
+                self._hear_out(ear.agent, entry)
+        if last >= ear.handed:
+            ear.handed, ear.again = last, False
+
+    def _hear_out(self, agent: str, entry: Entry) -> None:
+        if self._hear is None:
+            logger.debug("a message of %s is for the house, which has no ear", agent)
+            return
+        try:
+            self._hear(agent, entry)
+        except Exception:
+            logger.exception("a message of %s to the house failed", agent)
+
+
+class _Ear:
+    """One agent's out stream as it is read.
+
+    Attributes:
+        agent: whose.
+        handed: id up to which it was handed on.
+        again: whether it is read again from before that.
+        stopped: whether it was replaced by another, or is not wanted any more.
+        lock: held while messages are handed on.
+    """
+
+    __slots__ = ("again", "agent", "handed", "lock", "stopped")
+
+    def __init__(self, agent: str, handed: Id, *, again: bool = False) -> None:
+        self.agent = agent
+        self.handed = handed
+        self.again = again
+        self.stopped = False
+        self.lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Hand on nothing more, and return when nothing is being handed on."""
+        with self.lock:
+            self.stopped = True
+
+
+def _entry(message: Part) -> Entry:
+    kind = getattr(message, "type", "")
+    return Entry(encode(message), str(kind), "moderator")

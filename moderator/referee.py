@@ -2,13 +2,16 @@
 
 A reply from the right agent for the right seat and an open id closes it; unusable content gives the conservative
 default, recorded as such. Anything else is rejected, recorded, and leaves the request open.
+
+What a record holds already may be read again after its moderator came back; `Referee.recall` takes the record in, and
+no message counts twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from moderator.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry
@@ -17,10 +20,13 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
-from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected
+from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.replies import AnyReply
 from wolfbus.reading.labels import normalise
 from wolfbus.vocabulary import Fault, Kind, Outcome
+
+Reason: TypeAlias = Literal["sender", "unknown", "closed", "version", "oversize", "unreadable"]
+"""Why a message closed nothing."""
 
 
 @dataclass(slots=True)
@@ -79,23 +85,68 @@ class Referee:
         self._by_batch: dict[int, set[str]] = {}
         # closed requests are known by their question; keeping every id would cost a game most of its memory
         self._questions: dict[str, tuple[SeatName, ...]] = {}
+        # of a game that goes on from its record: what closed by a reply, and the messages that stand in it otherwise
+        self._answered: set[str] = set()
+        self._recorded: set[tuple[str, str]] = set()
 
     def ask(self, asked: Asked, absent: set[SeatName]) -> list[OpenRequest]:
         """Open a batch and return its requests; those to absent seats have only `absent_grace` seconds."""
         requests: list[OpenRequest] = []
         names = self._by_batch[asked.batch] = set()
         for asking in asked.asks:
-            deadline = self._config.deadlines.of(asking.kind)
             stem, tail = question_id(self._game, asked, asking.kind)
             self._questions[stem + tail] = self._questions.get(stem + tail, ()) + asking.seats
             for seat in asking.seats:
                 name = f"{stem}/{seat}{tail}"
-                seconds = min(deadline, self._config.absent_grace) if seat in absent else deadline
+                seconds = self._time_for(asking.kind, seat in absent)
                 request = OpenRequest(name, asked, asking, seat, self._agents[seat], seconds)
                 self._open[name] = request
                 names.add(name)
                 requests.append(request)
         return requests
+
+    def recall(self, event: AnyEvent) -> None:
+        """Take in one event of the record that the game goes on from, in record order.
+
+        A reply that closed a request and a message that was rejected or reported are known from then on: read again,
+        they make nothing.
+        """
+        if event.type == "asked":
+            self.ask(event, set())
+        elif event.type == "answered":
+            names = self._by_batch.get(event.batch, ())
+            name = next((name for name in names if self._open[name].seat == event.seat), None)
+            if name is None:
+                return
+            self._drop(self._open[name])
+            if event.outcome in {"accepted", "defaulted"}:
+                self._answered.add(name)
+        elif event.type == "rejected":
+            self._remember(event.sender, event.source)
+        elif event.type == "model_call":
+            agent = self._agents.get(event.seat, "")
+            self._remember(agent, event.source)
+            self._reports.recall(event, agent)
+        elif event.type == "segment":
+            self._reports.recall(event, "")
+
+    def _remember(self, agent: str, source: str | None) -> None:
+        if source is not None:
+            self._recorded.add((agent, source))
+
+    def open_requests(self, absent: set[SeatName]) -> list[OpenRequest]:
+        """Return all open requests, in the order in which they were made, with their time in full."""
+        for request in self._open.values():
+            request.deadline_s = self._time_for(request.asking.kind, request.seat in absent)
+        return list(self._open.values())
+
+    def asks_of(self, agent: str) -> list[OpenRequest]:
+        """Return the open requests to an agent's seats, in the order in which they were made."""
+        return [request for request in self._open.values() if request.agent == agent]
+
+    def _time_for(self, kind: Kind, absent: bool) -> float:
+        deadline = self._config.deadlines.of(kind)
+        return min(deadline, self._config.absent_grace) if absent else deadline
 
     def is_declined(self, request: OpenRequest) -> bool:
         """Return whether the request's agent does not answer its kind: it is not sent, and closed at once."""
@@ -117,55 +168,76 @@ class Referee:
         """Judge one message from `agent`'s out stream.
 
         Args:
-            agent: whose stream it stood on; what the message says of its sender counts for nothing.
-            entry: the message.
+            agent: whose stream it stood on; what the message says of its sender counts for nothing, but where it names
+                somebody else in the clear it is a forgery.
+            entry: the message; its id becomes the `source` of what is recorded beside the game.
 
         Returns:
-            The answer that closes its request, or what it reports of a model call, or why it is rejected.
+            The answer that closes its request, or what it reports of a model call, or why it is rejected; nothing for
+            a message that the record accounts for already.
         """
+        if self._recorded and (agent, entry.id) in self._recorded:
+            return []
+        try:
+            return self._judge(agent, entry)
+        except _RefusedError as refused:
+            return [
+                Rejected(
+                    sender=agent,
+                    reason=refused.reason,
+                    request=refused.request,
+                    size=len(entry.body),
+                    note=refused.note,
+                    source=entry.id[:64] or None,
+                )
+            ]
+
+    def _judge(self, agent: str, entry: Entry) -> list[AnyAnswered | Rejected | Segment | ModelCall]:
         size = len(entry.body)
         limit = self._config.max_reply_bytes
+        if entry.sender and entry.sender != agent:
+            raise _RefusedError("sender", f"it names {entry.sender!r:.80} as its sender, who does not write here")
         if size > max(limit, REPORT_BYTES):
-            return [_oversize(agent, size, limit)]
+            raise _oversize(size, limit)
         try:
             value = unpack(entry.body)
         except MessageError as error:
             if size > limit:
-                return [_oversize(agent, size, limit)]
-            reason: Literal["version", "unreadable"] = "version" if isinstance(error, VersionError) else "unreadable"
-            return [Rejected(sender=agent, reason=reason, size=size, note=str(error)[:200])]
+                raise _oversize(size, limit) from None
+            raise _RefusedError(
+                "version" if isinstance(error, VersionError) else "unreadable", str(error)[:200]
+            ) from None
         sort = value.get("type")
-        if isinstance(sort, str) and sort in REPORTS:
-            limit = REPORT_BYTES
+        report = isinstance(sort, str) and sort in REPORTS
+        limit = REPORT_BYTES if report else limit
         if size > limit:
-            return [_oversize(agent, size, limit)]
-        if sort == "reply":
-            return [self._receive_reply(agent, value, size)]
-        if isinstance(sort, str) and sort in REPORTS:
-            return [*self._reports.receive(agent, value, size)]
-        note = f"a message of type {sort!r:.60} is no reply"
-        return [Rejected(sender=agent, reason="unreadable", size=size, note=note)]
+            raise _oversize(size, limit)
+        if report:
+            return [*self._reports.receive(agent, value, size, entry.id[:64] or None)]
+        if sort != "reply":
+            raise _RefusedError("unreadable", f"a message of type {sort!r:.60} is no reply")
+        answer = self._receive_reply(agent, value)
+        return [] if answer is None else [answer]
 
-    def _receive_reply(self, agent: str, value: dict[str, Any], size: int) -> AnyAnswered | Rejected:
+    def _receive_reply(self, agent: str, value: dict[str, Any]) -> AnyAnswered | None:
         name = value.get("request")
         shown = name[:200] if isinstance(name, str) else None
         request = self._open.get(name) if isinstance(name, str) else None
         seat = request.seat if request is not None else self._seat_asked(name)
         if seat is None:
-            return Rejected(
-                sender=agent, reason="unknown", request=shown, size=size, note="no such request was ever made"
-            )
+            raise _RefusedError("unknown", "no such request was ever made", shown)
         if self._agents[seat] != agent:
-            note = f"{seat} is played by another agent"
-            return Rejected(sender=agent, reason="sender", request=shown, size=size, note=note)
+            raise _RefusedError("sender", f"{seat} is played by another agent", shown)
         if value.get("seat") != seat or value.get("game") != self._game:
             note = f"the reply is for {value.get('seat')!r:.60} in game {value.get('game')!r:.80}; the request is not"
-            return Rejected(sender=agent, reason="sender", request=shown, size=size, note=note)
-        if request is None:
-            return Rejected(
-                sender=agent, reason="closed", request=shown, size=size, note="this request is closed already"
-            )
-        return self._read(request, value)
+            raise _RefusedError("sender", note, shown)
+        if request is not None:
+            return self._read(request, value)
+        if name in self._answered:
+            # this is the reply that closed it, read again; one more would be a second answer
+            self._answered.remove(name)
+            return None
+        raise _RefusedError("closed", "this request is closed already", shown)
 
     def _read(self, request: OpenRequest, value: dict[str, Any]) -> AnyAnswered:
         if value.get("kind") != request.asking.kind:
@@ -196,14 +268,17 @@ class Referee:
 
     def _close(self, request: OpenRequest, outcome: Outcome, **fields: Any) -> AnyAnswered:
         asked = request.asked
-        del self._open[request.id]
-        left = self._by_batch[asked.batch]
-        left.remove(request.id)
-        if not left:
-            del self._by_batch[asked.batch]
+        self._drop(request)
         return ANSWERED[request.asking.kind](
             batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields
         )
+
+    def _drop(self, request: OpenRequest) -> None:
+        del self._open[request.id]
+        left = self._by_batch[request.asked.batch]
+        left.remove(request.id)
+        if not left:
+            del self._by_batch[request.asked.batch]
 
     def _seat_asked(self, name: object) -> SeatName | None:
         """Return the seat of a request that was made in this game, whether or not it is open."""
@@ -216,8 +291,18 @@ class Referee:
         return parts[5] if parts[5] in self._questions.get(question, ()) else None
 
 
-def _oversize(agent: str, size: int, limit: int) -> Rejected:
-    return Rejected(sender=agent, reason="oversize", size=size, note=f"{size} bytes; the limit is {limit}")
+class _RefusedError(Exception):
+    """A message closes nothing, and why."""
+
+    def __init__(self, reason: Reason, note: str, request: str | None = None) -> None:
+        super().__init__(note)
+        self.reason = reason
+        self.note = note
+        self.request = request
+
+
+def _oversize(size: int, limit: int) -> _RefusedError:
+    return _RefusedError("oversize", f"{size} bytes; the limit is {limit}")
 
 
 def question_id(game: str, asked: Asked, kind: Kind) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall, Segment, segment_hash
-from wolfbus.messages.codec import CALLED, SEGMENTS, plain, validate
+from wolfbus.messages.codec import CALLED, SEGMENTS, pack, plain, validate
 from wolfbus.messages.events import Opened, Rejected
 
 BYTES_PER_AGENT: Final = 256 * 1024 * 1024
@@ -36,21 +36,43 @@ class Reports:
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._known: set[str] = set()
         self._bytes: Counter[str] = Counter()
+        self._unclaimed: Counter[str] = Counter()
 
-    def receive(self, agent: str, value: dict[str, Any], size: int) -> list[Segment | ModelCall | Rejected]:
+    def recall(self, event: Segment | ModelCall, agent: str) -> None:
+        """Take in a report that the record holds already.
+
+        Args:
+            event: what it made.
+            agent: who sent it; of a segment, which does not say, it is whoever reports the next call from the same
+                incarnation.
+        """
+        size = len(pack(plain(event)))
+        incarnation = (event.source or "").partition("-")[0]
+        if event.type == "segment":
+            self._known.add(event.segment)
+            self._unclaimed[incarnation] += size
+        else:
+            self._bytes[agent] += size + self._unclaimed.pop(incarnation, 0)
+
+    def receive(
+        self, agent: str, value: dict[str, Any], size: int, source: str | None
+    ) -> list[Segment | ModelCall | Rejected]:
         """Return the events that a report makes: new segments, or a call; or why it is rejected.
 
         Args:
             agent: whose stream it stood on.
             value: the message, of a type in `REPORTS`.
             size: its bytes.
+            source: its id on that stream.
         """
         try:
-            return self._take(agent, value, size)
+            return self._take(agent, value, size, source)
         except MessageError as error:
-            return [Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:300])]
+            return [Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:300], source=source)]
 
-    def _take(self, agent: str, value: dict[str, Any], size: int) -> list[Segment | ModelCall | Rejected]:
+    def _take(
+        self, agent: str, value: dict[str, Any], size: int, source: str | None
+    ) -> list[Segment | ModelCall | Rejected]:
         if value["type"] == "segments":
             told = validate(SEGMENTS, value)
             seat, game = told.seat, told.game
@@ -58,22 +80,22 @@ class Reports:
             called = validate(CALLED, value)
             seat, game = called.call.seat, called.game
         if (refusal := self._refusal(agent, seat, game, size)) is not None:
-            return [refusal]
+            return [refusal.model_copy(update={"source": source})]
         if value["type"] == "called":
             self._check_requests(called.call)
             if unknown := next((name for name in called.call.prompt if name not in self._known), None):
                 raise MessageError(f"call.prompt: segment {unknown[:12]}… was never sent")
-            return [ModelCall(**dict(called.call))]
+            return [ModelCall(**dict(called.call), source=source)]
         events: list[Segment | ModelCall | Rejected] = []
         for place, piece in enumerate(told.texts):
             if piece.after is not None and piece.after not in self._known:
                 # what came before it stands: others may refer to it already
                 note = f"texts.{place}: it follows segment {piece.after[:12]}…, which was never sent"
-                return [*events, Rejected(sender=agent, reason="unreadable", size=size, note=note)]
+                return [*events, Rejected(sender=agent, reason="unreadable", size=size, note=note, source=source)]
             name = segment_hash(piece.after, piece.role, piece.text)
             if name not in self._known:
                 self._known.add(name)
-                events.append(Segment(segment=name, **plain(piece)))
+                events.append(Segment(segment=name, **plain(piece), source=source))
         return events
 
     def _check_requests(self, call: Call) -> None:

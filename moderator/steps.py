@@ -41,6 +41,11 @@ class Steps:
         self._asked: dict[int, Asked] = {}
         self._started = False
 
+    @property
+    def waits_for(self) -> tuple[int, ...]:
+        """Batches whose requests must all be closed before the next step, ascending; empty when the game is over."""
+        return tuple(sorted(self._waits_for))
+
     def seats_of(self, batch: int) -> tuple[SeatName, ...]:
         """Return the seats asked in an open batch, in seating order, the order in which answers are recorded."""
         seats = [seat for ask in self._asked[batch].asks for seat in ask.seats]

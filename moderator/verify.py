@@ -29,15 +29,18 @@ class Verifier:
         stopped: why the game was broken off, if it was.
         opened: the first event, once it came.
         events: events fed and found right.
+        rules: the game as it stands after them, once it was opened.
+        herald: what everybody was told by them.
     """
 
     def __init__(self) -> None:
         self.digest = Digest()
+        self.herald = Herald()
+        self.rules: Steps | None = None
         self.opened: Opened | None = None
         self.ended: Ended | None = None
         self.stopped: str | None = None
         self.events = 0
-        self._herald = Herald()
         self._expected: deque[AnyEvent] = deque()
         self._asked: dict[int, Asked] = {}
         self._bid_max = 0
@@ -45,6 +48,16 @@ class Verifier:
         self._segments = SegmentCheck()
         self._due: deque[tuple[int, SeatName]] = deque()
         self._answers: dict[int, Answers] = {}
+
+    @property
+    def waits_for(self) -> tuple[int, ...] | None:
+        """Batches that the rules wait for, while the record holds none of their answers; () when the game is over.
+
+        None within a step: what stands there since the last one is not the whole of it.
+        """
+        if self.rules is None or (self.stopped is None and (self._expected or self._answers)):
+            return None
+        return () if self.stopped is not None else self.rules.waits_for
 
     def feed(self, recorded: Recorded) -> None:
         """Check one event against what the rules give.
@@ -73,10 +86,10 @@ class Verifier:
             raise RecordError(
                 f"the rules wait for {seat}'s answer in batch {batch}; the record has {_shown(event)}", line
             )
-        audience = self._herald.audience(event)
+        audience = self.herald.audience(event)
         if recorded.audience != audience:
             raise RecordError(f"audience {recorded.audience!r}; this {event.type} is for {audience!r}", line)
-        self._herald.tell(event)
+        self.herald.tell(event)
         self.digest.feed(event)
         self.events += 1
         if isinstance(event, Ended):
@@ -92,18 +105,18 @@ class Verifier:
         self.opened = event
         self._declines = {seat.name: frozenset(seat.declines) for seat in event.seats}
         self._bid_max = event.config.bid_max
-        self._rules = Steps(event)
-        self._expect(0)
+        self._expect(Steps(event), 0)
         self._expected.popleft()
 
-    def _expect(self, skip: int, answers: dict[int, Answers] | None = None) -> None:
+    def _expect(self, rules: Steps, skip: int, answers: dict[int, Answers] | None = None) -> None:
         """Advance the rules; what they give, but for the first `skip` events, is expected next."""
-        step = self._rules.advance(answers)
+        self.rules = rules
+        step = rules.advance(answers)
         self._expected.extend(step.events[skip:])
         for event in step.events:
             if isinstance(event, Asked):
                 self._asked[event.batch] = event
-        self._due.extend((batch, seat) for batch in step.waits_for for seat in self._rules.seats_of(batch))
+        self._due.extend((batch, seat) for batch in step.waits_for for seat in rules.seats_of(batch))
 
     def _compare(self, expected: AnyEvent, event: AnyEvent, line: int) -> None:
         if expected != event:
@@ -121,12 +134,12 @@ class Verifier:
         if problem is not None:
             raise RecordError(f"{seat}'s {event.kind} could not have been recorded so: {problem}", line)
         self._answers.setdefault(batch, {})[seat] = event
-        if not self._due:
+        if not self._due and self.rules is not None:
             answers, self._answers = self._answers, {}
             for number in answers:
                 del self._asked[number]
             try:
-                self._expect(sum(len(seats) for seats in answers.values()), answers)
+                self._expect(self.rules, sum(len(seats) for seats in answers.values()), answers)
             except RulesError as error:
                 raise RecordError(str(error), line) from None
 

@@ -123,11 +123,14 @@ def test_another_agents_reply_is_rejected_whatever_it_says_of_itself(forged):
     assert_rejected(desk, desk.send(agent="two", **forged), "sender")
 
 
-def test_the_stream_counts_and_not_the_sender_written_beside_the_message():
+def test_the_stream_counts_and_whoever_names_another_sender_beside_a_message_is_caught_forging():
     desk = Desk()
     assert_rejected(desk, desk.receive("two", pack(desk.reply()), sender="one"), "sender")
     desk = Desk()
-    assert desk.receive("one", pack(desk.reply()), sender="two").outcome == "accepted"
+    assert_rejected(desk, desk.receive("one", pack(desk.reply()), sender="two"), "sender")
+    desk = Desk()
+    (verdict,) = desk.referee.receive("one", Entry(pack(desk.reply()), "reply", "", "g"))
+    assert verdict.outcome == "accepted"
 
 
 @pytest.mark.parametrize(

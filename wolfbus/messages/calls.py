@@ -112,6 +112,8 @@ class ModelCall(Call):
     """A model call, as its agent reported it; no part of the digest."""
 
     type: Literal["model_call"] = "model_call"
+    source: Source | None = None
+    """Id of the message that reported it, on its sender's stream."""
 
 
 class Segments(Part):

@@ -1,0 +1,155 @@
+"""`Cursors`: how far each agent's out stream is accounted for, over all games of a house.
+
+A durable cursor never passes a message that is not yet in a record: a moderator that comes back reads on from there.
+It moves only with commits that end a phase. At that point a game has joined all it had asked, so everything that it
+has received stands in its record, and one id per stream and game says it all.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from wolfbus.bus.ids import START, Id, join_id, parse_id
+from wolfbus.bus.protocol import Commit
+
+EVERY_S = 0.25
+"""Seconds between two looks at one stream's cursor, so that a thousand games do not look at each other all the time;
+the end of a game does not wait."""
+
+
+@dataclass(slots=True)
+class _Due:
+    """What a game has not yet in its record of one stream: nothing up to `floor`, perhaps something up to `last`."""
+
+    floor: Id
+    last: Id
+
+
+class Cursors:
+    """Thread-safe.
+
+    Args:
+        every_s: see `EVERY_S`.
+        clock: seconds that never run backwards.
+    """
+
+    def __init__(self, every_s: float = EVERY_S, clock: Callable[[], float] = time.monotonic) -> None:
+        self._every_s = every_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._games: set[str] = set()
+        self._handed: dict[str, Id] = {}
+        self._due: dict[str, dict[str, _Due]] = {}
+        self._promised: dict[str, Id] = {}
+        self._looked: dict[str, float] = {}
+        self._settled: dict[str, Id] = {}
+
+    def follow(self, stream: str, after: Id) -> None:
+        """Begin with a stream that is accounted for up to id `after`, or begin anew with one that lost something."""
+        with self._lock:
+            self._handed[stream] = after
+            self._promised[stream] = min(self._promised.get(stream, after), after)
+            if stream in self._settled:
+                self._settled[stream] = min(self._settled[stream], after)
+            for due in self._due.setdefault(stream, {}).values():
+                due.floor = min(due.floor, after)
+
+    def enter(self, game: str) -> None:
+        """Count a game in: from here on its messages hold the cursors back until they are recorded."""
+        with self._lock:
+            self._games.add(game)
+
+    def leave(self, game: str) -> None:
+        """Count a game out: it is over, and its messages hold nothing back."""
+        with self._lock:
+            self._games.discard(game)
+            for due in self._due.values():
+                due.pop(game, None)
+
+    def hand(self, stream: str, games: Mapping[str, object], last: Id) -> None:
+        """Note that a stream's messages up to id `last` go to these games; call it before they get them."""
+        with self._lock:
+            before = self._handed[stream]
+            due = self._due[stream]
+            for game in games:
+                if game not in self._games:
+                    continue
+                known = due.get(game)
+                if known is None:
+                    due[game] = _Due(min(before, last), last)
+                elif last > known.last:
+                    known.last = last
+            if last > before:
+                self._handed[stream] = last
+
+    def send(
+        self, game: str, heard: Mapping[str, Id], commit: Commit, send: Callable[[Commit], None], *, over: bool
+    ) -> None:
+        """Send off a commit that ends a phase, together with the cursors that are right once it has landed.
+
+        Args:
+            game: whose commit it is; "" for one of the house itself.
+            heard: for each stream, the id up to which the game's messages are in its record with this commit.
+            commit: the commit.
+            send: queues it, with the cursors it carries; commits are queued in the order of their cursors, or a cursor
+                could go back.
+            over: whether it is the game's last.
+        """
+        with self._lock:
+            now = self._clock()
+            carried: dict[str, str] = {}
+            for stream in self._due:
+                if (not over or stream not in heard) and now - self._looked.get(stream, -1e9) < self._every_s:
+                    continue
+                self._looked[stream] = now
+                cursor = self._cursor(stream, game, heard.get(stream, START))
+                if cursor > self._promised[stream]:
+                    self._promised[stream] = cursor
+                    carried[stream] = join_id(cursor)
+            send(replace(commit, cursors=carried) if carried else commit)
+
+    def landed(self, game: str, heard: Mapping[str, Id], cursors: Mapping[str, str] | None) -> None:
+        """Note that a game's commit landed; see `send`.
+
+        Args:
+            game: whose commit it was.
+            heard: as it was sent.
+            cursors: what it carried; None if it was tried more than once, for a step that had landed before is not
+                written again.
+        """
+        with self._lock:
+            for stream, upto in heard.items():
+                due = self._due.get(stream, {})
+                known = due.get(game)
+                if known is None:
+                    continue
+                if known.last <= upto:
+                    del due[game]
+                else:
+                    known.floor = max(known.floor, upto)
+            for stream, cursor in (cursors or {}).items():
+                self._settled[stream] = max(self._settled.get(stream, START), parse_id(cursor))
+
+    def settled(self) -> dict[str, str]:
+        """Return the durable cursors that have landed."""
+        with self._lock:
+            return {stream: join_id(cursor) for stream, cursor in self._settled.items()}
+
+    def _cursor(self, stream: str, game: str, upto: Id) -> Id:
+        """Return the stream's cursor if `game` had recorded everything up to `upto`."""
+        cursor = self._handed[stream]
+        for name, due in self._due[stream].items():
+            if name != game:
+                cursor = min(cursor, due.floor)
+            elif due.last > upto:
+                cursor = min(cursor, max(due.floor, upto))
+        return cursor
+
+    @property
+    def behind(self) -> bool:
+        """Whether a cursor could be carried further now than any commit has."""
+        with self._lock:
+            return any(self._cursor(stream, "", START) > self._promised[stream] for stream in self._due)

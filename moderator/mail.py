@@ -1,0 +1,65 @@
+"""What a `ModeratorActor` is told, and what it tells when its game is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wolfbus.bus.ids import Id
+from wolfbus.bus.protocol import Entry
+from wolfbus.errors import BusError, WolfError
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Open the game, or go on with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """Messages for this game stood on an agent's out stream.
+
+    Attributes:
+        agent: whose stream.
+        entries: the messages, in order.
+        upto: id up to which the stream was read; none for this game are before it but those told of.
+        again: whether some may have been told of before, for the stream was read anew.
+    """
+
+    agent: str
+    entries: Sequence[Entry]
+    upto: Id
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """An agent has come, or come back: it is to be told all that its seats may know."""
+
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The last step landed, or could not."""
+
+    error: BusError | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """The time of these requests is up."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The game cannot go on."""
+
+    reason: WolfError
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Leave the game to another moderator: after the step that is on its way, write nothing more."""

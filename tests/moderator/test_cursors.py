@@ -1,0 +1,134 @@
+"""The durable cursor of an out stream: as far as it can go, never past what is in no record, never back."""
+
+from __future__ import annotations
+
+import random
+
+from moderator.cursors import Cursors
+from wolfbus.bus.protocol import Commit
+
+COMMIT = Commit("h", "", 1, "", "")
+
+
+def carried(cursors: Cursors, game: str, heard: dict[str, int], *, over: bool = False) -> dict[str, str]:
+    """The cursors that a game's commit carries; it has not landed yet."""
+    sent: list[Commit] = []
+    cursors.send(game, {stream: (1, n) for stream, n in heard.items()}, COMMIT, sent.append, over=over)
+    return dict(sent[0].cursors or {})
+
+
+def land(cursors: Cursors, game: str, heard: dict[str, int], taken: dict[str, str] | None) -> None:
+    cursors.landed(game, {stream: (1, n) for stream, n in heard.items()}, taken)
+
+
+def test_a_game_holds_the_cursor_back_until_its_messages_are_recorded():
+    cursors = Cursors(every_s=0.0)
+    cursors.follow("s", (1, 4))
+    for game in ("a", "b"):
+        cursors.enter(game)
+    cursors.hand("s", {"a": 1}, (1, 6))
+    cursors.hand("s", {"b": 1, "over": 1}, (1, 9))
+    assert carried(cursors, "b", {"s": 9}) == {}
+    land(cursors, "b", {"s": 9}, None)
+    taken = carried(cursors, "a", {"s": 6})
+    assert taken == {"s": "1-9"}
+    assert cursors.settled() == {}
+    land(cursors, "a", {"s": 6}, taken)
+    assert cursors.settled() == {"s": "1-9"}
+    assert not cursors.behind
+
+
+def test_a_game_that_is_over_and_one_that_is_unknown_hold_nothing_back():
+    cursors = Cursors(every_s=0.0)
+    cursors.follow("s", (0, 0))
+    cursors.enter("a")
+    cursors.hand("s", {"a": 1, "unknown": 1}, (1, 5))
+    assert not cursors.behind
+    cursors.leave("a")
+    assert cursors.behind
+    assert carried(cursors, "", {}) == {"s": "1-5"}
+
+
+def test_a_game_that_has_recorded_some_of_what_it_was_handed_holds_the_cursor_there():
+    cursors = Cursors(every_s=0.0)
+    cursors.follow("s", (0, 0))
+    cursors.enter("a")
+    cursors.hand("s", {"a": 1}, (1, 5))
+    cursors.hand("s", {"a": 1}, (1, 8))
+    taken = carried(cursors, "a", {"s": 5})
+    assert taken == {"s": "1-5"}
+    land(cursors, "a", {"s": 5}, taken)
+    assert carried(cursors, "", {}) == {}
+    assert carried(cursors, "a", {"s": 8}) == {"s": "1-8"}
+
+
+def test_what_is_read_again_does_not_move_the_cursor_back():
+    cursors = Cursors(every_s=0.0)
+    cursors.follow("s", (0, 0))
+    cursors.enter("a")
+    cursors.hand("s", {"a": 1}, (1, 8))
+    cursors.hand("s", {"a": 1}, (1, 5))
+    assert carried(cursors, "a", {"s": 8}) == {"s": "1-8"}
+
+
+def test_a_stream_that_lost_its_end_is_counted_anew_from_where_it_is_read_on():
+    cursors = Cursors(every_s=0.0)
+    cursors.follow("s", (0, 0))
+    cursors.enter("a")
+    cursors.hand("s", {"a": 1}, (1, 8))
+    taken = carried(cursors, "a", {"s": 8})
+    land(cursors, "a", {"s": 8}, taken)
+    cursors.follow("s", (1, 6))
+    assert cursors.settled() == {"s": "1-6"}
+    assert carried(cursors, "a", {}) == {}
+    cursors.hand("s", {"a": 1}, (1, 9))
+    assert carried(cursors, "a", {"s": 8}) == {"s": "1-8"}
+    assert carried(cursors, "a", {"s": 9}) == {"s": "1-9"}
+
+
+def test_streams_are_looked_at_now_and_then_but_a_games_own_at_its_end():
+    now = [0.0]
+    cursors = Cursors(every_s=1.0, clock=lambda: now[0])
+    for stream in ("s", "t"):
+        cursors.follow(stream, (0, 0))
+    cursors.enter("a")
+    assert carried(cursors, "a", {}) == {}
+    for stream in ("s", "t"):
+        cursors.hand(stream, {"a": 1}, (1, 3))
+    assert carried(cursors, "a", {"s": 3, "t": 3}) == {}
+    assert carried(cursors, "a", {"s": 3}, over=True) == {"s": "1-3"}
+    now[0] = 1.0
+    assert carried(cursors, "a", {"s": 3, "t": 3}) == {"t": "1-3"}
+
+
+def test_any_interleaving_of_games_keeps_the_cursor_behind_the_oldest_message_in_no_record():
+    for seed in range(40):
+        dice = random.Random(seed)
+        cursors = Cursors(every_s=0.0)
+        games = ("a", "b", "c")
+        cursors.follow("s", (1, 0))
+        for game in games:
+            cursors.enter(game)
+        sent: list[str] = []
+        heard = dict.fromkeys(games, 0)
+        recorded = dict.fromkeys(games, 0)
+        flying: dict[str, tuple[int, dict[str, str]]] = {}
+        last = 0
+        for _ in range(120):
+            game = dice.choice(games)
+            if dice.random() < 0.4:
+                new = dice.choices(games, k=dice.randint(1, 3))
+                sent += new
+                cursors.hand("s", dict.fromkeys(new), (1, len(sent)))
+            elif game in flying:
+                upto, taken = flying.pop(game)
+                recorded[game] = upto
+                land(cursors, game, {"s": upto}, taken)
+                for cursor in taken.values():
+                    assert int(cursor[2:]) > last
+                    last = int(cursor[2:])
+                    assert all(n <= recorded[name] for n, name in enumerate(sent[:last], 1))
+            elif not flying:
+                heard[game] = max(heard[game], dice.randint(heard[game], len(sent)))
+                flying[game] = heard[game], carried(cursors, game, {"s": heard[game]})
+        assert last > 0

@@ -1,0 +1,281 @@
+"""What a house's moderator does beside its games: it is fenced off, hands over, keeps its place, and speaks up."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+
+import pytest
+
+from moderator.cursors import Cursors
+from moderator.mail import HandOver
+from tests.moderator.process import HOUSE, SMALL, MortalBus, events_of, opened, replies_of
+from wolfbus.bus import streams
+from wolfbus.bus.ids import parse_id
+from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.errors import BusDown, BusError, Fenced, RecordError, WolfError
+from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, encode, pack, unpack, validate
+from wolfbus.messages.delivery import Ask
+from wolfbus.messages.house import Archived, Goodbye, HouseClosed, HouseOpened, RollCall
+
+AGENTS = ("one", "two")
+
+
+def after(steps: int, then: threading.Event, go: threading.Event):
+    """Before step `steps` + 1 of a game, set `then` and wait for `go`."""
+    left = iter(range(steps))
+
+    def before(commit: Commit) -> BusError | None:
+        if commit.record and next(left, None) is None and not then.is_set():
+            then.set()
+            assert go.wait(20)
+        return None
+
+    return before
+
+
+def test_a_moderator_that_was_fenced_off_writes_nothing_more(url, stage, whole_digest):
+    bus = stage.watch(url)
+    stage.agents(url, *AGENTS)
+    held, go = threading.Event(), threading.Event()
+    late = stage.process(url)
+    late.bus.before = after(6, held, go)
+    late.open(opened(AGENTS))
+    assert held.wait(20)
+    heir = stage.process(url)
+    heir.take_over(AGENTS)
+    assert heir.over().digest == whole_digest
+    events = events_of(bus)
+    go.set()
+    assert isinstance(late.over().error, Fenced)
+    late.house.tell([("one", RollCall())])
+    assert isinstance(late.failures.get(timeout=20), Fenced)
+    assert len(late.bus.landed) == 6
+    assert events_of(bus) == events
+    assert max(replies_of(bus, AGENTS).values()) == 1
+
+
+def test_who_hands_over_finishes_the_step_on_its_way_and_another_goes_on(url, stage, whole_digest):
+    bus = stage.watch(url)
+    stage.agents(url, *AGENTS)
+    held, go = threading.Event(), threading.Event()
+    first = stage.process(url)
+    first.bus.before = after(9, held, go)
+    first.open(opened(AGENTS), number=4)
+    assert held.wait(20)
+    for ref in first.house._refs():
+        ref.tell(HandOver())
+    go.set()
+    first.house.hand_over()
+    over = first.over()
+    assert (over.handed_over, over.ended, over.error) == (True, None, None)
+    assert len(first.bus.landed) == 10
+    stage.end(first)
+    heir = stage.process(url)
+    heir.take_over(AGENTS, number=4)
+    over = heir.over()
+    assert (over.digest, over.handed_over) == (whole_digest, False)
+    assert max(replies_of(bus, AGENTS).values()) == 1
+    assert bus.length(streams.games(HOUSE)) == 2
+
+
+def test_a_game_whose_step_was_refused_is_taken_up_again_in_the_same_house(url, stage, whole_digest):
+    bus = stage.watch(url)
+    stage.agents(url, *AGENTS)
+    process = stage.process(url)
+    steps = iter(range(100))
+    lost = {4, 9, 10, 15}
+    process.bus.before = lambda commit: Fenced("lost") if commit.record and next(steps) in lost else None
+    process.open(opened(AGENTS))
+    for _ in lost:
+        assert isinstance(process.over().error, Fenced)
+        process.house.resume("g", process.overs.put)
+    assert process.over().digest == whole_digest
+    assert max(replies_of(bus, AGENTS).values()) == 1
+    assert not any(event.type == "rejected" for event in events_of(bus))
+
+
+def test_the_durable_cursor_never_passes_a_reply_that_is_in_no_record(url, stage, monkeypatch):
+    monkeypatch.setattr("moderator.house.Cursors", partial(Cursors, every_s=0.0))
+    bus = stage.watch(url)
+    stage.agents(url, *AGENTS)
+    process = stage.process(url)
+    games = {name: opened(AGENTS, seed=name, game=name) for name in ("a", "b", "c")}
+    agent_of = {(name, seat.name): seat.agent for name, game in games.items() for seat in game.seats}
+    for game in games.values():
+        process.open(game)
+    for _ in games:
+        assert process.over().error is None
+
+    recorded: set[str] = set()
+    asked: dict[tuple[str, int], tuple[str, str]] = {}
+    carried = 0
+    for commit in process.bus.landed:
+        for entry in commit.record:
+            event = unpack(entry.body)
+            if event["type"] == "asked":
+                place = f"{entry.game}/{event['round']}/{event['phase']}/{event['turn']}"
+                asked[entry.game, event["batch"]] = place, f"/{event['about']}" if "about" in event else ""
+            elif event["type"] == "answered":
+                place, about = asked[entry.game, event["batch"]]
+                recorded.add(f"{place}/{event['kind']}/{event['seat']}{about}")
+        for stream, cursor in (commit.cursors or {}).items():
+            carried += 1
+            for entry in bus.entries(stream, limit=100_000):
+                if parse_id(entry.id) <= parse_id(cursor):
+                    assert unpack(entry.body)["request"] in recorded
+    assert carried > 6
+    assert set(agent_of.values()) == set(AGENTS)
+    ends = {streams.outbox(HOUSE, agent): bus.last_id(streams.outbox(HOUSE, agent)) for agent in AGENTS}
+    assert bus.cursors(HOUSE) == process.house.settled() == ends
+
+
+def test_messages_to_the_house_are_heard_and_do_not_hold_the_cursor_back(url, stage):
+    bus = stage.watch(url)
+    process = stage.process(url)
+    process.house.listen("scribe")
+    out = streams.outbox(HOUSE, "scribe")
+    archived = encode(Archived(game="g", lines=1, hash=""))
+    bus.append(
+        out, [Entry(archived, "archived", "scribe", "", 1, "5-1"), Entry(b"?", "reply", "scribe", "x", 2, "5-2")]
+    )
+    assert process.to_house.get(timeout=20) == ("scribe", Entry(archived, "archived", "scribe", "", 1, "5-1"))
+    process.house.listen("scribe", "0-0")
+    while process.house.settled() != {out: "5-2"}:
+        assert process.to_house.empty()
+    assert bus.cursors(HOUSE) == {out: "5-2"}
+
+
+def test_what_the_house_has_to_say_lands_whole_and_in_order_although_the_bus_was_away(url, stage):
+    bus = stage.watch(url)
+    process = stage.process(url)
+    away = iter([BusDown("away")] * 2)
+    process.bus.before = lambda _: next(away, None)
+    process.house.announce(HouseOpened(session="s"))
+    process.house.tell([("one", RollCall()), ("two", RollCall())])
+    closed = HouseClosed(session="s", games=0, failed=0)
+    process.house.announce(closed, [(agent, Goodbye(reason="done")) for agent in AGENTS])
+    while bus.length(streams.inbox(HOUSE, "two")) < 2:
+        assert process.failures.empty()
+    news = [validate(HOUSE_NEWS, unpack(entry.body)) for entry in bus.entries(streams.games(HOUSE))]
+    assert news == [HouseOpened(session="s"), closed]
+    for agent in AGENTS:
+        told = [validate(TO_AGENT, unpack(entry.body)) for entry in bus.entries(streams.inbox(HOUSE, agent))]
+        assert told == [RollCall(), Goodbye(reason="done")]
+
+
+def test_a_stopped_game_says_so_on_the_record_and_in_the_news_and_is_over_at_once_when_taken_up(url, stage):
+    bus = stage.watch(url)
+    stage.agents(url, *AGENTS, silent=lambda ask: ask.kind == "vote")
+    voting = threading.Event()
+    process = stage.process(url)
+
+    def watch(commit: Commit) -> None:
+        if any(unpack(entry.body).get("phase") == "vote" for entry in commit.record):
+            voting.set()
+
+    process.bus.before = watch
+    process.open(opened(AGENTS), number=2)
+    assert voting.wait(20)
+    process.house.stop(WolfError("enough"))
+    assert str(process.over().error) == "enough"
+    events = events_of(bus)
+    closed = validate(HOUSE_NEWS, unpack(bus.entries(streams.games(HOUSE))[-1].body))
+    assert (closed.type, closed.outcome, closed.reason) == ("game_closed", "stopped", "enough")
+    assert (closed.lines, closed.hash) == (len(events), bus.head(HOUSE, "g"))
+    again = stage.process(url)
+    again.house.resume("g", again.overs.put)
+    assert str(again.over().error) == "enough"
+
+
+def test_without_its_record_a_game_cannot_be_taken_up(url, stage):
+    bus = stage.watch(url)
+    stage.agents(url, *AGENTS)
+    process = stage.process(url)
+    with pytest.raises(RecordError, match="no record"):
+        process.house.resume("g", process.overs.put)
+    process.open(opened(AGENTS))
+    assert process.over().error is None
+    bus.trim(streams.record(HOUSE, "g"), "5-0")
+    with pytest.raises(RecordError, match=r"line 1: .* trimmed"):
+        process.house.resume("g", process.overs.put)
+
+
+def test_an_agent_that_joins_where_records_are_forgotten_is_not_told_and_the_game_goes_on(memory_url, stage, caplog):
+    bus = stage.watch(memory_url)
+    held, go = threading.Event(), threading.Event()
+    stage.agents(memory_url, *AGENTS)
+    process = stage.process(memory_url)
+    process.bus.before = after(4, held, go)
+    process.open(opened(AGENTS))
+    assert held.wait(20)
+    bus.trim(streams.record(HOUSE, "g"), "20-0")
+    process.house.joined("one")
+    process.house.joined("nobody")
+    go.set()
+    assert process.over().error is None
+    assert "cannot be told of it" in caplog.text
+    assert not any(entry.type == "catch_up" for entry in bus.entries(streams.inbox(HOUSE, "one")))
+
+
+def test_an_absent_seat_whose_agent_comes_back_gets_its_full_time_again(memory_url, stage):
+    config = SMALL.model_copy(update={"absent_grace": 0.01, "strikes": 1})
+    deadlines = config.deadlines.model_copy(update=dict.fromkeys(type(config.deadlines).model_fields, 0.3))
+    config = config.model_copy(update={"deadlines": deadlines})
+    bus = stage.watch(memory_url)
+    stage.agents(memory_url, "one")
+    process = stage.process(memory_url)
+    absent = threading.Event()
+
+    def watch(commit: Commit) -> BusError | None:
+        if any(entry.type == "absent" for entry in commit.record):
+            absent.set()
+        return None
+
+    process.bus.before = watch
+    process.open(opened(AGENTS, config=config))
+    assert absent.wait(20)
+    stage.agents(memory_url, "two", joins=True)
+    assert process.over().error is None
+    events = events_of(bus)
+    back = {event.seat for event in events if event.type == "returned"}
+    assert back == {seat.name for seat in opened(AGENTS).seats if seat.agent == "two"} & back != set()
+
+
+def test_an_out_stream_that_was_ignored_can_be_listened_to_again(url, stage, whole_digest):
+    bus = stage.watch(url)
+    stage.agents(url, *AGENTS)
+    held, go = threading.Event(), threading.Event()
+    process = stage.process(url)
+    process.bus.before = after(8, held, go)
+    process.open(opened(AGENTS))
+    assert held.wait(20)
+    process.house.ignore("two")
+    process.house.ignore("nobody")
+    go.set()
+    process.house.listen("two", "0-0")
+    assert process.over().digest == whole_digest
+    assert max(replies_of(bus, AGENTS).values()) == 1
+
+
+def test_a_forged_sender_is_recorded_and_closes_nothing(memory_url, stage, whole_digest):
+    bus = stage.watch(memory_url)
+
+    def forged(name: str, ask: Ask, reply: bytes) -> list[bytes]:
+        return [pack(unpack(reply) | {"seat": "Somebody"}), reply]
+
+    stage.agents(memory_url, *AGENTS, answers=forged)
+    process = stage.process(memory_url)
+    process.open(opened(AGENTS))
+    assert process.over().digest == whole_digest
+    assert {event.reason for event in events_of(bus) if event.type == "rejected"} == {"sender"}
+
+
+def test_a_bus_that_dies_is_dead_to_its_process_alone(memory_url, stage):
+    bus = stage.watch(memory_url)
+    mortal = MortalBus(memory_url)
+    mortal.died.set()
+    with pytest.raises(BusDown):
+        mortal.last_id("x")
+    assert bus.last_id("x") == "0-0"
+    mortal.close()
