@@ -1,19 +1,56 @@
-"""Who sits where and is what: names and roles drawn from the seed unless the config gives them."""
+"""Who sits where and is what: names and roles drawn from the seed unless the config gives them; and which agent plays
+which seat.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from wolfbus import __version__
 from wolfbus.config import GameConfig
 from wolfbus.draws import shuffled
 from wolfbus.messages.base import SeatName
-from wolfbus.vocabulary import ROLES, Role
+from wolfbus.messages.events import Opened, Seat
+from wolfbus.vocabulary import ROLES, Kind, Role
 
 NAMES: Final = (
     "Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo",
     "Ines", "Jonas", "Kira", "Leon", "Mona", "Nils", "Olga", "Piet",
 )  # fmt: skip
 """Names to draw from: short, and none is a prefix of another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """Who plays one seat.
+
+    Attributes:
+        agent: the agent's name.
+        brain: what answers, as it stands in the record.
+        declines: kinds of request that are never put to it.
+        in_house: whether the moderator's operator runs it, so that its brain gets a seed of its own.
+    """
+
+    agent: str
+    brain: str
+    declines: tuple[Kind, ...] = ()
+    in_house: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an agent offers to take in the next game.
+
+    Attributes:
+        free: seats it can play beside those it plays now, >= 0.
+        places: the only seats it takes, counted from 1; empty for any.
+    """
+
+    free: int
+    places: tuple[int, ...] = ()
 
 
 def deal(config: GameConfig, seed: str) -> tuple[tuple[SeatName, Role], ...]:
@@ -23,3 +60,75 @@ def deal(config: GameConfig, seed: str) -> tuple[tuple[SeatName, Role], ...]:
         return tuple((name, config.roles[name]) for name in names)
     deck = tuple(role for role in ROLES for _ in range(config.count(role)))
     return tuple(zip(names, shuffled(seed, "roles", deck), strict=True))
+
+
+def opening(config: GameConfig, seed: str, takers: Sequence[Taker], game: str) -> Opened:
+    """Return the opening event of a game, begun now.
+
+    Args:
+        config: its rules.
+        seed: its seed.
+        takers: who plays each seat, in seating order; as many as there are seats.
+        game: its id.
+    """
+    seats = tuple(
+        Seat(
+            name=name,
+            role=role,
+            agent=taker.agent,
+            brain=taker.brain,
+            in_house=taker.in_house,
+            declines=taker.declines,
+        )
+        for (name, role), taker in zip(deal(config, seed), takers, strict=True)
+    )
+    started = round(time.time(), 3)
+    return Opened(game=game, version=__version__, started=started, seed=seed, config=config, seats=seats)
+
+
+def reserved(seats: int, offers: Mapping[str, Offer]) -> dict[int, str]:
+    """Return who gets a seat it asked for: place to agent.
+
+    Agents are served by name. One that was served keeps a seat, but may be moved to another one it asked for where
+    that lets a later one sit too.
+    """
+    taken: dict[int, str] = {}
+    for agent in sorted(offers):
+        offer = offers[agent]
+        if offer.places:
+            for _ in range(min(offer.free, len(set(offer.places)))):
+                if not _find_place(agent, seats, offers, taken, set()):
+                    break
+    return taken
+
+
+def _find_place(agent: str, seats: int, offers: Mapping[str, Offer], taken: dict[int, str], tried: set[int]) -> bool:
+    """Give `agent` one more of its places, moving others along if need be; False if there is no way."""
+    for place in sorted(set(offers[agent].places)):
+        if place > seats or place in tried or taken.get(place) == agent:
+            continue
+        tried.add(place)
+        holder = taken.get(place)
+        if holder is None or _find_place(holder, seats, offers, taken, tried):
+            taken[place] = agent
+            return True
+    return False
+
+
+def seat_agents(seats: int, offers: Mapping[str, Offer], seed: str) -> tuple[str | None, ...]:
+    """Return which agent plays each seat, in seating order; None where nobody is left to.
+
+    Seats that were asked for go first. Who of the others sits where is drawn from the seed and their names, so that it
+    does not depend on who came first.
+    """
+    taken = reserved(seats, offers)
+    empty = [place for place in range(1, seats + 1) if place not in taken]
+    slots = sorted(
+        (agent, slot)
+        for agent, offer in offers.items()
+        if not offer.places
+        for slot in range(min(offer.free, len(empty)))
+    )
+    drawn = shuffled(seed, "agents", slots)
+    taken.update(zip(empty, (agent for agent, _ in drawn), strict=False))
+    return tuple(taken.get(place) for place in range(1, seats + 1))

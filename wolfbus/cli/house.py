@@ -18,13 +18,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError, WolfError
-from wolfbus.messages.events import Opened, Seat
+from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
 
@@ -137,7 +136,7 @@ class House:
                 self._writer,
                 self._pool,
                 self._timers,
-                holder=f"play-{os.getpid()}",
+                self._bus.claim(self.name, f"play-{os.getpid()}"),
             )
             self._ending.callback(self._moderator.stop)
             self._moderator.listen(AGENT)
@@ -195,7 +194,7 @@ class House:
                 return
         self._reader.unfollow(streams.record(self.name, game.opened.game))
         if self._in_memory:
-            self._bus.drop(self.name, game.opened.game)
+            self._bus.expire(self.name, game.opened.game, 0)
         if game.over is None or game.over.error is not None:
             if game.over is not None and isinstance(game.over.error, BusError):
                 self.abandon()
@@ -254,15 +253,11 @@ class House:
 
 def opening(config: GameConfig, seed: str, brains: Sequence[str], game: str) -> Opened:
     """Return the opening event of a game whose seats are all played by this process."""
-    from moderator.seating import deal
+    from moderator import seating
     from players.spec import declined_by
 
-    seats = tuple(
-        Seat(name=name, role=role, agent=AGENT, brain=brain, declines=declined_by(brain))
-        for (name, role), brain in zip(deal(config, seed), brains, strict=True)
-    )
-    started = round(time.time(), 3)
-    return Opened(game=game, version=__version__, started=started, seed=seed, config=config, seats=seats)
+    takers = [seating.Taker(AGENT, brain, declined_by(brain)) for brain in brains]
+    return seating.opening(config, seed, takers, game)
 
 
 def fresh_game_id() -> str:

@@ -1,0 +1,116 @@
+"""`Lease`: a moderator's right to a house, kept alive on a thread of its own; and standing by until it can be had."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus
+from wolfbus.errors import BusDown, BusError, HouseHeld
+from wolfbus.service.stop import Stopping
+
+logger = logging.getLogger(__name__)
+
+RENEWALS: Final = 3
+"""How often a lease is renewed in the time it lasts."""
+
+_LOOK_AGAIN_S: Final = 1.0
+
+
+class Lease:
+    """Renews the lease of a house that was claimed.
+
+    Args:
+        bus: where the house is.
+        house: its name.
+        epoch: under which it was claimed.
+        seconds: how long the lease lasts unless renewed, > 0.
+        lost: called once, from the lease's thread, when somebody else owns the house or the bus has forgotten us.
+    """
+
+    def __init__(self, bus: Bus, house: str, epoch: int, seconds: float, lost: Callable[[BusError], None]) -> None:
+        self.epoch = epoch
+        self._bus = bus
+        self._house = house
+        self._seconds = seconds
+        self._lost = lost
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
+        self._thread.start()
+
+    def close(self, *, release: bool) -> None:
+        """Renew it no more.
+
+        Args:
+            release: whether to end it now, so that another moderator need not wait for it to run out.
+        """
+        self._ended.set()
+        self._thread.join()
+        if release:
+            try:
+                self._bus.release(self._house, self.epoch)
+            except BusError as error:
+                logger.warning("the lease of house %s was not released, it runs out by itself: %s", self._house, error)
+
+    def _run(self) -> None:
+        away = False
+        while not self._ended.wait(self._seconds / RENEWALS):
+            try:
+                self._bus.renew(self._house, self.epoch, self._seconds)
+            except BusDown as error:
+                # whoever claims the house meanwhile fences us off; until then it is ours
+                if not away and not self._ended.is_set():
+                    logger.warning("the lease of house %s could not be renewed: %s", self._house, error)
+                away = True
+            except BusError as error:
+                if not self._ended.is_set():
+                    self._lost(error)
+                return
+            else:
+                away = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A house that was claimed.
+
+    Attributes:
+        epoch: the owner epoch.
+        stood_by: whether another had it when we came.
+        news_before: id of the newest entry of its games stream when we came.
+    """
+
+    epoch: int
+    stood_by: bool
+    news_before: str
+
+
+def stand_by(bus: Bus, house: str, holder: str, lease_s: float, stopping: Stopping) -> Claim | None:
+    """Claim a house as soon as nobody else holds it.
+
+    Args:
+        bus: where the house is.
+        house: its name.
+        holder: who claims it; a name that no other process uses.
+        lease_s: seconds that the lease shall last.
+        stopping: ends the wait.
+
+    Returns:
+        The claim, or None if the wait was ended.
+    """
+    waiting = False
+    news = bus.last_id(streams.games(house))
+    while not stopping.asked:
+        try:
+            return Claim(bus.claim(house, holder, lease_s), waiting, news)
+        except HouseHeld as error:
+            if not waiting:
+                logger.info("standing by: %s", error)
+            waiting = True
+            # it may be released before it runs out
+            stopping.wait(min(max(error.left_s, 0.01), _LOOK_AGAIN_S))
+    return None

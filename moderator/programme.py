@@ -1,0 +1,198 @@
+"""`Programme`: the games of a session, from the wait for enough agents to each game's result."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from moderator.actor import GameOver
+from moderator.house import ModeratorHouse
+from moderator.roster import Roster
+from moderator.seating import opening, seat_agents
+from moderator.session import Seeds, Session
+from moderator.settings import GameResult, Settings
+from moderator.waiting import Patience, blocked_line, cover, waiting_line
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus
+from wolfbus.errors import BusError, WolfError
+from wolfbus.messages.events import Ended, Opened
+from wolfbus.messages.house import GameClosed
+
+logger = logging.getLogger(__name__)
+
+RESUMPTIONS: Final = 3
+"""How often a game is taken up again whose record the bus has cut short."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """A game that is played now."""
+
+    opened: Opened
+    number: int
+
+
+class Programme:
+    """Begins games, takes them up again, and tells how they went. All methods are called from one thread.
+
+    Args:
+        settings: what the service was told.
+        bus: where records are.
+        house: moderates the games.
+        session: its news.
+        roster: who is here.
+        seeds: where seeds come from.
+        over: called with how a game left its moderator, from any thread.
+        told: called with the result of every game.
+        clock: seconds that never run backwards.
+
+    Attributes:
+        running: games under way, by id.
+        given_up: why no more games are begun before all are over; None while there is hope.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        bus: Bus,
+        house: ModeratorHouse,
+        session: Session,
+        roster: Roster,
+        seeds: Seeds,
+        over: Callable[[GameOver], None],
+        told: Callable[[GameResult], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._set = settings
+        self._bus = bus
+        self._house = house
+        self._session = session
+        self._roster = roster
+        self._seeds = seeds
+        self._over = over
+        self._told = told
+        self._clock = clock
+        self.running: dict[str, UnderWay] = {}
+        self.given_up: str | None = None
+        self._resumed: Counter[str] = Counter()
+        self._blocked: set[str] = set()
+        self._patience = Patience(settings.wait_s)
+        self._rest_until = 0.0
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there are too few agents for the next game."""
+        return self._patience.waiting
+
+    @property
+    def all_begun(self) -> bool:
+        """Whether no more games are to begin."""
+        enough = self._set.games is not None and self._session.games >= self._set.games
+        return enough or self.given_up is not None
+
+    def open_games(self) -> None:
+        """Begin games as long as there are games to begin, and agents for them."""
+        while not self.all_begun and len(self.running) < self._set.at_once and self._clock() >= self._rest_until:
+            if not self._open_next():
+                return
+
+    def _open_next(self) -> bool:
+        now, seats = self._clock(), self._set.config.seats
+        offers = self._roster.offers(now)
+        coverage = cover(seats, offers)
+        archivist = self._set.archive and not self._roster.present(now, "analytics")
+        if not coverage.enough or archivist:
+            # games under way will set agents free
+            if not self.running:
+                self._wait(waiting_line(coverage, self._roster.lagging(now), archivist=archivist), now)
+            return False
+        self._patience.end()
+        for agent in coverage.waiting.keys() - self._blocked:
+            logger.warning("%s", blocked_line(coverage, agent), extra={"agent": agent})
+        self._blocked = set(coverage.waiting)
+        number = self._session.games + 1
+        seed = self._seeds.of(number)
+        agents = [agent for agent in seat_agents(seats, offers, seed) if agent is not None]
+        takers = [self._roster.taker(agent) for agent in agents]
+        opened = opening(self._set.config, seed, takers, self._session.begin(number))
+        self._sit_down(opened, number)
+        logger.info("game %d begins: %s", number, ", ".join(sorted(set(agents))), extra={"game": opened.game})
+        self._house.open(opened, None, self._over, number)
+        return True
+
+    def _wait(self, line: str, now: float) -> None:
+        if self._patience.due(line, now):
+            logger.info("%s", line)
+        if self._patience.spent(now):
+            self.given_up = f"not enough agents came within {self._set.wait_s:g} s: {line.partition(': ')[2]}"
+            logger.error("%s", self.given_up)
+
+    def _sit_down(self, opened: Opened, number: int) -> None:
+        self.running[opened.game] = UnderWay(opened, number)
+        self._roster.sit_down(opened.game, (seat.agent for seat in opened.seats))
+
+    def resume(self, game: str, number: int) -> None:
+        """Take up a game where its record ends; one that cannot be taken up has failed.
+
+        Raises:
+            BusDown: the bus is away; the game may be tried again.
+        """
+        try:
+            opened = self._house.resume(game, self._over, number)
+        except BusError:
+            raise
+        except WolfError as error:
+            self._finish(game, number, None, f"it cannot be taken up from its record: {error}", None)
+            return
+        logger.info("game %d goes on from its record", number, extra={"game": game})
+        self._sit_down(opened, number)
+
+    def resume_cut(self, game: str) -> bool:
+        """Take up a game anew whose record the bus has cut short; False if that has happened too often."""
+        self._resumed[game] += 1
+        if self._resumed[game] > RESUMPTIONS:
+            return False
+        logger.warning("the bus has lost its last steps; it is taken up from its record", extra={"game": game})
+        self.resume(game, self.running[game].number)
+        return True
+
+    def finish(self, over: GameOver) -> None:
+        """Take note of a game that is over, or could not go on.
+
+        Raises:
+            BusDown: the bus is away; this may be called again.
+        """
+        game = self.running[over.game]
+        error = None if over.ended is not None else str(over.error or "it did not finish")
+        self._finish(over.game, game.number, over.ended, error, over.digest)
+
+    def _finish(self, name: str, number: int, ended: Ended | None, error: str | None, digest: str | None) -> None:
+        self._session.catch_up(self._bus, self._set.house)
+        if error is not None and name in self._session.under_way:
+            self._house.announce(self._failed(name, number, error))
+        game = self.running.pop(name, None)
+        self._roster.rise(name)
+        self._resumed.pop(name, None)
+        self._rest_until = self._clock() + self._set.pause_s
+        result = GameResult(
+            game=name,
+            number=number,
+            winner=ended.winner if ended else None,
+            rounds=ended.rounds if ended else None,
+            digest=digest if ended else None,
+            seconds=round(max(time.time() - game.opened.started, 0.0), 3) if game else 0.0,
+            error=error,
+        )
+        logger.log(logging.INFO if error is None else logging.ERROR, "%s", result.line(), extra={"game": name})
+        self._told(result)
+
+    def _failed(self, game: str, number: int, reason: str) -> GameClosed:
+        """Return the news of a game that could not say itself that it failed."""
+        head = self._bus.head(self._set.house, game)
+        last = self._bus.last_id(streams.record(self._set.house, game)) if head else "0-0"
+        lines = int(last.partition("-")[0])
+        return GameClosed(game=game, number=number, outcome="failed", lines=lines, hash=head, reason=reason[:300])

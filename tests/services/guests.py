@@ -1,0 +1,231 @@
+"""Small agents of the tests' own, that know the wire and none of the product's agents; and a moderator in a thread."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from moderator.service import serve
+from moderator.settings import GameResult, Settings
+from players.scripted import ScriptedBrain
+from wolfbus.bus import open_bus, streams
+from wolfbus.bus.protocol import Entry
+from wolfbus.config import GameConfig
+from wolfbus.errors import BusError
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
+from wolfbus.messages.delivery import Delivery
+from wolfbus.messages.house import Archived, Goodbye, Join, Leave, Refused, RollCall, Welcome
+from wolfbus.service.health import Health
+from wolfbus.service.stop import Stopping
+from wolfbus.view import SeatView
+
+HOUSE = "main"
+SMALL = GameConfig(villagers=3, werewolves=1, seers=1, doctors=0, debate_turns=1, vote_reasons=False, max_rounds=2)
+"""Five seats and little talk: a game in a few hundredths of a second."""
+
+
+class Guest:
+    """An agent on a bus of its own, answering by `ScriptedBrain`; one without seats does nothing but hear.
+
+    Attributes:
+        inbox: what the house said to it, decoded.
+        games: games in which it has a seat.
+        asked: set once it was asked something.
+        gate: no question is answered before it is set.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        *,
+        heartbeat: float | None = None,
+        knock: bool = True,
+        gate: threading.Event | None = None,
+        **said: Any,
+    ) -> None:
+        self.name = name
+        self.instance = f"{name}-{time.monotonic_ns()}"
+        self.said: dict[str, Any] = {"version": "guest 1", "brain": "scripted", "in_house": True, **said}
+        self.inbox: queue.SimpleQueue[Welcome | Refused | RollCall | Goodbye] = queue.SimpleQueue()
+        self.games: list[str] = []
+        self.asked = threading.Event()
+        self.gate = gate
+        self._bus = open_bus(url)
+        self._heartbeat = heartbeat
+        self._knocks = knock
+        self._sent = 0
+        self._started = max(int(time.time() * 1000), int(self._bus.last_id(self.out).split("-")[0]) + 1)
+        self._lock = threading.Lock()
+        self._seen: str | None = None
+        self._seats: dict[tuple[str, str], tuple[SeatView, ScriptedBrain]] = {}
+        self._answered: set[str] = set()
+        self._reader = self._bus.reader()
+        box = streams.inbox(HOUSE, name)
+        self._reader.follow(box, self._bus.last_id(box))
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name=f"guest-{name}")
+        self._thread.start()
+        self.join()
+        if knock:
+            self.knock()
+
+    @property
+    def out(self) -> str:
+        return streams.outbox(HOUSE, self.name)
+
+    def message(self, **other: Any) -> Join:
+        return Join(**{"agent": self.name, "instance": self.instance, "seen": self._seen, **self.said, **other})
+
+    def join(self, **other: Any) -> None:
+        self.say(self.message(**other))
+
+    def knock(self, **other: Any) -> None:
+        self._bus.post(streams.lobby(HOUSE), Entry(encode(self.message(**other)), "join", self.name))
+
+    def say(self, message: Part, game: str = "") -> None:
+        self._send(encode(message), game, getattr(message, "type", ""))
+
+    def _send(self, body: bytes, game: str, kind: str) -> None:
+        with self._lock:
+            self._sent += 1
+            entry = Entry(body, kind, self.name, game, self._sent, f"{self._started}-{self._sent}")
+            self._bus.append(self.out, [entry])
+
+    def hear(self, kind: type[Part], timeout: float = 10.0) -> Any:
+        """Return the next message of the house that is of this kind."""
+        until = time.monotonic() + timeout
+        while True:
+            message = self.inbox.get(timeout=max(until - time.monotonic(), 0.01))
+            if isinstance(message, kind):
+                return message
+
+    def close(self, *, leave: bool = False) -> None:
+        if leave:
+            self.say(Leave(agent=self.name, instance=self.instance))
+        self._closed = True
+        self._reader.close()
+        self._thread.join()
+        self._bus.close()
+
+    def _run(self) -> None:
+        while not self._closed:
+            with contextlib.suppress(BusError):
+                for _, entries in self._reader.read(self._heartbeat or 60.0) or [("", [])]:
+                    for entry in entries:
+                        self._take(entry)
+                    if self._heartbeat is not None and not self._closed:
+                        self.join()
+
+    def _take(self, entry: Entry) -> None:
+        self._seen = entry.id
+        if entry.game:
+            self._play(decode_delivery(entry.body))
+            return
+        message = validate(TO_AGENT, unpack(entry.body))
+        self.inbox.put(message)
+        if isinstance(message, RollCall):
+            self.join()
+
+    def _play(self, delivery: Delivery) -> None:
+        for part in delivery.seats:
+            self._seats.setdefault((delivery.game, part.seat), (SeatView(me=part.seat), ScriptedBrain()))
+            if delivery.game not in self.games:
+                self.games.append(delivery.game)
+        for view in [view for (game, _), (view, _) in self._seats.items() if game == delivery.game]:
+            for public in delivery.facts:
+                view.hear_public(public)
+        for part in delivery.seats:
+            view, brain = self._seats[delivery.game, part.seat]
+            for private in part.facts:
+                view.hear_private(private)
+            for ask in part.asks:
+                if ask.id not in self._answered:
+                    self._answered.add(ask.id)
+                    self._answer(delivery.game, part.seat, ask, brain, view)
+        if any(public.fact.type == "ended" for public in delivery.facts):
+            for seat in [seat for seat in self._seats if seat[0] == delivery.game]:
+                del self._seats[seat]
+
+    def _answer(self, game: str, seat: str, ask: Any, brain: ScriptedBrain, view: SeatView) -> None:
+        self.asked.set()
+        if self.gate is not None:
+            self.gate.wait(10)
+        answer: Any = brain.answer(ask, view)
+        reply = {"v": 1, "type": "reply", "game": game, "request": ask.id, "seat": seat, "kind": ask.kind}
+        if answer.content is not None:
+            reply["content"] = plain(answer.content)
+        self._send(pack(reply), game, "reply")
+
+
+class Moderating:
+    """A moderator service in a thread; its settings are those of `Settings`."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        self.results: queue.SimpleQueue[GameResult] = queue.SimpleQueue()
+        self.stopping = Stopping()
+        self.health = Health(None)
+        self.error: BaseException | None = None
+        self._code: int | None = None
+        self._settings = Settings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
+        self._thread = threading.Thread(target=self._run, name="moderating")
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._code = serve(self._settings, self.stopping, self.health, self.results.put)
+        except BaseException as error:
+            self.error = error
+
+    def result(self, timeout: float = 15.0) -> GameResult:
+        until(lambda: not self.results.empty() or not self._thread.is_alive(), timeout)
+        if self.error is not None:
+            raise self.error
+        return self.results.get_nowait()
+
+    def code(self, timeout: float = 15.0) -> int | None:
+        """Return the exit code once the service has ended."""
+        self._thread.join(timeout)
+        assert not self._thread.is_alive(), self.health.state
+        if self.error is not None:
+            raise self.error
+        return self._code
+
+    def stop(self) -> int | None:
+        self.stopping.ask("the test")
+        return self.code()
+
+
+@contextlib.contextmanager
+def guests(url: str, *names: str, **said: Any) -> Iterator[list[Guest]]:
+    """Agents of these names."""
+    found: list[Guest] = []
+    try:
+        for name in names:
+            found.append(Guest(url, name, **said))  # noqa: PERF401 - what has come must be closed if one fails
+        yield found
+    finally:
+        for guest in found:
+            guest.close()
+
+
+def archive(guest: Guest, closed: Any, **other: Any) -> None:
+    """Say that a game is archived, as analytics does."""
+    guest.say(Archived(**{"game": closed.game, "lines": closed.lines, "hash": closed.hash, **other}))
+
+
+Check = Callable[[], object]
+
+
+def until(check: Check, timeout: float = 10.0) -> None:
+    """Wait until something holds that no event tells of."""
+    ending = time.monotonic() + timeout
+    tick = threading.Event()
+    while not check():
+        assert time.monotonic() < ending, "it never came to be"
+        tick.wait(0.01)

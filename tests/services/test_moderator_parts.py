@@ -1,0 +1,216 @@
+"""What a moderator decides, without a bus: who is here, who sits where, what is missing, what is cut away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moderator.housekeeping import Cap, Chores, Count, Trim, tidy_house, tidy_mailbox
+from moderator.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
+from moderator.seating import Offer, reserved, seat_agents
+from moderator.session import Seeds, Session
+from moderator.waiting import Patience, cover, waiting_line
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Entry
+from wolfbus.draws import game_seed
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import encode
+from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, Join
+
+
+def join(agent: str, instance: str = "1", **other: Any) -> Join:
+    return Join(agent=agent, instance=instance, version="test 1", **{"brain": "scripted", **other})
+
+
+# -- who sits where
+
+
+def test_who_sits_where_depends_on_the_seed_and_not_on_who_came_first() -> None:
+    offers = {name: Offer(1) for name in "abcdefgh"}
+    seats = seat_agents(8, offers, "7")
+    assert sorted(filter(None, seats)) == sorted(offers)
+    assert seat_agents(8, dict(reversed(offers.items())), "7") == seats
+    assert seat_agents(8, offers, "8") != seats
+
+
+def test_an_agent_sits_only_where_it_asked_to_and_first_by_name_is_served_first() -> None:
+    offers = {"bruno": Offer(1, (3,)), "ada": Offer(1, (3,)), "chloe": Offer(8)}
+    seats = seat_agents(5, offers, "7")
+    assert seats == ("chloe", "chloe", "ada", "chloe", "chloe")
+
+
+def test_an_agent_moves_to_another_place_it_asked_for_if_that_lets_a_later_one_sit() -> None:
+    assert reserved(5, {"ada": Offer(1, (1, 2)), "bruno": Offer(1, (1,))}) == {1: "bruno", 2: "ada"}
+
+
+def test_an_agent_gets_no_more_of_its_places_than_it_can_play() -> None:
+    assert reserved(5, {"ada": Offer(2, (1, 2, 3, 9))}) == {1: "ada", 2: "ada"}
+
+
+def test_where_nobody_is_left_to_sit_there_is_nobody() -> None:
+    assert seat_agents(5, {"ada": Offer(1, (2,))}, "7") == (None, "ada", None, None, None)
+
+
+# -- what is missing
+
+
+def test_the_line_says_who_covers_seats_and_which_places_are_free() -> None:
+    offers = {name: Offer(1, (place,)) for place, name in enumerate("abcdefgh", 1) if place not in {3, 5}}
+    assert waiting_line(cover(8, offers)) == (
+        "waiting for agents: 6 of 8 seats covered by a, b, d, f, g and h; places 3 and 5 are free; 2 seats missing"
+    )
+
+
+def test_the_line_says_who_waits_for_a_place_that_another_asked_for() -> None:
+    line = waiting_line(cover(8, {"ada": Offer(1, (3,)), "bruno": Offer(1, (3,)), "chloe": Offer(2)}), archivist=True)
+    assert line == (
+        "waiting for agents: 3 of 8 seats covered by ada and chloe; bruno waits for place 3, which ada asked for too; "
+        "5 seats missing; an analytics service is missing"
+    )
+
+
+def test_a_line_is_said_when_it_changes_and_else_every_ten_seconds() -> None:
+    patience = Patience(12.0)
+    assert patience.due("2 missing", 100.0)
+    assert not patience.due("2 missing", 105.0)
+    assert patience.due("1 missing", 106.0)
+    assert not patience.spent(111.0)
+    assert patience.due("1 missing", 116.0)
+    assert patience.spent(112.0)
+    patience.end()
+    assert not patience.spent(200.0)
+
+
+# -- who is here
+
+
+def test_an_agent_is_away_after_three_heartbeats_without_a_word_and_back_with_the_next() -> None:
+    roster = Roster(8, 5.0)
+    assert roster.note(join("ada"), 100.0) == "new"
+    assert roster.note(join("ada"), 105.0) == "again"
+    assert roster.offers(119.9) == {"ada": Offer(1)}
+    assert roster.offers(120.1) == {}
+    roster.note(join("ada"), 121.0)
+    assert roster.offers(121.0) == {"ada": Offer(1)}
+
+
+def test_an_agent_whose_ticket_was_taken_back_is_not_seated() -> None:
+    roster = Roster(8, 5.0, tickets={"ada"})
+    roster.note(join("ada"), 100.0)
+    roster.tickets = set()
+    assert roster.offers(100.0) == {}
+
+
+def test_a_new_start_of_an_agent_is_new_and_only_that_start_can_leave() -> None:
+    roster = Roster(8, 5.0)
+    roster.note(join("ada"), 100.0)
+    assert roster.note(join("ada", "2"), 101.0) == "new"
+    assert not roster.leave("ada", "1")
+    assert roster.is_present("ada", 101.0)
+    assert roster.leave("ada", "2")
+    assert not roster.is_present("ada", 101.0)
+
+
+def test_seats_of_games_under_way_are_not_offered_again() -> None:
+    roster = Roster(8, 5.0)
+    roster.note(join("ada", seats=5), 100.0)
+    roster.sit_down("g-1", ["ada", "ada", "bruno"])
+    assert roster.offers(100.0) == {"ada": Offer(3)}
+    roster.note(join("ada", seats=0), 100.0)
+    assert roster.offers(100.0) == {}
+    roster.note(join("ada", seats=2), 100.0)
+    roster.rise("g-1")
+    assert roster.offers(100.0) == {"ada": Offer(2)}
+
+
+def test_an_agent_that_does_not_read_gets_no_new_games_until_it_has() -> None:
+    roster = Roster(8, 5.0)
+    roster.note(join("ada"), 100.0)
+    roster.count_unread("ada", UNREAD_AT_MOST + 1)
+    roster.count_unread("unknown", 3)
+    assert roster.offers(100.0) == {}
+    assert roster.lagging(100.0) == ("ada",)
+    roster.count_unread("ada", 3)
+    assert roster.offers(100.0) == {"ada": Offer(1)}
+
+
+@pytest.mark.parametrize(
+    ("agent", "said", "reason"),
+    [
+        ("bruno", join("ada"), "this is the stream of bruno; ada cannot join on it"),
+        ("eve", join("eve"), "open to holders of a ticket only"),
+        ("ada", join("ada", "2", service="analytics"), "ada is known here as a player service"),
+        ("bruno", join("bruno", places=(9, 12)), "it asks for seat 9 and 12, but games here have 8 seats"),
+    ],
+)
+def test_who_is_not_let_in_is_told_why(agent: str, said: Join, reason: str) -> None:
+    roster = Roster(8, 5.0, tickets={"ada", "bruno"})
+    roster.note(join("ada"), 100.0)
+    assert reason in (roster.refusal(agent, said, 101.0) or "")
+
+
+def test_a_full_house_takes_nobody_until_somebody_is_away() -> None:
+    roster = Roster(8, 5.0)
+    for number in range(AGENTS_AT_MOST):
+        roster.note(join(f"a-{number}"), 100.0 + number / AGENTS_AT_MOST)
+    assert "the house is full" in (roster.refusal("late", join("late"), 101.0) or "")
+    roster.forget(115.5)
+    assert roster.refusal("late", join("late"), 115.5) is None
+
+
+# -- the session
+
+
+def fold(*news: Part) -> Session:
+    session = Session()
+    for number, one in enumerate(news, 1):
+        session.feed(Entry(encode(one), "", "moderator", id=f"1-{number}"))
+    return session
+
+
+def closed(game: str, number: int, outcome: Any = "ended") -> GameClosed:
+    return GameClosed(game=game, number=number, outcome=outcome, lines=3, hash="ab")
+
+
+def test_a_session_is_what_its_stream_says() -> None:
+    session = fold(
+        HouseOpened(session="s-1"),
+        GameOpened(game="s-1-1", number=1),
+        closed("s-1-1", 1),
+        HouseClosed(session="s-1", games=1, failed=0),
+        HouseOpened(session="s-2"),
+        GameOpened(game="s-2-1", number=1),
+        GameOpened(game="s-2-2", number=2),
+        closed("s-2-1", 1, "failed"),
+    )
+    assert (session.name, session.running, session.games, session.failed) == ("s-2", True, 2, 1)
+    assert session.under_way == {"s-2-2": 2}
+    assert (list(session.closed), list(session.earlier)) == (["s-2-1"], ["s-1-1"])
+    assert session.news == 4
+
+
+def test_game_one_has_the_sessions_seed_and_without_one_every_game_has_a_fresh_one() -> None:
+    seeds = Seeds("7")
+    assert (seeds.of(1), seeds.of(3)) == ("7", game_seed("7", 3))
+    assert seeds.short
+    assert not Seeds("0123456789abcdef").short
+    assert len({Seeds().of(1), Seeds().of(1), Seeds().of(2)}) == 3
+
+
+# -- housekeeping
+
+
+def test_housekeeping_cuts_behind_what_was_dealt_with_and_never_the_running_session() -> None:
+    box = streams.inbox("main", "ada")
+    assert tidy_mailbox("main", "ada", "3-7") == [Trim(box, "3-7"), Count(box, "ada")]
+    assert tidy_mailbox("main", "ada", None) == []
+    assert tidy_mailbox("main", "ada", "no id") == []
+    chores = Chores(["bruno", "ada"], {streams.outbox("main", "ada"): "9-1"}, 2500)
+    assert tidy_house("main", chores, 100) == [
+        Cap(box, 100),
+        Cap(streams.inbox("main", "bruno"), 100),
+        Trim(streams.outbox("main", "ada"), "9-1"),
+        Cap(streams.lobby("main"), 1000),
+        Cap(streams.games("main"), 2500),
+    ]

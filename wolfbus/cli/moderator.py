@@ -1,0 +1,147 @@
+"""`wolfbus moderator`: the service that moderates a house."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wolfbus.cli.options import load_config
+from wolfbus.service.options import service_options
+
+if TYPE_CHECKING:
+    from moderator.settings import GameResult
+    from wolfbus.service.health import Place
+    from wolfbus.service.logs import LogStyle
+
+
+@click.command()
+@service_options
+@click.option("--games", type=click.IntRange(0), help="Games of the session. [default: 1]")
+@click.option("--forever", is_flag=True, help="Play game after game until the service is stopped.")
+@click.option(
+    "--seed",
+    help="Seed of the session; game 1 is that of `wolfbus play --seed`. Every game has a fresh one unless given.",
+)
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE.toml",
+    help="The rules; players and models in it are for other commands.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="Close the house if there are too few agents for so long. [default: wait for ever]",
+)
+@click.option("--at-once", type=click.IntRange(1), default=1, show_default=True, help="Games under way at a time.")
+@click.option("--archive", is_flag=True, help="Wait for analytics to come, and to archive every game before closing.")
+@click.option("--tickets", is_flag=True, help="Let in holders of a ticket only (see `wolfbus tickets`).")
+@click.option(
+    "--keep",
+    type=click.FloatRange(0),
+    default=3600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a record stays on the bus after analytics has archived it.",
+)
+@click.option(
+    "--lease",
+    type=click.FloatRange(0.1),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long this moderator may be silent before another takes over.",
+)
+@click.option(
+    "--mailbox",
+    type=click.IntRange(10),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Messages that an agent's mailbox holds at most; the oldest unread ones go first.",
+)
+@click.option(
+    "--heartbeat",
+    type=click.FloatRange(0.1),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often agents say that they are here; three times as long without a word is away.",
+)
+@click.option(
+    "--pause", type=click.FloatRange(0), default=0.0, show_default=True, metavar="SECONDS", help="Rest between games."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for every game, one a line.")
+def moderator(
+    url: str,
+    house: str,
+    health: Place | None,
+    log: LogStyle,
+    games: int | None,
+    seed: str | None,
+    config_file: Path | None,
+    wait: float | None,
+    at_once: int,
+    keep: float,
+    lease: float,
+    mailbox: int,
+    heartbeat: float,
+    pause: float,
+    *,
+    forever: bool,
+    archive: bool,
+    tickets: bool,
+    as_json: bool,
+) -> int:
+    """Moderate a house: seat the agents that join it, play a session of games, and close it.
+
+    A second moderator of the same house stands by, and takes over should the first one die; so does one that is
+    started again, and every game goes on from its record. On SIGTERM games are left to the next moderator. It exits 0,
+    or 1 if a game failed or too few agents came.
+    """
+    from moderator.service import serve
+    from moderator.settings import Settings
+    from wolfbus.service.health import Health
+    from wolfbus.service.logs import configure_logs
+    from wolfbus.service.stop import Stopping
+
+    if forever and games is not None:
+        raise click.UsageError("--games and --forever: how many, or until it is stopped?")
+    if seed is not None and not _encodes(seed):
+        raise click.BadParameter("not text that UTF-8 can hold", param_hint="--seed")
+    settings = Settings(
+        url=url,
+        house=house,
+        config=load_config(config_file).config,
+        games=None if forever else 1 if games is None else games,
+        seed=seed,
+        wait_s=wait,
+        at_once=at_once,
+        archive=archive,
+        tickets=tickets,
+        keep_s=keep,
+        lease_s=lease,
+        mailbox=mailbox,
+        heartbeat_s=heartbeat,
+        pause_s=pause,
+    )
+    configure_logs(log, service="moderator", house=house)
+
+    def tell(result: GameResult) -> None:
+        click.echo(json.dumps(result.as_json(), allow_nan=False) if as_json else result.line())
+
+    with Stopping() as stopping, Health(health) as told:
+        return serve(settings, stopping, told, tell)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
