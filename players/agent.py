@@ -6,59 +6,86 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from pykka import ActorRef
 
-from players.actor import News, PlayerActor
+from players.actor import PlayerActor
 from players.brain import Answer, Brain, LaterBrain
 from wolfbus.actors import ActorPool, PooledActor, default_pool, tell_if_alive
+from wolfbus.agent.hearing import Again, News
+from wolfbus.agent.outbox import Outbox
+from wolfbus.agent.table import Table
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import MessageError
+from wolfbus.errors import MessageError, WolfError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.codec import decode_delivery, pack, plain
-from wolfbus.messages.delivery import Ask, Delivery, Seated, SeatPart
+from wolfbus.messages.delivery import Ask, Seated
 from wolfbus.view import SeatView
 
 logger = logging.getLogger(__name__)
 
+BrainFor = Callable[[str], Brain | LaterBrain]
+"""Makes the brain of a seat from the brain spec it was seated with."""
+
 _SEGMENTS_BYTES: Final = 32_768
 """Prompt text that one message carries, if it can be cut so."""
+
+_PARTING_S: Final = 3.0
+"""Seconds in which the players of an earlier game should have let go of what they hold, such as a terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Facts of a game did not reach a seat."""
+
+    game: str
+    why: str
+
+
+class Watch:
+    """What an agent's process hears of it; to be overridden. Called from the agent's actor."""
+
+    def behind(self, why: str) -> None:
+        """Take note that something was missed, and only joining anew helps."""
+
+    def caught_up(self) -> None:
+        """Take note that nothing is missing any more."""
+
+    def moved(self, playing: int, played: int) -> None:
+        """Take note of how many games are under way, and how many are over."""
 
 
 class Agent(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
 
-    Tell it the bodies of the deliveries in its mailbox, or the id of a game that will not end. It reads them one at a
-    time: what waits, waits as bytes.
+    Tell it the bodies of the deliveries in its mailbox, the id of a game that will not end, or `Again` before it joins
+    anew. It reads deliveries one at a time: what waits, waits as bytes.
 
     Args:
         name: its name in the house.
-        house: house name.
-        bus: where the streams are.
-        writer: the process's bus writer.
-        brain_for: makes the brain of a seat from the brain spec it was seated with.
+        outbox: where its messages go.
+        brain_for: makes the brain of a seat.
+        watch: hears how it goes; None for nobody.
     """
 
-    def __init__(
-        self, name: str, house: str, bus: Bus, writer: BusWriter, brain_for: Callable[[str], Brain | LaterBrain]
-    ) -> None:
+    def __init__(self, name: str, outbox: Outbox, brain_for: BrainFor, watch: Watch | None = None) -> None:
         super().__init__()
         self._name = name
-        self._writer = writer
+        self._outbox = outbox
         self._brain_for = brain_for
-        self._out = streams.outbox(house, name)
-        # an older incarnation of this agent cannot write behind our back: ids begin with the start of the process
-        self._incarnation = max(int(time.time() * 1000), int(bus.last_id(self._out).split("-")[0]) + 1)
-        self._sent = 0
+        self._watch = watch or Watch()
         self._lock = threading.Lock()
         self._segments: dict[str, set[str]] = {}
-        self._games: dict[str, dict[str, ActorRef[PlayerActor]]] = {}
+        self._table: Table[ActorRef[PlayerActor]] = Table(self)
+        self._played = 0
+        self._at_table = 0
+        self._left = threading.Condition()
 
     @classmethod
     def listen(
@@ -69,10 +96,10 @@ class Agent(PooledActor):
         reader: BusReader,
         writer: BusWriter,
         pool: ActorPool,
-        brain_for: Callable[[str], Brain | LaterBrain],
+        brain_for: BrainFor,
     ) -> ActorRef[Self]:
-        """Start an agent in `pool` that hears its mailbox from what is new on it now."""
-        ref = cls.start_in(pool, name, house, bus, writer, brain_for)
+        """Start an agent in `pool` that hears its mailbox from what is new on it now, without joining the house."""
+        ref = cls.start_in(pool, name, Outbox(house, name, bus, writer), brain_for)
         stream = streams.inbox(house, name)
 
         def deliver(_stream: str, entries: Sequence[Entry]) -> None:
@@ -82,10 +109,9 @@ class Agent(PooledActor):
         reader.follow(stream, deliver, bus.last_id(stream))
         return ref
 
-    def send(self, game: str, body: bytes) -> None:
-        """Send one packed reply; safe from any thread."""
-        with self._lock:
-            self._append(game, body)
+    def send(self, game: str, body: bytes, kind: str = "reply") -> None:
+        """Send one packed message; safe from any thread."""
+        self._outbox.send(game, body, kind)
 
     def send_segments(self, game: str, seat: str, texts: Sequence[PromptText]) -> None:
         """Send what no seat of this agent has sent of a game's prompt text; safe from any thread.
@@ -105,66 +131,91 @@ class Agent(PooledActor):
                     new.append(plain(text))
             for some in _by_size(new):
                 report = {"v": PROTOCOL, "type": "segments", "game": game, "seat": seat, "texts": some}
-                self._append(game, pack(report))
+                self._outbox.send(game, pack(report), "segments")
 
-    def _append(self, game: str, body: bytes) -> None:
-        self._sent += 1
-        entry_id = f"{self._incarnation}-{self._sent}"
-        self._writer.append(self._out, Entry(body, "reply", self._name, game, self._sent, entry_id))
+    def missed(self, game: str, why: str) -> None:
+        """Take note that facts of a game did not reach a seat; safe from any thread."""
+        tell_if_alive(self.actor_ref, Missed(game, why))
+
+    def left(self) -> None:
+        """Take note that a player has let go of all that it had; safe from any thread."""
+        with self._left:
+            self._at_table -= 1
+            self._left.notify_all()
 
     def on_receive(self, message: Any) -> None:
         """Hand out one delivery, or leave the game of an id; what cannot be read is logged: nobody here could answer
         it.
         """
         if isinstance(message, str):
-            self._rise(message)
-            return
-        try:
-            self._hand_out(decode_delivery(message))
-        except MessageError:
-            logger.exception("%s: a delivery could not be read", self._name)
+            self._table.leave(message)
+        elif isinstance(message, Missed):
+            self._table.lost(message.game, message.why)
+        elif isinstance(message, Again):
+            self._table.again()
+            for ref in self._table.seats:
+                tell_if_alive(ref, message)
+        else:
+            try:
+                self._table.hand_out(decode_delivery(message))
+            except MessageError:
+                logger.exception("%s: a delivery could not be read", self._name)
 
     def on_stop(self) -> None:
         """Stop all players."""
-        for game in list(self._games):
-            self._rise(game)
+        self._table.clear()
 
-    def _hand_out(self, delivery: Delivery) -> None:
-        seats = self._games.get(delivery.game)
-        if seats is None:
-            seats = self._games[delivery.game] = {}
-            with self._lock:
-                self._segments[delivery.game] = set()
-        for part in delivery.seats:
-            if part.seat not in seats:
-                self._sit_down(seats, part)
-        parts: dict[str, SeatPart | None] = {part.seat: part for part in delivery.seats}
-        for seat, ref in seats.items():
-            own = parts.get(seat)
-            if (own is not None or delivery.facts) and not tell_if_alive(ref, News(delivery.facts, own)):
-                logger.debug("%s has left game %s", seat, delivery.game)
-        if any(news.fact.type == "ended" for news in delivery.facts):
-            self._rise(delivery.game)
+    def sit_down(self, seated: Seated) -> ActorRef[PlayerActor]:
+        """Start the player of a seat."""
+        game = seated.game
+        with self._lock:
+            first = game not in self._segments
+            self._segments.setdefault(game, set())
+        if first:
+            self._watch.moved(len(self._table), self._played)
+        try:
+            brain = self._make_brain(seated.brain)
+        except Exception as error:
+            logger.exception("%s: the brain of %s could not be made", self._name, seated.seat, extra={"game": game})
+            brain = _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
+        with self._left:
+            self._at_table += 1
+        return PlayerActor.start_in(self._pool or default_pool(), game, seated.seat, brain, self)
 
-    def _rise(self, game: str) -> None:
-        """Leave a game: its seats are played no more."""
-        for ref in self._games.pop(game, {}).values():
+    def tell(self, player: ActorRef[PlayerActor], news: News) -> None:
+        """Hand a seat its news."""
+        if not tell_if_alive(player, news):
+            logger.debug("%s has left its game", player)
+
+    def rise(self, game: str, players: Sequence[ActorRef[PlayerActor]]) -> None:
+        """Stop the players of a game."""
+        for ref in players:
             ref.stop(block=False)
         with self._lock:
             self._segments.pop(game, None)
+        self._played += 1
+        self._watch.moved(len(self._table), self._played)
 
-    def _sit_down(self, seats: dict[str, ActorRef[PlayerActor]], part: SeatPart) -> None:
-        seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
-        if seated is None:
-            logger.error("%s: asked for seat %s without having been seated", self._name, part.seat)
-            return
+    def _make_brain(self, label: str) -> Brain | LaterBrain:
+        here = len(self._table.seats)
+        crowded = self._at_table > here
         try:
-            brain: Brain | LaterBrain = self._brain_for(seated.brain)
-        except Exception as error:
-            logger.exception("%s: the brain of %s could not be made", self._name, part.seat)
-            brain = _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
-        pool = self._pool or default_pool()
-        seats[part.seat] = PlayerActor.start_in(pool, seated.game, part.seat, brain, self)
+            return self._brain_for(label)
+        except WolfError:
+            if not crowded:
+                raise
+        # there is one terminal, say, and its player of the game before is still on the way out
+        with (self._pool or default_pool()).blocking(), self._left:
+            self._left.wait_for(lambda: self._at_table <= here, _PARTING_S)
+        return self._brain_for(label)
+
+    def behind(self, game: str, why: str) -> None:
+        """Ask to be caught up with a game."""
+        self._watch.behind(f"game {game}: {why}")
+
+    def caught_up(self) -> None:
+        """Take note that no game is behind."""
+        self._watch.caught_up()
 
 
 def _by_size(pieces: Sequence[dict[str, object]]) -> Iterator[list[dict[str, object]]]:

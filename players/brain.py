@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.calls import Call, PromptText
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.delivery import Ask
 from wolfbus.view import SeatView
-from wolfbus.vocabulary import Fault, Kind, Reading
+from wolfbus.vocabulary import Kind
 
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a brain answers, with what researchers may read beside it.
-
-    Attributes:
-        content: the answer itself, of the type that `wolfbus.messages.content.CONTENT` names for the kind of request;
-            None where the brain has no usable answer. The request is closed all the same, and the conservative default
-            stands in.
-        thought: private scratchpad; recorded, shown to no other seat.
-        reading: how much work it took to read the content from a model's text.
-        raw: the model's text, where it differs from the content.
-        fault: why there is no content.
-        note: one line on what went wrong.
-    """
-
-    content: Content | None
-    thought: str | None = None
-    reading: Reading = "clean"
-    raw: str | None = None
-    fault: Fault | None = None
-    note: str | None = None
+__all__ = ["Answer", "BaseBrain", "Brain", "Given", "LaterBrain", "Outlet"]
 
 
 Given: TypeAlias = Answer | Content | None

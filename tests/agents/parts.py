@@ -1,0 +1,193 @@
+"""A moderator small enough to hold in one hand: it says what a test wants said, and reads what agents send."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.stay import Stay
+from wolfbus.bus import Commit, Entry, open_bus, streams
+from wolfbus.config import GameConfig
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import encode, unpack
+from wolfbus.messages.delivery import Ask, Delivery, Private, PrivateFact, Public, PublicFact, Seated, SeatPart
+from wolfbus.messages.events import Dawn, Ended, Statement
+from wolfbus.messages.house import Goodbye, Welcome
+from wolfbus.service.stop import Stopping
+from wolfbus.vocabulary import Kind, Role
+
+T = TypeVar("T")
+
+HOUSE = "inn"
+GAME = "game-1"
+NAMES = ("Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo")
+SOON_S = 10.0
+"""Far more than anything here takes."""
+
+
+class Moderator:
+    """Writes mailboxes and reads out streams of one house."""
+
+    def __init__(self, url: str) -> None:
+        self.bus = open_bus(url)
+        self._epoch = self.bus.claim(HOUSE, "moderator of a test")
+        self._reader = self.bus.reader()
+        self._heard: dict[str, list[Entry]] = {}
+
+    def tell(self, agent: str, *messages: Part, game: str = "") -> None:
+        """Put messages into an agent's mailbox."""
+        stream = streams.inbox(HOUSE, agent)
+        posts = [
+            (stream, Entry(encode(message), str(getattr(message, "type", "")), "moderator", game))
+            for message in messages
+        ]
+        (result,) = self.bus.commit([Commit(HOUSE, game, self._epoch, "", "", posts=posts)])
+        assert result is None, result
+
+    def deliver(self, agent: str, *deliveries: Delivery) -> None:
+        """Put deliveries into an agent's mailbox."""
+        for delivery in deliveries:
+            self.tell(agent, delivery, game=delivery.game)
+
+    def hear(self, agent: str, kind: str, **wanted: object) -> dict[str, Any]:
+        """Return the next message of a type with these fields that an agent sends; others are passed over."""
+        queue = self._heard.get(agent)
+        if queue is None:
+            queue = self._heard[agent] = []
+            self._reader.follow(streams.outbox(HOUSE, agent))
+        while True:
+            while queue:
+                entry = queue.pop(0)
+                value = unpack(entry.body)
+                if value["type"] == kind and all(value.get(name) == wish for name, wish in wanted.items()):
+                    assert entry.type == kind
+                    return value
+            found = self._reader.read(SOON_S)
+            assert found, f"{agent} did not send {kind} {wanted}"
+            for stream, entries in found:
+                self._heard[stream.rpartition("out:")[2]] += entries
+
+    def welcome(self, agent: str, again_s: float = 60.0, **wanted: object) -> dict[str, Any]:
+        """Hear an agent join, and say that it is welcome."""
+        join = self.hear(agent, "join", **wanted)
+        self.tell(agent, Welcome(house=HOUSE, agent=agent, instance=str(join["instance"]), again_s=again_s))
+        return join
+
+    def hear_again(self, agent: str, instance: object) -> dict[str, Any]:
+        """Return the first `join` of another instance."""
+        while (join := self.hear(agent, "join"))["instance"] == instance:
+            pass
+        return join
+
+    def knocks(self) -> list[Entry]:
+        """Return what stands in the lobby, waiting for the first who knocks."""
+        reader = self.bus.reader()
+        try:
+            reader.follow(streams.lobby(HOUSE))
+            return [entry for _, entries in reader.read(SOON_S) for entry in entries]
+        finally:
+            reader.close()
+
+    def goodbye(self, *agents: str) -> None:
+        """Close the house."""
+        for agent in agents:
+            self.tell(agent, Goodbye(reason="all games are played"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bus.close()
+
+
+def stay(url: str, agent: str = "ann", *, again_s: float = 60.0, **more: Any) -> Stay:
+    """Return how an agent of a test comes into the house."""
+    options = {name: more.pop(name) for name in ("once", "grace_s", "lonely_s") if name in more}
+    introduction = Introduction(agent, more.pop("brain", "scripted"), "test 1", **more)
+    return Stay(url, HOUSE, introduction, again_s=again_s, **options)
+
+
+class Aside:
+    """Something that runs in a thread and may be asked to stop.
+
+    Args:
+        run: what runs; its result, or what it raises, is in `result`.
+    """
+
+    def __init__(self, run: Callable[[Stopping], object]) -> None:
+        self.stopping = Stopping()
+        self.result: Future[object] = Future()
+        self._thread = threading.Thread(target=self._work, args=(run,), name="aside")
+        self._thread.start()
+
+    def _work(self, run: Callable[[Stopping], object]) -> None:
+        try:
+            self.result.set_result(run(self.stopping))
+        except BaseException as error:
+            self.result.set_exception(error)
+
+    def end(self) -> object:
+        """Return its result once it has one."""
+        try:
+            return self.result.result(SOON_S)
+        finally:
+            self._thread.join(SOON_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stopping.ask("the test is over")
+        self._thread.join(SOON_S)
+
+
+def seated(seat: str = "Ada", role: Role = "Villager", game: str = GAME, config: GameConfig | None = None) -> Seated:
+    partners = tuple(name for name in ("Bruno",) if role == "Werewolf")
+    return Seated(
+        game=game, seat=seat, role=role, partners=partners, names=NAMES, config=config or GameConfig(),
+        brain="scripted", brain_seed="5eed",
+    )  # fmt: skip
+
+
+def ask(kind: Kind, turn: int = 1, seat: str = "Ada", game: str = GAME, deadline_s: float = 60.0) -> Ask:
+    about = 1 if kind.startswith("assess") else None
+    legal = tuple(name for name in NAMES[2:7]) if kind in {"vote", "kill", "protect", "inspect", "whisper"} else None
+    name = f"{game}/1/debate/{turn}/{kind}/{seat}" + (f"/{about}" if about else "")
+    return Ask(
+        id=name, kind=kind, round=1, phase="debate", turn=turn, about=about, legal=legal, deadline_s=deadline_s
+    )  # fmt: skip
+
+
+DAWN = Dawn(round=1, died="Hugo")
+SAID = Statement(statement=1, round=1, phase="debate", turn=1, speaker="Bruno", text="Ada looks like a Werewolf to me.")
+ENDED = Ended(winner="villagers", reason="no_wolves_left", rounds=1)
+
+
+def facts(*told: PublicFact, first: int = 1) -> tuple[Public, ...]:
+    return tuple(Public(n=first + place, fact=fact) for place, fact in enumerate(told))
+
+
+def part(
+    *asks: Ask, private: Sequence[PrivateFact] = (), first: int = 1, seat: str = "Ada", after: int = 0
+) -> SeatPart:
+    told = tuple(Private(n=first + place, after=after, fact=fact) for place, fact in enumerate(private))
+    return SeatPart(seat=seat, facts=told, asks=asks)
+
+
+def catch_up(*asks: Ask, told: Sequence[PublicFact] = (DAWN, SAID), seat: str = "Ada", game: str = GAME) -> Delivery:
+    """All that a seat may know, and what is asked of it."""
+    own = part(*asks, private=[seated(seat, game=game)], seat=seat)
+    return Delivery(type="catch_up", game=game, facts=facts(*told), seats=(own,))
+
+
+def step(*asks: Ask, told: Sequence[PublicFact] = (), first: int = 1, seat: str = "Ada", game: str = GAME) -> Delivery:
+    """One step of a game."""
+    return Delivery(game=game, facts=facts(*told, first=first), seats=(part(*asks, seat=seat),) if asks else ())

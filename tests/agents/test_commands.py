@@ -1,0 +1,127 @@
+"""`wolfbus player` and `wolfbus join` as processes, and what they say when they cannot begin."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
+from wolfbus.agent.stay import default_name
+from wolfbus.cli import FAILED, USAGE, run
+from wolfbus.cli.join import join
+from wolfbus.cli.player import player
+from wolfbus.messages.base import ID_PATTERN
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def moderator(redis_url: str) -> Iterator[Moderator]:
+    with Moderator(redis_url) as moderator:
+        yield moderator
+
+
+@contextmanager
+def process(*words: str) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-m", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def test_a_program_that_speaks_the_line_protocol_joins_as_an_outside_agent(
+    moderator: Moderator, redis_url: str
+) -> None:
+    words = [
+        "wolfbus",
+        "join",
+        "--bus",
+        redis_url,
+        "--house",
+        HOUSE,
+        "--name",
+        "ann",
+        "--label",
+        "lines",
+        "--seats",
+        "2",
+    ]
+    with process(*words, "--declines", "speak", "--", sys.executable, "examples/agent.py") as running:
+        joined = moderator.welcome("ann")
+        assert (joined["brain"], joined["in_house"]) == ("outside:lines", False)
+        assert (joined["seats"], joined["declines"]) == (2, ("speak",))
+        assert str(ROOT) not in str(joined)
+        moderator.deliver("ann", catch_up(ask("bid"), ask("vote")))
+        assert moderator.hear("ann", "reply")["content"]["bid"] in range(11)
+        assert moderator.hear("ann", "reply")["kind"] == "vote"
+        moderator.goodbye("ann")
+        out, told = running.communicate(timeout=SOON_S)
+        assert (running.returncode, out) == (0, ""), told
+        lines = [json.loads(line) for line in told.splitlines()]
+        assert {line["agent"] for line in lines} == {"ann"}
+        assert lines[-1]["event"] == "ann leaves house inn: all games are played"
+
+
+def test_a_player_leaves_with_0_when_it_is_terminated(moderator: Moderator, redis_url: str) -> None:
+    words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--place", "3", "--place", "1", "--log", "text"]
+    with process("players", *words) as running:
+        joined = moderator.welcome("ann")
+        assert (joined["brain"], joined["in_house"], joined["places"], joined["seats"]) == ("scripted", True, (1, 3), 2)
+        running.send_signal(signal.SIGTERM)
+        moderator.hear("ann", "join", seats=0)
+        moderator.hear("ann", "leave")
+        out, told = running.communicate(timeout=SOON_S)
+        assert (running.returncode, out) == (0, ""), told
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        (["player", "--brain", "scriptd"], USAGE, "no brain is called 'scriptd'; did you mean 'scripted'?"),
+        (["player", "--brain", "human", "--seats", "2"], USAGE, "only one seat can be 'human'"),
+        (["player", "--name", "two words"], USAGE, "'two words': 1 to 64 letters"),
+        (["player", "--place", "17"], USAGE, "--place"),
+        (["player", "--bus", "memory://"], USAGE, "memory:// ends where its process ends"),
+        (["join", "--", "no-such-program-here"], USAGE, "there is no program 'no-such-program-here'"),
+        (["join"], USAGE, "Missing argument"),
+    ],
+)
+def test_what_cannot_be_played_is_said_in_one_line_before_anything_is_joined(
+    words: Sequence[str], code: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(list(words)) == code
+    assert line in capsys.readouterr().err
+
+
+def test_a_model_without_a_key_fails_before_the_house_hears_of_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert run(["player", "--brain", "llm:gpt-4o-mini"]) == FAILED
+    told = capsys.readouterr().err
+    assert "OPENAI_API_KEY" in told
+    assert told.count("\n") == 1
+
+
+def test_a_name_of_its_own_can_stand_in_the_names_of_streams() -> None:
+    import re
+
+    for prefix in ("", "my agent!", "ß" * 80):
+        assert re.fullmatch(ID_PATTERN, default_name(prefix))
+
+
+def test_both_commands_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (player, join):
+        assert run([str(command.name), "--help"]) == 0
+        assert "--house" in capsys.readouterr().out

@@ -1,0 +1,290 @@
+"""The player service: seats from a catch-up, nothing worked on twice, rejoining on a gap, graceful ends."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import ClassVar
+
+import pytest
+
+from players.brain import BaseBrain
+from players.service import Settings, serve
+from players.venue import Venue
+from tests.agents.parts import (
+    DAWN,
+    ENDED,
+    GAME,
+    SAID,
+    SOON_S,
+    Aside,
+    Moderator,
+    ask,
+    catch_up,
+    part,
+    seated,
+    stay,
+    step,
+)
+from wolfbus.agent import member as member_module
+from wolfbus.errors import BudgetSpent, PlayerError, StaleWriter
+from wolfbus.messages.content import Bid
+from wolfbus.messages.delivery import Ask, Delivery
+from wolfbus.service.health import Health
+from wolfbus.service.stop import Stopping
+from wolfbus.view import SeatView
+
+
+@pytest.fixture
+def moderator(redis_url: str) -> Iterator[Moderator]:
+    with Moderator(redis_url) as moderator:
+        yield moderator
+
+
+@pytest.fixture(autouse=True)
+def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(member_module, "REJOIN_S", 0.02)
+
+
+def player(url: str, brain: str = "scripted", **more: object) -> Aside:
+    """Start a player service called ann."""
+    more.setdefault("grace_s", 0.0)
+
+    def run(stopping: Stopping) -> int:
+        with Venue() as venue:
+            return serve(Settings(stay(url, brain=brain, in_house=True, **more), brain), venue, stopping)
+
+    return Aside(run)
+
+
+def test_a_seat_is_played_from_its_catch_up_on_until_the_house_closes(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url) as ann:
+        join = moderator.welcome("ann")
+        assert join["in_house"] is True
+        moderator.deliver("ann", catch_up(ask("bid")))
+        reply = moderator.hear("ann", "reply")
+        assert (reply["request"], reply["seat"]) == (ask("bid").id, "Ada")
+        moderator.deliver("ann", step(ask("assess_other")))
+        assert moderator.hear("ann", "reply")["content"]["suspicion"] > 0
+        moderator.goodbye("ann")
+        assert ann.end() == 0
+
+
+def test_a_player_that_starts_anew_gives_the_same_answer_to_the_same_request(
+    moderator: Moderator, redis_url: str
+) -> None:
+    replies = []
+    for _ in range(2):
+        with player(redis_url) as ann:
+            join = moderator.welcome("ann")
+            moderator.deliver("ann", catch_up(ask("bid"), ask("assess_other")))
+            replies.append([moderator.hear("ann", "reply"), moderator.hear("ann", "reply")])
+            ann.stopping.ask("killed, as it were")
+            assert moderator.hear("ann", "leave")["instance"] == join["instance"]
+    assert replies[0] == replies[1]
+
+
+def test_a_request_that_is_repeated_is_answered_once(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url):
+        moderator.welcome("ann")
+        again = catch_up(ask("bid", 1))
+        moderator.deliver("ann", again, again, again, step(ask("bid", 2)))
+        assert [moderator.hear("ann", "reply")["request"] for _ in range(2)] == [ask("bid", 1).id, ask("bid", 2).id]
+
+
+def test_a_delivery_for_a_seat_that_never_was_seated_asks_to_be_caught_up(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url):
+        first = moderator.welcome("ann")
+        moderator.deliver("ann", step(ask("bid", 1), told=[DAWN]))
+        moderator.hear_again("ann", first["instance"])
+        moderator.deliver("ann", catch_up(ask("bid", 2)))
+        assert moderator.hear("ann", "reply")["request"] == ask("bid", 2).id
+
+
+def test_a_gap_is_healed_by_joining_anew_and_only_what_is_new_is_taken_in(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url):
+        first = moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(told=[DAWN]))
+        moderator.deliver("ann", step(ask("bid", 2), told=[SAID], first=3))
+        moderator.hear_again("ann", first["instance"])
+        moderator.deliver("ann", catch_up(ask("bid", 2), told=[DAWN, SAID, SAID]))
+        assert moderator.hear("ann", "reply")["request"] == ask("bid", 2).id
+        moderator.deliver("ann", step(ask("bid", 3)))
+        assert moderator.hear("ann", "reply")["request"] == ask("bid", 3).id
+
+
+def test_what_was_answered_and_is_asked_again_after_joining_anew_did_not_arrive_and_is_answered_again(
+    moderator: Moderator, redis_url: str
+) -> None:
+    with player(redis_url):
+        first = moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN]))
+        reply = moderator.hear("ann", "reply")
+        moderator.deliver("ann", step(told=[SAID], first=3))
+        moderator.hear_again("ann", first["instance"])
+        moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN]))
+        assert moderator.hear("ann", "reply") == reply
+
+
+class Slow(BaseBrain):
+    """Bids when it is let; tells what it was asked."""
+
+    asked: ClassVar[list[str]] = []
+    begun: ClassVar[threading.Semaphore] = threading.Semaphore(0)
+    go: ClassVar[threading.Semaphore] = threading.Semaphore(0)
+
+    def bid(self, ask: Ask, view: SeatView, /) -> Bid:
+        self.asked.append(ask.id)
+        self.begun.release()
+        assert self.go.acquire(timeout=SOON_S)
+        return Bid(bid=ask.turn)
+
+
+def test_a_request_that_is_being_worked_on_is_not_begun_again(moderator: Moderator, redis_url: str) -> None:
+    Slow.asked.clear()
+    with player(redis_url, f"{__name__}:Slow"):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid", 1)))
+        assert Slow.begun.acquire(timeout=SOON_S)
+        moderator.deliver("ann", catch_up(ask("bid", 1)), step(ask("bid", 2)))
+        Slow.go.release(2)
+        assert [moderator.hear("ann", "reply")["content"]["bid"] for _ in range(2)] == [1, 2]
+        assert Slow.asked == [ask("bid", 1).id, ask("bid", 2).id]
+
+
+class OneTerminal(BaseBrain):
+    """There can be one at a time, and it takes a moment to go."""
+
+    taken: ClassVar[threading.Lock] = threading.Lock()
+    going: ClassVar[threading.Event] = threading.Event()
+    quick = True
+
+    def __init__(self) -> None:
+        if not self.taken.acquire(blocking=False):
+            self.going.set()
+            raise PlayerError("only one person can play at one terminal")
+
+    def bid(self, ask: Ask, view: SeatView, /) -> Bid:
+        return Bid(bid=3)
+
+    def close(self) -> None:
+        assert self.going.wait(SOON_S)
+        self.taken.release()
+
+
+def test_a_seat_of_the_next_game_waits_for_what_the_game_before_still_holds(
+    moderator: Moderator, redis_url: str
+) -> None:
+    with player(redis_url, f"{__name__}:OneTerminal"):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(told=[ENDED]), catch_up(ask("bid", game="g2"), game="g2"))
+        assert moderator.hear("ann", "reply")["content"] == {"bid": 3}
+
+
+def test_asked_to_stop_it_plays_its_game_to_the_end(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url, grace_s=SOON_S) as ann:
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid", 1)))
+        moderator.hear("ann", "reply")
+        ann.stopping.ask("SIGTERM")
+        moderator.hear("ann", "join", seats=0)
+        moderator.deliver("ann", step(ask("bid", 2)))
+        moderator.hear("ann", "reply")
+        moderator.deliver("ann", step(told=[ENDED], first=3))
+        assert moderator.hear("ann", "leave")["reason"] == "SIGTERM"
+        assert ann.end() == 0
+
+
+def test_a_game_that_takes_longer_than_the_grace_is_left(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url, grace_s=0.05) as ann:
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid", 1)))
+        moderator.hear("ann", "reply")
+        ann.stopping.ask("SIGTERM")
+        moderator.hear("ann", "leave")
+        assert ann.end() == 0
+
+
+def test_it_leaves_after_one_game_if_that_was_wanted(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url, once=True) as ann:
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid", 1)))
+        moderator.hear("ann", "join", seats=0)
+        moderator.deliver("ann", step(told=[ENDED], first=3))
+        assert moderator.hear("ann", "leave")["reason"] == "its game is over"
+        assert ann.end() == 0
+
+
+def test_seats_of_many_games_are_told_apart(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url, seats=3):
+        moderator.welcome("ann")
+        both = Delivery(
+            type="catch_up",
+            game=GAME,
+            seats=(
+                part(ask("bid", seat="Ada"), private=[seated("Ada")]),
+                part(ask("bid", seat="Bruno"), private=[seated("Bruno")], seat="Bruno"),
+            ),
+        )
+        other = catch_up(ask("bid", game="game-2"), game="game-2")
+        moderator.deliver(
+            "ann", both, other, step(told=[ENDED], first=1), step(ask("bid", 2, game="game-2"), game="game-2")
+        )
+        found = {(reply["game"], reply["seat"]) for reply in (moderator.hear("ann", "reply") for _ in range(4))}
+        assert found == {(GAME, "Ada"), (GAME, "Bruno"), ("game-2", "Ada")}
+
+
+def test_brains_that_cannot_go_on_end_the_service(moderator: Moderator, redis_url: str) -> None:
+    with Venue() as venue:
+
+        def run(stopping: Stopping) -> int:
+            return serve(Settings(stay(redis_url), "scripted"), venue, stopping)
+
+        with Aside(run) as ann:
+            moderator.welcome("ann")
+            assert venue.fatal is not None
+            venue.fatal(BudgetSpent("the budget of $1 is spent"))
+            with pytest.raises(PlayerError, match="the budget of"):
+                ann.end()
+        assert moderator.hear("ann", "leave")["reason"] == "the budget of $1 is spent"
+
+
+def test_health_says_what_a_player_does(moderator: Moderator, redis_url: str) -> None:
+    seen: list[str] = []
+    news = threading.Condition()
+
+    class Watched(Health):
+        def set(self, state: str, ok: bool = True, **details: object) -> None:
+            super().set(state, ok, **details)
+            with news:
+                seen.append(state)
+                news.notify_all()
+
+    def reached(state: str) -> None:
+        with news:
+            assert news.wait_for(lambda: state in seen, SOON_S)
+
+    def run(stopping: Stopping) -> int:
+        with Venue() as venue:
+            return serve(Settings(stay(redis_url), "scripted"), venue, stopping, Watched(None))
+
+    with Aside(run) as ann:
+        reached("joining")
+        moderator.welcome("ann")
+        reached("waiting")
+        moderator.deliver("ann", catch_up())
+        reached("playing")
+        moderator.goodbye("ann")
+        assert ann.end() == 0
+    assert seen[-1] == "leaving"
+
+
+def test_two_players_of_one_name_do_not_both_play(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url, again_s=0.02) as older:
+        first = moderator.hear("ann", "join")
+        with player(redis_url):
+            moderator.hear_again("ann", first["instance"])
+            with pytest.raises(StaleWriter):
+                older.end()
+            moderator.deliver("ann", catch_up(ask("bid")))
+            assert moderator.hear("ann", "reply")["request"] == ask("bid").id

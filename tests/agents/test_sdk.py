@@ -1,0 +1,255 @@
+"""`wolfbus.agent.Agent`: one's own player, served to a house."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.agents.parts import DAWN, ENDED, HOUSE, SAID, SOON_S, Aside, Moderator, ask, catch_up, step
+from wolfbus.agent import Agent, Reply
+from wolfbus.agent import member as member_module
+from wolfbus.agent.agent import Returned
+from wolfbus.agent.said import answer_of
+from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
+from wolfbus.messages.delivery import Ask, PublicFact
+from wolfbus.view import Memory, SeatView
+from wolfbus.vocabulary import KINDS
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "bus_agent.py"
+
+
+@pytest.fixture
+def moderator(redis_url: str) -> Iterator[Moderator]:
+    with Moderator(redis_url) as moderator:
+        yield moderator
+
+
+@pytest.fixture(autouse=True)
+def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(member_module, "REJOIN_S", 0.02)
+
+
+def served(agent: type[Agent], url: str, **more: Any) -> Aside:
+    """Serve an agent under the name ann."""
+    more.setdefault("grace_s", 0.0)
+    return Aside(lambda stopping: agent.serve(url, HOUSE, name="ann", stopping=stopping, **more))
+
+
+def load_example() -> type[Agent]:
+    spec = importlib.util.spec_from_file_location("bus_agent", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: type[Agent] = module.Follower
+    return found
+
+
+class Terse(Agent):
+    """Plays in the shortest words there are; a plain function, a coroutine, a failure."""
+
+    name = "terse"
+    version = "3.1"
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        return 3
+
+    async def vote(self, ask: Ask, view: SeatView, /) -> Reply:
+        await asyncio.sleep(0)
+        return Reply("Chloe", thought="I never liked her.")
+
+    def speak(self, ask: Ask, view: SeatView, /) -> str:
+        raise LookupError("no words")
+
+    def inspect(self, ask: Ask, view: SeatView, /) -> Returned:
+        return 5
+
+
+def test_what_a_class_does_not_implement_it_declines(moderator: Moderator, redis_url: str) -> None:
+    with served(Terse, redis_url, seats=4) as ann:
+        join = moderator.welcome("ann")
+        assert set(KINDS) - set(join["declines"]) == {"bid", "vote", "speak", "inspect"}
+        assert (join["brain"], join["version"], join["seats"]) == ("outside:terse", "terse 3.1", 4)
+        assert join["in_house"] is False
+        moderator.goodbye("ann")
+        assert ann.end() == "all games are played"
+
+
+def test_plain_functions_and_coroutines_answer_and_failures_close_their_request_alone(
+    moderator: Moderator, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served(Terse, redis_url):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("speak"), ask("bid"), ask("inspect"), ask("vote")))
+        spoke, bid, inspected, voted = (moderator.hear("ann", "reply") for _ in range(4))
+        assert (spoke["fault"], spoke["note"]) == ("failed", "the brain failed: LookupError: no words")
+        assert bid["content"] == {"bid": 3}
+        assert inspected["fault"] == "failed"
+        assert "inspect is answered with a name" in inspected["note"]
+        assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
+        assert "the brain failed on speak: LookupError: no words" in caplog.text
+
+
+def test_the_example_answers_every_kind_of_request(moderator: Moderator, redis_url: str) -> None:
+    example = load_example()
+    assert len(EXAMPLE.read_text().splitlines()) <= 60
+    with served(example, redis_url):
+        assert "declines" not in {name for name, value in moderator.welcome("ann").items() if value}
+        moderator.deliver("ann", catch_up(*[ask(kind) for kind in KINDS]))
+        for kind in KINDS:
+            reply = moderator.hear("ann", "reply")
+            assert (reply["kind"], reply.get("fault")) == (kind, None), reply
+
+
+class Diary(Agent):
+    """Writes down what happens to it."""
+
+    pages: ClassVar[list[tuple[str, object]]] = []
+    turned: ClassVar[threading.Condition] = threading.Condition()
+    quick = True
+
+    def write(self, what: str, of: object) -> None:
+        with self.turned:
+            self.pages.append((f"{self.game} {self.seat} {what}", of))
+            self.turned.notify_all()
+
+    def seated(self, view: SeatView, /) -> None:
+        self.write("seated", view.role)
+
+    async def heard(self, news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
+        self.write("heard", [getattr(fact, "type", "") for fact in news])
+
+    def ended(self, view: SeatView, /) -> None:
+        self.write("ended", view.ended and view.ended.winner)
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        self.write("bid", len(view.public))
+        return 1
+
+
+def test_an_agent_hears_who_it_is_what_happens_and_how_it_ends(moderator: Moderator, redis_url: str) -> None:
+    Diary.pages.clear()
+    with served(Diary, redis_url, seats=2):
+        moderator.welcome("ann")
+        moderator.deliver(
+            "ann", catch_up(ask("bid")), catch_up(told=[DAWN, SAID, ENDED]), catch_up(seat="Bruno", game="g2")
+        )
+        with Diary.turned:
+            assert Diary.turned.wait_for(lambda: len(Diary.pages) == 7, SOON_S)
+    of = {who: [(what, of) for key, of in Diary.pages for *_, what in [key.split()] if key.startswith(who)]
+          for who in ("game-1 Ada", "g2 Bruno")}  # fmt: skip
+    assert of["game-1 Ada"] == [
+        ("seated", "Villager"),
+        ("heard", ["dawn", "statement"]),
+        ("bid", 2),
+        ("heard", ["ended"]),
+        ("ended", "villagers"),
+    ]
+    assert of["g2 Bruno"] == [("seated", "Villager"), ("heard", ["dawn", "statement"]), ("ended", None)]
+
+
+class Blocking(Agent):
+    """Does not come back until it is let."""
+
+    go: ClassVar[threading.Event] = threading.Event()
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        if view.me == "Ada":
+            assert self.go.wait(SOON_S)
+        return 2
+
+
+def test_a_seat_that_thinks_holds_up_no_other_and_is_not_asked_twice(moderator: Moderator, redis_url: str) -> None:
+    Blocking.go.clear()
+    with served(Blocking, redis_url, seats=2):
+        moderator.welcome("ann")
+        slow = catch_up(ask("bid"))
+        moderator.deliver("ann", slow, catch_up(ask("bid", seat="Bruno", game="g2"), seat="Bruno", game="g2"))
+        assert moderator.hear("ann", "reply")["seat"] == "Bruno"
+        moderator.deliver("ann", slow, step(ask("bid", 2)))
+        Blocking.go.set()
+        assert [moderator.hear("ann", "reply")["request"] for _ in range(2)] == [ask("bid").id, ask("bid", 2).id]
+
+
+def test_a_gap_is_healed_here_as_well(moderator: Moderator, redis_url: str) -> None:
+    with served(Terse, redis_url):
+        first = moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(told=[DAWN]), step(ask("bid", 2), told=[SAID], first=3))
+        moderator.hear_again("ann", first["instance"])
+        moderator.deliver("ann", catch_up(ask("bid", 2), told=[DAWN, SAID, SAID]))
+        assert moderator.hear("ann", "reply")["request"] == ask("bid", 2).id
+
+
+class Unmade(Agent):
+    def __init__(self) -> None:
+        raise FileNotFoundError("weights.bin")
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        return 1
+
+
+def test_an_agent_that_cannot_be_made_keeps_nobody_waiting(
+    moderator: Moderator, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served(Unmade, redis_url):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid")))
+        assert moderator.hear("ann", "reply")["note"] == "the brain failed: FileNotFoundError: weights.bin"
+    assert "the agent could not be made" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "content"),
+    [
+        ("bid", 4, Bid(bid=4)),
+        ("speak", "Good morning.", Speech(text="Good morning.")),
+        ("speak", None, Speech(text="")),
+        ("speak", {"text": "It was Hugo.", "claims": [{"claim": "accusation", "target": "Hugo"}]}, None),
+        ("vote", "Chloe", Ballot(target="Chloe")),
+        ("vote", None, Ballot()),
+        ("vote", {"target": "Chloe", "reason": "She smiles."}, Ballot(target="Chloe", reason="She smiles.")),
+        ("kill", "Chloe", Choice(target="Chloe")),
+        ("protect", None, Choice()),
+        ("whisper", "Chloe", Proposal(target="Chloe")),
+        ("assess_own", {"deceptive": True, "confidence": 1}, Label(deceptive=True, confidence=1.0)),
+        ("assess_other", Judgement(deceptive=False, suspicion=0.2, confidence=0.5), None),
+    ],
+)
+def test_simple_values_stand_for_content(kind: Any, said: Any, content: Any) -> None:
+    found = answer_of(kind, said).content
+    assert found is not None
+    assert content is None or found == content
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "why"),
+    [
+        ("bid", True, "bid is answered with a whole number"),
+        ("bid", None, "not None"),
+        ("speak", 7, "speak is answered with a string"),
+        ("assess_other", 0.7, "assess_other is answered with a dict"),
+        ("assess_other", {"deceptive": True, "suspicion": 2, "confidence": 1}, "suspicion: Input should be less"),
+        ("vote", Choice(target="Chloe"), "vote is answered with"),
+    ],
+)
+def test_what_stands_for_nothing_is_said_to_its_author(kind: Any, said: Any, why: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=why):
+        answer_of(kind, said)
+
+
+def test_no_assessment_is_an_answer_without_content() -> None:
+    assert answer_of("assess_own", None).content is None
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    heavy = "{'openai', 'scipy', 'sklearn', 'numpy', 'redis', 'click', 'players', 'moderator'}"
+    code = f"import sys, wolfbus.agent; assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,162 @@
+"""`Agent`: the class that one's own player of the game is a subclass of."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from wolfbus.agent.said import Said
+from wolfbus.messages.delivery import Ask, PublicFact
+from wolfbus.view import Memory, SeatView
+from wolfbus.vocabulary import KINDS, Kind
+
+if TYPE_CHECKING:
+    from wolfbus.service.stop import Stopping
+
+Returned: TypeAlias = Said | Awaitable[Said]
+"""What a method returns, or what a coroutine function's call gives."""
+
+
+class Agent:
+    """Plays one seat of one game; every seat gets an instance of its own, made without arguments.
+
+    Override the methods named after the kinds of request that you want to answer. Each may be a plain function or
+    ``async def``, gets the request and all that the seat may know, and returns an answer: a simple value, a dict, the
+    content type itself, or a `Reply` that also holds a thought (see `wolfbus.agent.said.Simple`). Kinds that are not
+    overridden are declined: they are never asked, and the conservative default stands in (bid 0, silence, an
+    abstention, nobody, no assessment). ``ask.legal`` holds the names that may be answered, None among them where nobody
+    is an answer; ``ask.about`` the number of the statement to assess.
+
+    The methods of one instance are called one at a time. Plain ones run in a thread, so they may take their time;
+    coroutines, and the hooks `seated`, `heard` and `ended`, share one event loop with all other seats, so they must not
+    block. What is raised closes the request without an answer, with a line in the log and in the record. An answer
+    after ``ask.deadline_s`` seconds is too late.
+
+    A process that is started again gets new instances and is told the whole game so far, so keep nothing that matters
+    outside the view, or rebuild it in `heard`.
+
+    Attributes:
+        name: what records call the agent, as ``outside:NAME``.
+        version: its version, for the moderator's log.
+        quick: True runs plain methods in the event loop instead of a thread each: for agents that answer in
+            microseconds.
+        game: id of the game, set before `seated`.
+        seat: the seat's name, set before `seated`.
+    """
+
+    name: ClassVar[str] = ""
+    version: ClassVar[str] = "0"
+    quick: ClassVar[bool] = False
+
+    game: str = ""
+    seat: str = ""
+
+    def bid(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Say how much this seat wants the floor: an int from 0 to ``view.config.bid_max``."""
+        raise NotImplementedError
+
+    def speak(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Make one public statement: a str; None or blank text is silence."""
+        raise NotImplementedError
+
+    def assess_own(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Label this seat's own statement ``view.statements[ask.about]``: the fields of `Label`."""
+        raise NotImplementedError
+
+    def assess_other(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Judge another's statement ``view.statements[ask.about]``: the fields of `Judgement`."""
+        raise NotImplementedError
+
+    def vote(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Vote for one of ``ask.legal``: a name, None to abstain, or ``{"target": …, "reason": …}``."""
+        raise NotImplementedError
+
+    def kill(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Choose the victim of the only Werewolf left: a name of ``ask.legal``."""
+        raise NotImplementedError
+
+    def protect(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Choose whom this Doctor protects tonight: a name of ``ask.legal``."""
+        raise NotImplementedError
+
+    def inspect(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Choose whose role this Seer learns at dawn: a name of ``ask.legal``."""
+        raise NotImplementedError
+
+    def whisper(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Propose a victim to the other Werewolves: a name, or ``{"target": …, "word": …}``; `SeatView.proposals` holds
+        what was proposed this night.
+        """
+        raise NotImplementedError
+
+    def seated(self, view: SeatView, /) -> Awaitable[None] | None:
+        """Take note of the role and the rules. Called once, first."""
+
+    def heard(self, news: Sequence[PublicFact | Memory], view: SeatView, /) -> Awaitable[None] | None:
+        """Take note of what is new: public facts, then what this seat alone learned or did. Called before requests."""
+
+    def ended(self, view: SeatView, /) -> Awaitable[None] | None:
+        """Take note that the seat is played no more; ``view.ended`` is None where the game was broken off."""
+
+    @classmethod
+    def declines(cls) -> tuple[Kind, ...]:
+        """Return the kinds of request that this class does not answer."""
+        return tuple(kind for kind in KINDS if getattr(cls, kind) is getattr(Agent, kind))
+
+    @classmethod
+    def serve(
+        cls,
+        url: str | None = None,
+        house: str = "main",
+        *,
+        name: str | None = None,
+        seats: int = 1,
+        places: Sequence[int] = (),
+        once: bool = False,
+        grace_s: float = 8.0,
+        make: Callable[[], Agent] | None = None,
+        stopping: Stopping | None = None,
+    ) -> str:
+        """Play in a house until it closes, or until SIGTERM or SIGINT.
+
+        After a signal no new games are taken, and those under way are played on for `grace_s` seconds.
+
+        Args:
+            url: the bus, ``redis://…``, ``rediss://…`` or ``unix://…``, with the user and password of a ticket where
+                the house wants one. From ``WOLFBUS_BUS`` or ``REDIS_URL`` unless given.
+            house: the house's name.
+            name: this process's name in the house, unique there; a fresh one unless given.
+            seats: how many seats it plays at a time, 1 or more.
+            places: seats it asks for, from 1 in seating order; empty for any.
+            once: leave after the first game.
+            grace_s: seconds, 0 or more.
+            make: makes the instance of a seat; the class itself unless given.
+            stopping: may ask to stop as well; for callers that are not in the main thread.
+
+        Returns:
+            Why it is over, in one line.
+
+        Raises:
+            ConfigError: an argument that cannot be used.
+            WolfError: the bus cannot be reached, the house does not take the agent, or another process has its name.
+        """
+        from wolfbus.agent.introduction import Introduction
+        from wolfbus.agent.seats import AgentSeats
+        from wolfbus.agent.stay import Stay, default_name
+        from wolfbus.service.logs import configure_logs
+        from wolfbus.service.options import DEFAULT_BUS
+        from wolfbus.service.stop import Stopping
+
+        url = url or os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or DEFAULT_BUS
+        label = cls.name or cls.__name__
+        name = name or default_name(label)
+        introduction = Introduction(
+            name, f"outside:{label}", f"{label} {cls.version}", seats, tuple(places), declines=cls.declines()
+        )
+        if not logging.getLogger().handlers:
+            configure_logs("auto", service="agent", house=house, agent=name)
+        stay = Stay(url, house, introduction, once=once, grace_s=grace_s)
+        with stopping or Stopping() as asked:
+            return stay.run(lambda member: AgentSeats(member, make or cls), asked).reason

@@ -1,0 +1,75 @@
+"""`Hearing`: one seat's view, fed from deliveries, and what of their requests is new."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from wolfbus.agent.requests import Requests
+from wolfbus.messages.delivery import Ask, Public, SeatPart
+from wolfbus.view import SeatView
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a delivery holds for one seat: public facts, and its own part if it has one.
+
+    Attributes:
+        facts: public facts, in order.
+        part: the seat's own facts and requests.
+        heard: when it came, on the clock of `time.monotonic`.
+    """
+
+    facts: tuple[Public, ...]
+    part: SeatPart | None
+    heard: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The agent has joined anew: what was answered before and is asked once more did not arrive."""
+
+
+class Hearing:
+    """What one seat knows, and which of its requests are taken.
+
+    Args:
+        seat: the seat's name.
+
+    Attributes:
+        view: everything the seat may know; only `hear` changes it.
+        requests: which requests are answered or under way.
+    """
+
+    def __init__(self, seat: str) -> None:
+        self.view = SeatView(me=seat)
+        self.requests = Requests()
+
+    def hear(self, news: News) -> tuple[Ask, ...]:
+        """Take in what is new, pass over what is known; return the requests that nobody works on yet.
+
+        Raises:
+            RulesError: facts before these are missing. What came before the gap is taken in; no request is.
+        """
+        view = self.view
+        for fact in news.facts:
+            view.hear_public(fact)
+        if news.part is None:
+            return ()
+        for private in news.part.facts:
+            view.hear_private(private)
+        return self.requests.take(news.part.asks) if news.part.asks else ()
+
+
+def worth_answering(ask: Ask, heard: float, *, newest: bool) -> bool:
+    """Return whether a request should still be thought about.
+
+    Who thought too long about one question should not go on with all those that are closed by now. The newest is
+    answered even so: a late answer tells the moderator that the seat is alive.
+
+    Args:
+        ask: the request.
+        heard: when it came, in monotonic seconds.
+        newest: whether nothing newer waits.
+    """
+    return newest or time.monotonic() - heard < ask.deadline_s

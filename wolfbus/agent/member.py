@@ -1,0 +1,354 @@
+"""`Member`: one agent's place in a house: its mailbox, what it sends, and that the moderator knows it is there."""
+
+from __future__ import annotations
+
+import logging
+import math
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Protocol
+
+from wolfbus.actors import Timer, Timers
+from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.outbox import Outbox
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed, PlayerError, StaleWriter, WolfError
+from wolfbus.messages.codec import TO_AGENT, encode, unpack, validate
+from wolfbus.messages.house import Leave, Welcome
+
+__all__ = ["AGAIN_S", "LONELY_S", "Crew", "Introduction", "Member", "Parting"]
+
+logger = logging.getLogger(__name__)
+
+AGAIN_S: Final = 5.0
+"""Seconds between two `join` until a moderator says how often it wants one."""
+
+LONELY_S: Final = 30.0
+"""Seconds without an answer from a moderator after which that is told, each time anew."""
+
+REJOIN_S: Final = 2.0
+"""Seconds between two fresh starts at least: each makes the moderator tell every game from its beginning."""
+
+KNOCKS: Final = 6
+"""A member that is welcome knocks with every so many `join`: a moderator that lost its data does not know it."""
+
+_SHORTEST_S: Final = 0.02
+_LONGEST_S: Final = 600.0
+
+
+class Crew(Protocol):
+    """Who does a member's work. Its methods are called from threads of the bus and should only pass things on."""
+
+    def deliver(self, entries: Sequence[Entry], /) -> None:
+        """Take deliveries, in order."""
+        ...
+
+    def again(self) -> None:
+        """Take note that the member joins anew: what was answered before and is asked again did not arrive."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Why a member's time in the house is over.
+
+    Attributes:
+        reason: in one line.
+        error: why it could not go on; None if the house closed.
+    """
+
+    reason: str
+    error: WolfError | None = None
+
+
+class Member:
+    """An agent in a house. All methods are safe from any thread.
+
+    1. `start` reads the mailbox from what is new on it, says `join` on the agent's out stream, and knocks at the lobby.
+    2. It says `join` again as often as the moderator wants, and at once when the roll is called.
+    3. When the mailbox lost something, or `rejoin` is called because facts are missing, it joins as a fresh start, and
+       the moderator catches it up.
+    4. `over` is called once: when the house says goodbye, does not take the agent, or another process writes under its
+       name.
+
+    Args:
+        introduction: what the agent says of itself.
+        house: the house's name.
+        bus: where its streams are.
+        reader: the process's bus reader.
+        writer: the process's bus writer; its `on_error`, like the reader's, should be `bus_failed`.
+        timers: the process's timers; they wait while the bus is away.
+        over: called once, from a thread of the bus, when there is nothing more to do.
+        again_s: seconds between two `join` until the moderator says how often.
+        lonely_s: seconds without a moderator's answer until that is told, and told again.
+
+    Raises:
+        ConfigError: an introduction that no message can hold.
+        BusDown: the bus is away.
+        NotAllowed: the agent's streams are somebody else's.
+    """
+
+    def __init__(
+        self,
+        introduction: Introduction,
+        house: str,
+        bus: Bus,
+        reader: BusReader,
+        writer: BusWriter,
+        timers: Timers,
+        *,
+        over: Callable[[Parting], None],
+        again_s: float = AGAIN_S,
+        lonely_s: float = LONELY_S,
+    ) -> None:
+        self._introduction = introduction
+        self._house = house
+        self._bus = bus
+        self._reader = reader
+        self._timers = timers
+        self._over = over
+        self._again_s = again_s
+        self._lonely_s = lonely_s
+        self._instance = _fresh_instance()
+        introduction.join(self._instance)
+        self._inbox = streams.inbox(house, introduction.name)
+        self._crew: Crew | None = None
+        self._seats = introduction.seats
+        self._seen: str | None = None
+        self._lock = threading.Lock()
+        self._beating: Timer | None = None
+        self._renewing: Timer | None = None
+        self._beats = 0
+        self._knocks = True
+        self._welcome = False
+        self._asked_at = self._told_at = self._joined_at = time.monotonic()
+        self._away_at = -math.inf
+        self._closed = False
+        self.outbox = Outbox(house, introduction.name, bus, writer)
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self._introduction.name
+
+    @property
+    def welcome(self) -> bool:
+        """Whether the moderator has taken note of the agent as it is now."""
+        return self._welcome
+
+    @property
+    def away_s(self) -> float:
+        """Seconds since the bus was last found to be away; infinite if it never was."""
+        return time.monotonic() - self._away_at
+
+    def start(self, crew: Crew) -> None:
+        """Come into the house.
+
+        Raises:
+            BusDown: the bus is away.
+            NotAllowed: the mailbox is somebody else's.
+        """
+        self._crew = crew
+        self._reader.follow(self._inbox, self._hear, self._bus.last_id(self._inbox), self._lost)
+        self._say_join()
+        self._knock()
+        self._beat_again()
+
+    def rejoin(self, why: str) -> None:
+        """Join as a fresh start, soon: something was missed, for the reason given."""
+        with self._lock:
+            if self._closed or self._renewing is not None:
+                return
+            wait = self._joined_at + REJOIN_S - time.monotonic()
+            self._renewing = self._after(max(wait, 0.0), partial(self._renew, why))
+
+    def caught_up(self) -> None:
+        """Take note that nothing is missing any more: a fresh start that was to come is not needed."""
+        with self._lock:
+            if self._renewing is not None:
+                self._renewing.cancel()
+                self._renewing = None
+
+    def retire(self) -> None:
+        """Take no new games; those under way go on."""
+        self._seats = 0
+        self._say_join()
+
+    def leave(self, reason: str) -> None:
+        """Say that the agent goes; nothing is sent or heard afterwards. Leaving again does nothing."""
+        if not self._close():
+            return
+        try:
+            going = Leave(agent=self.name, instance=self._instance, reason=reason[:300])
+            self.outbox.send("", encode(going), "leave")
+        except BusError as error:
+            logger.debug("the house was not told that %s leaves: %s", self.name, error)
+
+    def bus_failed(self, error: BusError) -> None:
+        """Take in what the process's reader or writer says of the bus."""
+        if isinstance(error, BusDown):
+            self._away_at = time.monotonic()
+            if not self._closed:
+                logger.warning("%s; waiting for it", error)
+        elif isinstance(error, StaleWriter):
+            self._end(StaleWriter(f"another process plays as {self.name} in house {self._house}; this one leaves"))
+        elif isinstance(error, NotAllowed):
+            self._end(NotAllowed(f"{self._bus.url} does not let this user be {self.name} in house {self._house}"))
+        else:
+            logger.error("%s", error)
+
+    def _hear(self, _stream: str, entries: Sequence[Entry]) -> None:
+        deliveries: list[Entry] = []
+        for entry in entries:
+            if entry.game:
+                deliveries.append(entry)
+                continue
+            self._hand_over(deliveries)
+            deliveries = []
+            self._obey(entry)
+        self._hand_over(deliveries)
+        self._seen = entries[-1].id
+
+    def _hand_over(self, deliveries: Sequence[Entry]) -> None:
+        if deliveries and self._crew is not None and not self._closed:
+            self._crew.deliver(deliveries)
+
+    def _obey(self, entry: Entry) -> None:
+        try:
+            message = validate(TO_AGENT, unpack(entry.body))
+        except MessageError as error:
+            logger.warning("a message of the house cannot be read: %s", error)
+            return
+        if message.type == "welcome":
+            self._be_welcome(message)
+        elif message.type == "roll_call":
+            self._say_join()
+        elif message.type == "goodbye":
+            if self._close():
+                logger.info("the house closes: %s", message.reason)
+                self._over(Parting(message.reason))
+        elif message.instance == self._instance:
+            self._end(PlayerError(f"the moderator of house {self._house} does not take {self.name}: {message.reason}"))
+
+    def _be_welcome(self, message: Welcome) -> None:
+        if message.instance != self._instance:
+            return
+        self._again_s = min(max(message.again_s, _SHORTEST_S), _LONGEST_S)
+        if not self._welcome:
+            logger.info("%s is welcome in house %s", self.name, self._house)
+        self._welcome = True
+        self._beat_again()
+
+    def _say_join(self) -> None:
+        if self._closed:
+            return
+        try:
+            join = self._introduction.join(self._instance, self._seats, self._seen)
+            self.outbox.send("", encode(join), "join")
+        except BusError as error:
+            logger.debug("%s could not say join: %s", self.name, error)
+
+    def _knock(self) -> None:
+        """Let a moderator that does not know this agent hear of it; where the lobby is closed, it knows all names."""
+        if not self._knocks or self._closed:
+            return
+        try:
+            join = self._introduction.join(self._instance, self._seats, self._seen)
+            self._bus.post(streams.lobby(self._house), Entry(encode(join), "join", self.name))
+        except NotAllowed as error:
+            self._knocks = False
+            logger.debug("the lobby is closed: %s", error)
+        except BusError as error:
+            logger.debug("%s could not knock: %s", self.name, error)
+
+    def _beat(self) -> None:
+        self._beats += 1
+        try:
+            self._say_join()
+            if not self._welcome:
+                self._complain()
+            if not self._welcome or self._beats % KNOCKS == 0:
+                self._knock()
+        finally:
+            self._beat_again()
+
+    def _beat_again(self) -> None:
+        with self._lock:
+            if self._beating is not None:
+                self._beating.cancel()
+            self._beating = None if self._closed else self._after(self._again_s, self._beat)
+
+    def _after(self, seconds: float, callback: Callable[[], object]) -> Timer | None:
+        try:
+            return self._timers.after(seconds, callback)
+        except RuntimeError as error:
+            logger.debug("%s beats no more: %s", self.name, error)
+            return None
+
+    def _complain(self) -> None:
+        now = time.monotonic()
+        if now - self._told_at >= self._lonely_s:
+            self._told_at = now
+            waited = now - self._asked_at
+            logger.warning(
+                "no moderator answers in house %s on %s (for %.0f s now)", self._house, self._bus.url, waited
+            )
+
+    def _lost(self, error: BusError) -> None:
+        if not self._closed:
+            logger.warning("%s; asking to be caught up", error)
+        self._listen_again()
+
+    def _listen_again(self) -> None:
+        """Follow the mailbox from what is new on it now; only then ask for what was missed."""
+        if self._closed:
+            return
+        try:
+            last = self._bus.last_id(self._inbox)
+        except BusError as error:
+            logger.debug("the mailbox of %s cannot be read: %s", self.name, error)
+            self._after(1.0, self._listen_again)
+            return
+        self._reader.follow(self._inbox, self._hear, last, self._lost)
+        self.rejoin("the mailbox lost what was not read")
+
+    def _renew(self, why: str) -> None:
+        with self._lock:
+            self._renewing = None
+            if self._closed:
+                return
+            self._instance = _fresh_instance()
+            self._welcome = False
+            self._asked_at = self._told_at = self._joined_at = time.monotonic()
+        logger.info("%s joins anew: %s", self.name, why)
+        if self._crew is not None:
+            # before the word is out: the catch-up that answers it finds everybody prepared
+            self._crew.again()
+        self._say_join()
+        self._beat_again()
+
+    def _end(self, error: WolfError) -> None:
+        if self._close():
+            self._over(Parting(str(error), error))
+
+    def _close(self) -> bool:
+        """Stop hearing and beating; return whether this call did it."""
+        with self._lock:
+            if self._closed:
+                return False
+            self._closed = True
+            for timer in (self._beating, self._renewing):
+                if timer is not None:
+                    timer.cancel()
+        self._reader.unfollow(self._inbox)
+        return True
+
+
+def _fresh_instance() -> str:
+    return secrets.token_hex(8)

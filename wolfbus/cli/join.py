@@ -1,0 +1,78 @@
+"""`wolfbus join`: any program that speaks the line protocol takes seats in a house, as an agent of its own."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from wolfbus import __version__
+from wolfbus.cli.player import agent_options, run
+from wolfbus.service.options import service_options
+from wolfbus.vocabulary import KINDS, Kind
+
+if TYPE_CHECKING:
+    from wolfbus.service.health import Place
+    from wolfbus.service.logs import LogStyle
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@service_options
+@agent_options
+@click.option(
+    "--label",
+    metavar="TEXT",
+    help="What records call it: outside:TEXT. Agents of one label are counted together. [default: its name]",
+)
+@click.option(
+    "--declines",
+    type=click.Choice(KINDS),
+    multiple=True,
+    metavar="KIND",
+    help="A kind of request it does not answer, and is not asked. May be repeated.",
+)
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND [ARGS]...")
+def join(
+    url: str,
+    house: str,
+    health: Place | None,
+    log: LogStyle,
+    name: str | None,
+    seats: int | None,
+    places: tuple[int, ...],
+    label: str | None,
+    declines: tuple[Kind, ...],
+    command: tuple[str, ...],
+    *,
+    once: bool,
+    grace: float,
+) -> int:
+    """Let a program that speaks the line protocol (docs/line-protocol.md) play in a house.
+
+    COMMAND is started once for each seat of each game. To the house it is an outside agent: it gets no seed, and what
+    is recorded of it is its label, not its command line.
+
+    \b
+    wolfbus join --house main --seats 2 -- python3 examples/agent.py
+    """  # noqa: D301 - click takes the backspace for "keep these lines"
+    from players.service import Settings
+    from players.spec import check
+    from players.venue import Venue
+    from wolfbus.agent.introduction import Introduction
+    from wolfbus.agent.stay import Stay, default_name
+
+    name = name or default_name()
+    brain = f"exec:{shlex.join(command)}"
+    introduction = Introduction(
+        name,
+        f"outside:{label or name}",
+        f"wolfbus join {__version__}",
+        seats or len(set(places)) or 1,
+        tuple(sorted(set(places))),
+        declines=tuple(dict.fromkeys(declines)),
+    )
+    settings = Settings(Stay(url, house, introduction, once=once, grace_s=grace), brain)
+    with Venue() as venue:
+        check((brain,), venue)
+        return run(settings, venue, health, log)
