@@ -190,3 +190,72 @@ def test_a_killed_process_loses_no_step_it_had_written(path: Path) -> None:
     reader = read_record(open_lines(path))
     assert len(list(reader)) == 9
     assert not reader.ended
+
+
+def test_a_record_is_gone_on_with_behind_any_of_its_lines(path: Path) -> None:
+    RecordFile(path).close()
+    for kept in range(len(LINES) + 1):
+        path.write_bytes(b"".join(line + b"\n" for line in LINES))
+        with RecordFile.resume(path, kept) as file:
+            assert path.read_bytes() == b"".join(line + b"\n" for line in LINES[:kept])
+            file.write(LINES[kept:])
+            file.sync()
+        assert list(open_lines(path)) == [line + b"\n" for line in LINES]
+
+
+def test_what_a_power_cut_left_of_a_line_goes(path: Path) -> None:
+    with RecordFile(path) as file:
+        file.write(LINES[:3])
+    with path.open("ab") as torn:
+        torn.write(LINES[3][:20])
+    with RecordFile.resume(str(path), 3) as file:
+        file.write(LINES[3:])
+    assert list(open_lines(path)) == [line + b"\n" for line in LINES]
+
+
+def test_lines_are_counted_over_more_than_one_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_PIECE", 7)
+    with RecordFile(path) as file:
+        file.write([b"", b"123456", b"", b"12345678901234567890", b"last"])
+    for kept, size in ((5, 35), (4, 30), (3, 9), (2, 8), (1, 1), (0, 0)):
+        RecordFile.resume(path, kept).close()
+        assert path.stat().st_size == size
+
+
+def test_a_record_that_cannot_be_gone_on_with_is_named_and_left_as_it_is(path: Path) -> None:
+    with pytest.raises(RecordError) as caught:
+        RecordFile.resume(path, 0)
+    assert str(caught.value) == f"{path}: cannot be continued: no such file or directory"
+    with RecordFile(path) as file:
+        file.write(LINES[:2])
+    with path.open("ab") as torn:
+        torn.write(b"half a line")
+    before = path.read_bytes()
+    for kept, there in ((3, "2 whole lines, not 3"), (4, "2 whole lines, not 4")):
+        with pytest.raises(RecordError) as caught:
+            RecordFile.resume(path, kept)
+        assert str(caught.value) == f"{path}: cannot be continued: it has {there}"
+    with pytest.raises(RecordError, match=r"cannot be continued: is a directory$"):
+        RecordFile.resume(path.parent, 0)
+    with pytest.raises(RecordError, match=r"^/dev/full: cannot be continued: that is no ordinary file$"):
+        RecordFile.resume("/dev/full", 1)
+    assert path.read_bytes() == before
+
+
+def test_a_step_that_does_not_fit_behind_a_resumed_record_is_taken_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RecordFile(path) as file:
+        file.write(LINES[:2])
+    real = os.write
+
+    def write(fd: int, data: bytes) -> int:
+        if len(data) < 30:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(fd, data[:30])
+
+    with RecordFile.resume(path, 2) as file:
+        monkeypatch.setattr(writer.os, "write", write)
+        with pytest.raises(RecordError, match="no space left on device"):
+            file.write(LINES[2:4])
+    assert path.read_bytes() == LINES[0] + b"\n" + LINES[1] + b"\n"

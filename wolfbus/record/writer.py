@@ -1,4 +1,4 @@
-"""Writing a record to disk so that a killed process loses at most the step it was in.
+"""Writing a record to disk so that a killed process loses at most the step it was in, and going on with it later.
 
 Every step is one unbuffered write; what was written survives `kill -9`. `sync`, at the end of each phase, makes it
 survive a power cut too.
@@ -7,34 +7,43 @@ survive a power cut too.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from wolfbus.errors import RecordError
+from wolfbus.printable import counted
 
 # macOS has no fdatasync
 _sync = getattr(os, "fdatasync", os.fsync)
 
+_PIECE: Final = 1 << 20
+"""Bytes read at a time where lines are counted."""
+
 
 class RecordFile:
-    """A new NDJSON file that takes a record's lines in order.
+    """A new NDJSON file that takes a record's lines in order; `resume` goes on with one that is there.
 
     Once a write has failed, every later one fails too: a record with a gap would be worse than a short one.
 
     Args:
         path: the file to create; folders above it are created as needed.
+        keep: see `resume`; None for a new file.
 
     Raises:
         RecordError: the file exists, or cannot be created. The line names the file and the reason.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, keep: int | None = None) -> None:
         self.path = Path(path)
         self._size = 0
         self._failure: RecordError | None = None
         self._fd: int | None = None
+        if keep is not None:
+            self._fd, self._size = _open_behind(self.path, keep)
+            return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -46,6 +55,22 @@ class RecordFile:
             raise RecordError(f"{self.path}: exists already; no record is ever overwritten") from None
         except OSError as error:
             raise RecordError(f"{self.path}: cannot be created: {_reason(error)}") from None
+
+    @classmethod
+    def resume(cls, path: str | Path, lines: int) -> Self:
+        """Open an existing record to write on behind its first lines.
+
+        What is behind them is cut off: a line that a power cut left unfinished, a step that never landed.
+
+        Args:
+            path: the file.
+            lines: how many whole lines stay, from the first, >= 0.
+
+        Raises:
+            RecordError: there is no such file, it holds fewer whole lines, or it cannot be written. It is left as it
+                was; the line names the file and the reason.
+        """
+        return cls(path, keep=lines)
 
     def write(self, lines: Iterable[bytes]) -> None:
         """Append the lines of one step, given without their newlines, as a whole.
@@ -118,6 +143,45 @@ class RecordFile:
     def _fail(self, reason: str) -> RecordError:
         self._failure = RecordError(f"{self.path}: {reason}")
         return self._failure
+
+
+def _open_behind(path: Path, lines: int) -> tuple[int, int]:
+    """Open an existing file, cut it off behind its first `lines` lines, and return its descriptor and size."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be continued: {_reason(error)}") from None
+    try:
+        size = _size_of(fd, lines)
+        if os.fstat(fd).st_size != size:
+            os.ftruncate(fd, size)
+    except (OSError, RecordError) as error:
+        os.close(fd)
+        reason = _reason(error) if isinstance(error, OSError) else str(error)
+        raise RecordError(f"{path}: cannot be continued: {reason}") from None
+    return fd, size
+
+
+def _size_of(fd: int, lines: int) -> int:
+    """Return how many bytes the first `lines` lines take; raises RecordError if there are not as many."""
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        raise RecordError("that is no ordinary file")
+    size = found = 0
+    while found < lines:
+        piece = os.pread(fd, _PIECE, size)
+        if not piece:
+            raise RecordError(f"it has {counted(found, 'whole line')}, not {lines}")
+        here = piece.count(b"\n")
+        if found + here < lines:
+            found += here
+            size += len(piece)
+            continue
+        end = -1
+        while found < lines:
+            end = piece.index(b"\n", end + 1)
+            found += 1
+        size += end + 1
+    return size
 
 
 def _reason(error: OSError) -> str:

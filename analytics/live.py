@@ -1,0 +1,119 @@
+"""The rolling picture that analytics posts for those who watch: small plain values, the newest of which is enough."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Final
+
+from analytics.accumulator import Result
+from analytics.rows import GameRows
+from analytics.tables import Headline, Outcomes
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.errors import BusDown, BusError, NotAllowed
+from wolfbus.messages.base import PROTOCOL
+from wolfbus.messages.codec import pack
+
+logger = logging.getLogger(__name__)
+
+LIVE_GAMES: Final = 32
+"""Running games that one picture shows at most, the newest first."""
+LIVE_KEPT: Final = 200
+"""Pictures that stay on the stream."""
+
+
+def picture(rows: GameRows, at: tuple[int, str] | None, lines: int) -> dict[str, Any]:
+    """Return how one running game stands.
+
+    Args:
+        rows: the game so far.
+        at: round and phase, None if nothing was asked yet.
+        lines: lines of its record so far.
+
+    Returns:
+        ``game``, ``round``, ``phase``, ``lines``, ``statements``, ``judgements`` (those that count), ``suspicion``: for
+        each living seat the mean, over the other living seats that have judged it, of their smoothed suspicion in
+        [0, 1] (None if nobody has), and ``left``: who is out of the game.
+    """
+    left = [death.seat for death in rows.deaths]
+    by_target: dict[str, list[float]] = {name: [] for name in rows.seats if name not in left}
+    for (observer, target), value in rows.suspicion.items():
+        if observer in by_target and target in by_target:
+            by_target[target].append(value)
+    return {
+        "game": rows.game,
+        "round": at[0] if at is not None else 0,
+        "phase": at[1] if at is not None else "",
+        "lines": lines,
+        "statements": len(rows.statements),
+        "judgements": sum(judgement.usable for judgement in rows.judgements),
+        "suspicion": {
+            name: round(sum(values) / len(values), 4) if values else None for name, values in by_target.items()
+        },
+        "left": left,
+    }
+
+
+class Rolling:
+    """The figures of a session that are cheap enough to be told every few seconds."""
+
+    def __init__(self) -> None:
+        self._outcomes = Outcomes()
+        self._headline = Headline()
+
+    def add(self, game: GameRows) -> None:
+        """Take in a game that is over."""
+        self._outcomes.add(game)
+        self._headline.add(game)
+
+    def picture(self, session: str, running: int, over: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return the message's members; `games` are pictures of running ones, of which there may be more."""
+        outcomes: Result = self._outcomes.result()
+        return {
+            "v": PROTOCOL,
+            "type": "live",
+            "session": session,
+            "running": running,
+            "over": over,
+            "games": list(games),
+            "winners": {name: row["k"] for name, row in outcomes["winners"].items()},
+            "headline": self._headline.result()["all"],
+        }
+
+
+class LivePost:
+    """Posts pictures to a house's live stream, and keeps it short.
+
+    Args:
+        bus: where.
+        house: the house's name.
+        sender: our own name there.
+    """
+
+    def __init__(self, bus: Bus, house: str, sender: str) -> None:
+        self._bus = bus
+        self._stream = streams.live(house)
+        self._sender = sender
+        self._number = 0
+        self._allowed = True
+
+    def post(self, members: dict[str, Any]) -> None:
+        """Post one picture; that it cannot be posted is no reason to keep records any less.
+
+        Raises:
+            BusDown: the bus is away.
+        """
+        if not self._allowed:
+            return
+        self._number += 1
+        try:
+            self._bus.post(self._stream, Entry(pack(members), "live", self._sender, "", self._number))
+            self._bus.cap(self._stream, LIVE_KEPT)
+        except NotAllowed as error:
+            self._allowed = False
+            logger.info("nothing is shown live: %s", error)
+        except BusDown:
+            raise
+        except BusError as error:
+            logger.debug("a picture was not posted: %s", error)

@@ -1,0 +1,154 @@
+"""What analytics leaves of a session: ``metrics.json`` for programs and ``report.txt`` for people."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from analytics.accumulator import Result
+from analytics.text import render
+from wolfbus.errors import RecordError
+from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.vocabulary import Winner
+
+METRICS: Final = "metrics.json"
+REPORT: Final = "report.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of one game's record.
+
+    Attributes:
+        game: the game's id.
+        number: its place in the session, from 1.
+        record: the file.
+        lines: lines of it that are on the disk and right.
+        hash: seal of the last of them, "" for none.
+        outcome: how the moderator closed the game: "ended", "stopped" or "failed"; None if it did not.
+        winner: who won; None if nobody did, or the game cannot be measured.
+        counted: whether the metrics hold it.
+        error: why the record is not whole or not measured, None if all is well.
+    """
+
+    game: str
+    number: int
+    record: str
+    lines: int
+    hash: str
+    outcome: str | None
+    winner: Winner
+    counted: bool
+    error: str | None
+
+    @property
+    def fine(self) -> bool:
+        """Whether the game ended by the rules, and its record is whole."""
+        return self.outcome == "ended" and self.error is None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A session, seen from its records.
+
+    Attributes:
+        house: the house's name.
+        session: the session's name, "" if none began.
+        closed: whether it has closed; else these are the results so far.
+        folder: where the records are.
+        games: its games, by number.
+        metrics: `Metrics` over those that count.
+        failed: games that the moderator says have failed.
+        error: what else went wrong, None for nothing.
+    """
+
+    house: str
+    session: str
+    closed: bool
+    folder: Path
+    games: Sequence[Kept]
+    metrics: Result
+    failed: int = 0
+    error: str | None = None
+
+    @property
+    def fine(self) -> bool:
+        """Whether every game ended by the rules, and every record is whole."""
+        return not self.failed and self.error is None and all(game.fine for game in self.games)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that stands in ``metrics.json``."""
+        return {
+            "house": self.house,
+            "session": self.session,
+            "closed": self.closed,
+            "games": len(self.games),
+            "archived": sum(game.error is None for game in self.games),
+            "failed": max(self.failed, sum(not game.fine for game in self.games)),
+            "error": self.error,
+            "records": [asdict(game) for game in self.games],
+            "metrics": self.metrics,
+        }
+
+    def summary(self) -> str:
+        """Return the one line that sums it up."""
+        if not self.session:
+            return f"House {self.house}: no session began"
+        told = self.as_json()
+        state = "has closed" if self.closed else "so far"
+        line = (
+            f"Session {self.session} of house {self.house} {state}: "
+            f"{counted(told['games'], 'game')}, {counted(told['archived'], 'record')} whole in {self.folder}"
+        )
+        if told["failed"]:
+            line += f", {told['failed']} failed"
+        return line if self.error is None else f"{line}; {self.error}"
+
+    def report(self) -> str:
+        """Return the tables, and a line for every game that is not as it should be."""
+        lines = [
+            f"Game {game.game}: {game.outcome or 'never closed'}"
+            + (f": {printable(game.error, 2 * NOTE_SHOWN)}" if game.error else "")
+            for game in self.games
+            if not game.fine
+        ]
+        return "\n".join([render(self.metrics).rstrip("\n"), "", *lines, self.summary()]) + "\n"
+
+
+def write_results(results: Results) -> None:
+    """Write both files, each whole or not at all.
+
+    Raises:
+        RecordError: the line names the file and the reason.
+    """
+    # for people first: whoever finds the other file finds this one too
+    _replace(results.folder / REPORT, results.report())
+    _replace(results.folder / METRICS, json.dumps(results.as_json(), allow_nan=False, indent=1) + "\n")
+
+
+def finished_session(folder: Path) -> str:
+    """Return the session whose final results are in `folder`, "" for none."""
+    try:
+        told = json.loads((folder / METRICS).read_bytes())
+    except (OSError, ValueError):
+        return ""
+    if not isinstance(told, dict) or told.get("closed") is not True:
+        return ""
+    return str(told.get("session", ""))
+
+
+def _replace(path: Path, text: str) -> None:
+    new = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None

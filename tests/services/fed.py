@@ -1,0 +1,202 @@
+"""A house whose moderator is a test: it commits the lines of finished records, as many at a time as it likes."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from analytics.results import Results
+from analytics.service import Settings, serve
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.errors import BusError
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
+from wolfbus.messages.events import Opened
+from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseClosed, HouseOpened
+from wolfbus.record.line import Recorded, seal
+from wolfbus.record.reader import open_lines, read_record
+from wolfbus.service.health import Health
+from wolfbus.service.stop import Stopping
+
+HOUSE = "fed"
+
+
+class Record:
+    """A record of a finished game, as its entries stand on the bus."""
+
+    def __init__(self, path: Path, since: int | None = None, later_s: float = 0.0) -> None:
+        self.path = path
+        self.lines = list(open_lines(path))
+        recorded = list(read_record(self.lines))
+        opened = recorded[0].event
+        assert isinstance(opened, Opened)
+        self.game = opened.game
+        self.entries: list[Entry] = []
+        self.heads = [""]
+        for one in recorded:
+            anew = one
+            if since is not None and one.n >= since:
+                anew = Recorded(one.n, round(one.time + later_s, 3), one.audience, one.event)
+            sealed, line, members = seal(self.heads[-1], anew)
+            self.lines[one.n - 1] = line + b"\n"
+            self.heads.append(sealed.hash)
+            self.entries.append(Entry(pack(members), one.event.type, "moderator", self.game, one.n, f"{one.n}-0"))
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def done_anew(self, since: int) -> Record:
+        """The same game, whose lines from `since` on were lost and came again a second later."""
+        return Record(self.path, since, 1.0)
+
+
+class FedHouse:
+    """Commits news and lines under an epoch of its own."""
+
+    def __init__(self, bus: Bus, session: str = "s-1") -> None:
+        self.bus = bus
+        self.epoch = bus.claim(HOUSE, "the test")
+        self.session = session
+        self.fed: dict[str, int] = {}
+        self.tell(HouseOpened(session=session))
+
+    def tell(self, *news: Part) -> None:
+        self._commit(Commit(HOUSE, "", self.epoch, "", "", posts=self._posts(news)))
+
+    def begin(self, record: Record, number: int = 1, lines: int = 10) -> None:
+        self.feed(record, lines, GameOpened(game=record.game, number=number))
+
+    def feed(self, record: Record, until: int | None = None, *news: Part) -> None:
+        done = self.fed.get(record.game, 0)
+        until = len(record) if until is None else until
+        step = record.entries[done:until]
+        head = record.heads[until]
+        self._commit(
+            Commit(HOUSE, record.game, self.epoch, record.heads[done], head, step, self._posts(news))
+            if step
+            else Commit(HOUSE, "", self.epoch, "", "", posts=self._posts(news))
+        )
+        self.fed[record.game] = until
+
+    def end(self, record: Record, number: int = 1, outcome: str = "ended") -> None:
+        closed = GameClosed(game=record.game, number=number, outcome=outcome, lines=len(record), hash=record.heads[-1])
+        self.feed(record, None, closed)
+
+    def play(self, record: Record, number: int = 1) -> None:
+        self.begin(record, number)
+        self.end(record, number)
+
+    def close(self, failed: int = 0) -> None:
+        self.tell(HouseClosed(session=self.session, games=len(self.fed), failed=failed))
+
+    def lose(self, record: Record, keep: int) -> None:
+        """Let Redis forget the last steps of a game, as a crash between two syncs does."""
+        stream = streams.record(HOUSE, record.game)
+        assert isinstance(self.bus, RedisBus)
+        self.bus._links.run(lambda link: link.ask("DEL", stream, doing="losing"))
+        self.bus._links.run(lambda link: link.ask("HDEL", streams.heads(HOUSE), record.game, doing="losing"))
+        self.fed[record.game] = 0
+        self.feed(record, keep)
+
+    def _posts(self, news: Sequence[Part]) -> list[tuple[str, Entry]]:
+        games = streams.games(HOUSE)
+        return [(games, Entry(encode(one), one.type, "moderator")) for one in news]
+
+    def _commit(self, commit: Commit) -> None:
+        (result,) = self.bus.commit([commit])
+        if isinstance(result, BusError):
+            raise result
+
+
+class Heard:
+    """What comes on a stream, one after the other."""
+
+    def __init__(self, bus: Bus, stream: str) -> None:
+        self._reader = bus.reader()
+        self._reader.follow(stream)
+        self._found: list[Entry] = []
+
+    def next(self, fits: Callable[[Entry], bool] = lambda _: True) -> Entry:
+        while True:
+            while self._found:
+                entry = self._found.pop(0)
+                if fits(entry):
+                    return entry
+            got = self._reader.read(20.0)
+            assert got, "nothing came for 20 seconds"
+            self._found += [entry for _, entries in got for entry in entries]
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+class Told:
+    """What an analytics service tells the moderator of records."""
+
+    def __init__(self, bus: Bus, name: str = "analytics") -> None:
+        self._heard = Heard(bus, streams.outbox(HOUSE, name))
+
+    def next(self, game: str | None = None) -> Archived:
+        def fits(entry: Entry) -> bool:
+            return entry.type == "archived" and game in {None, unpack(entry.body)["game"]}
+
+        told = validate(FROM_AGENT, unpack(self._heard.next(fits).body))
+        assert isinstance(told, Archived)
+        return told
+
+    def close(self) -> None:
+        self._heard.close()
+
+
+class Service:
+    """An analytics service in a thread of this process."""
+
+    def __init__(
+        self, url: str, folder: Path, name: str = "analytics", look_s: float = 0.3, again_s: float = 5.0
+    ) -> None:
+        self.stopping = Stopping()
+        self.health = Health(None)
+        self.told: list[Results] = []
+        self._settings = Settings(url, HOUSE, folder, name, again_s, look_s)
+        self._ended: queue.SimpleQueue[int | BaseException] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._ended.put(serve(self._settings, self.stopping, self.health, self.told.append))
+        except BaseException as error:
+            self._ended.put(error)
+
+    def wait(self) -> int:
+        """Return the exit code."""
+        code = self._ended.get(timeout=20)
+        self._thread.join()
+        if isinstance(code, BaseException):
+            raise code
+        return code
+
+    def stop(self) -> int:
+        self.stopping.ask("SIGTERM")
+        return self.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stopping.ask("the test is over")
+        self._thread.join()
+
+
+def metrics_of(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
+    return found

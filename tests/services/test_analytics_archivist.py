@@ -1,0 +1,191 @@
+"""The archivist's decisions, with a desk that only writes down what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pykka import ActorRef
+
+from analytics.archivist import Archivist
+from analytics.desk import Finish, Gone, Lines, LookAround, Lost, News
+from analytics.results import Results
+from analytics.session import SessionNews, past_sessions
+from tests.services.fed import Record
+from wolfbus.actors import ActorPool
+from wolfbus.bus.protocol import Entry
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import encode
+from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseClosed, HouseOpened
+
+
+class NoteDesk:
+    def __init__(self) -> None:
+        self.followed: list[tuple[str, str]] = []
+        self.told: list[Archived] = []
+        self.news_again = 0
+        self.done = False
+
+    def follow(self, game: str, after: str) -> None:
+        self.followed.append((game, after))
+
+    def unfollow(self, game: str) -> None:
+        pass
+
+    def follow_news(self) -> None:
+        self.news_again += 1
+
+    def tell(self, message: Archived) -> None:
+        self.told.append(message)
+
+    def look(self) -> None:
+        pass
+
+    def over(self) -> None:
+        self.done = True
+
+
+def news(*told: Part) -> News:
+    return News([Entry(encode(one), one.type, "moderator") for one in told])
+
+
+def closing(record: Record, number: int = 1) -> GameClosed:
+    return GameClosed(game=record.game, number=number, outcome="ended", lines=len(record), hash=record.heads[-1])
+
+
+OPEN = HouseOpened(session="s")
+CLOSED = HouseClosed(session="s", games=1, failed=0)
+
+
+@pytest.fixture
+def desk() -> NoteDesk:
+    return NoteDesk()
+
+
+@pytest.fixture
+def archivist(desk: NoteDesk, tmp_path: Path) -> Iterator[ActorRef[Archivist]]:
+    with ActorPool(1) as pool:
+        ref = Archivist.start_in(pool, "fed", tmp_path, SessionNews(), desk)
+        yield ref
+        ref.stop()
+
+
+def results(archivist: ActorRef[Archivist]) -> Results:
+    found: Results = archivist.ask(Finish(), block=True)
+    return found
+
+
+def test_games_of_other_sessions_are_none_of_ours(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    game = GameOpened(game=records[0].game, number=1)
+    archivist.ask(news(game, OPEN, HouseClosed(session="another", games=1, failed=1)))
+    assert desk.followed == []
+    archivist.ask(news(game, game, OPEN, game))
+    assert desk.followed == [(records[0].game, "0-0")]
+    assert not desk.done
+
+
+def test_a_loss_is_read_again_once_and_then_told_unless_lines_came_between(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    record = records[0]
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=1)))
+    archivist.ask(Lines(record.game, record.entries[:20]))
+    archivist.ask(Lost(record.game, "it was cut"))
+    assert desk.followed == [(record.game, "0-0")] * 2
+    # what was on its way when it was decided to read again is not taken for the first line
+    archivist.ask(Lines(record.game, record.entries[30:40]))
+    archivist.ask(Lines(record.game, record.entries[:60]))
+    archivist.ask(Lost(record.game, "it was cut"))
+    archivist.ask(Lost(record.game, "it was cut once more"))
+    archivist.ask(news(closing(record)))
+    assert len(desk.followed) == 3
+    (told,) = desk.told
+    assert told.error is not None
+    assert told.error.endswith("ends with line 60: it was cut once more")
+
+
+def test_a_game_closed_with_another_seal_is_read_again_to_the_end_before_it_is_given_up(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    record, anew = records[0], records[0].done_anew(since=200)
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=1)))
+    archivist.ask(Lines(record.game, record.entries))
+    archivist.ask(news(closing(anew)))
+    assert desk.followed[-1] == (record.game, "0-0")
+    for start in range(0, len(anew), 50):
+        archivist.ask(Lines(record.game, anew.entries[start : start + 50]))
+    assert [(told.hash, told.error) for told in desk.told] == [(anew.heads[-1], None)]
+
+
+def test_a_game_that_was_closed_anew_is_counted_once(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record], tmp_path: Path
+) -> None:
+    record, anew = records[0], records[0].done_anew(since=200)
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=1)))
+    archivist.ask(Lines(record.game, record.entries))
+    archivist.ask(news(closing(record), closing(record)))
+    archivist.ask(Lost("", "the stream of games now ends earlier"))
+    assert desk.news_again == 1
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=1), closing(anew)))
+    for _ in range(2):
+        archivist.ask(Lines(record.game, anew.entries))
+    archivist.ask(news(CLOSED))
+    assert desk.done
+    assert [told.hash for told in desk.told] == [record.heads[-1], anew.heads[-1]]
+    found = results(archivist)
+    assert found.fine
+    assert found.metrics["outcomes"]["games"] == 1
+    assert (tmp_path / f"{record.game}.ndjson").read_bytes() == b"".join(anew.lines)
+
+
+def test_a_game_that_the_bus_has_forgotten_is_left_out(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    first, second = records
+    opened = [GameOpened(game=record.game, number=number) for number, record in enumerate(records, 1)]
+    archivist.ask(news(OPEN, *opened))
+    archivist.ask(Lines(first.game, first.entries))
+    archivist.ask(Lines(second.game, second.entries))
+    archivist.ask(news(closing(first), closing(second, 2)))
+    archivist.ask(Lost("", "the stream of games now ends earlier"))
+    archivist.ask(news(OPEN, opened[0], closing(first), CLOSED))
+    found = results(archivist)
+    assert [game.game for game in found.games] == [first.game]
+    assert found.metrics["outcomes"]["games"] == 1
+
+
+def test_a_house_that_closes_before_a_game_does_not_wait_for_ever(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    record = records[0]
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=1)))
+    archivist.ask(Lines(record.game, record.entries[:30]))
+    archivist.ask(news(CLOSED))
+    assert not archivist.ask(LookAround()).waited_for
+    assert archivist.ask(LookAround()).waited_for == {record.game: (30, None)}
+    assert not desk.done
+    archivist.ask(Gone(record.game, "the house closed before this game did"))
+    assert desk.done
+    (game,) = results(archivist).games
+    assert (game.lines, game.outcome, game.counted) == (30, None, False)
+    assert "Game " + record.game + ": never closed" in results(archivist).report()
+
+
+def test_only_the_last_session_is_of_concern_and_only_until_its_results_are_there(tmp_path: Path) -> None:
+    def entries(*told: Part) -> list[Entry]:
+        return [Entry(encode(one), one.type, "moderator") for one in told]
+
+    first = (HouseOpened(session="a"), GameOpened(game="g1", number=1), HouseClosed(session="a", games=1, failed=0))
+    second = (HouseOpened(session="b"), GameOpened(game="g2", number=1))
+    closed = HouseClosed(session="b", games=1, failed=0)
+    assert past_sessions([], tmp_path, "") == []
+    assert past_sessions(entries(*first, *second), tmp_path, "") == ["a"]
+    assert past_sessions(entries(*first, *second, closed), tmp_path, "") == ["a", "b"]
+    (tmp_path / "g1.ndjson").touch()
+    assert past_sessions(entries(*first, *second, closed), tmp_path, "") == ["a", "b"]
+    (tmp_path / "g2.ndjson").touch()
+    assert past_sessions(entries(*first, *second, closed), tmp_path, "") == ["a"]
+    assert past_sessions(entries(*first, *second, closed), tmp_path, "b") == ["a", "b"]

@@ -1,0 +1,62 @@
+"""`wolfbus analytics`: the service that keeps a house's records, measures them and reports."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wolfbus.service.options import service_options
+
+if TYPE_CHECKING:
+    from analytics.results import Results
+    from wolfbus.service.health import Place
+    from wolfbus.service.logs import LogStyle
+
+
+@click.command()
+@service_options
+@click.option("--name", default="analytics", show_default=True, help="Its name in the house.")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs"),
+    show_default=True,
+    help="Folder for records, metrics.json and report.txt.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and no report.")
+def analytics(
+    url: str, house: str, health: Place | None, log: LogStyle, name: str, folder: Path, *, as_json: bool
+) -> int:
+    """Keep the records of a house's session in files, measure them while they grow, and report when it has closed.
+
+    Started again after a crash, it goes on where its files end. It exits 0, or 1 if a game failed or a record is not
+    whole.
+    """
+    from analytics.service import Settings, serve
+    from wolfbus.messages.base import ID_PATTERN
+    from wolfbus.service.health import Health
+    from wolfbus.service.logs import configure_logs
+    from wolfbus.service.stop import Stopping
+
+    if re.fullmatch(ID_PATTERN, name) is None:
+        raise click.BadParameter(
+            f"{name!r:.80}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
+            param_hint="--name",
+        )
+    configure_logs(log, service="analytics", house=house, agent=name)
+
+    def tell(results: Results) -> None:
+        if as_json:
+            click.echo(json.dumps(results.as_json(), allow_nan=False))
+        elif results.session:
+            click.echo(results.report(), nl=False)
+        else:
+            click.echo(results.summary())
+
+    with Stopping() as stopping, Health(health) as told:
+        return serve(Settings(url, house, folder, name), stopping, told, tell)

@@ -1,0 +1,174 @@
+"""`wolfbus status`: what houses, games and agents there are on a Redis, and how far behind they are."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from wolfbus.printable import counted, cut_middle, name_of, printable
+from wolfbus.service.options import DEFAULT_BUS, check_house
+
+if TYPE_CHECKING:
+    from wolfbus.cli.standing import AgentStanding, GameStanding, HouseStanding, Standing
+    from wolfbus.service.stop import Stopping
+
+WATCH_S: Final = 2.0
+"""Seconds between two pictures under --watch."""
+
+_BRAIN_SHOWN: Final = 32
+_HEADS: Final = ("agent", "service", "seats", "brain", "started", "knocked", "unread", "unprocessed")
+
+
+def _redis(_context: click.Context, _option: click.Parameter, url: str) -> str:
+    if url.startswith("memory:"):
+        raise click.BadParameter(
+            "memory:// ends where its process ends, so nobody else can look at it", param_hint="--bus"
+        )
+    return url
+
+
+def _house(_context: click.Context, _option: click.Parameter, house: str | None) -> str | None:
+    return None if house is None else check_house(house)
+
+
+@click.command()
+@click.option(
+    "--bus",
+    "url",
+    envvar=["WOLFBUS_BUS", "REDIS_URL"],
+    default=DEFAULT_BUS,
+    show_default=True,
+    callback=_redis,
+    help="redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+)
+@click.option("--house", callback=_house, help="Only this house. All of them unless given.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (one a line with --watch).")
+@click.option("--watch", is_flag=True, help=f"Look again every {WATCH_S:g} seconds, until interrupted.")
+def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
+    """Show houses, their games and their agents, without touching anything.
+
+    "unread" is what waits in an agent's mailbox, "unprocessed" what it sent that the moderator could still have to read
+    again after a crash. Exits 1 if the house that was named is not there.
+    """
+    from wolfbus.bus import open_bus
+    from wolfbus.bus.redis_links import Links
+    from wolfbus.bus.redis_url import read_address
+    from wolfbus.cli.standing import Standing
+    from wolfbus.service.stop import Stopping
+
+    bus, links = open_bus(url), Links(read_address(url))
+    standing = Standing(bus, links)
+    try:
+        if not watch:
+            return _look(standing, bus.url, house, as_json=as_json, watched=False)
+        with Stopping() as stopping:
+            return _watch(standing, bus.url, house, stopping, as_json=as_json)
+    finally:
+        links.close()
+        bus.close()
+
+
+def _watch(standing: Standing, url: str, house: str | None, stopping: Stopping, *, as_json: bool) -> int:
+    while True:
+        _look(standing, url, house, as_json=as_json, watched=True)
+        if stopping.wait(WATCH_S):
+            return 0
+
+
+def _look(standing: Standing, url: str, house: str | None, *, as_json: bool, watched: bool) -> int:
+    houses = [found for found in standing.read(house) if not found.empty]
+    if as_json:
+        click.echo(json.dumps({"bus": url, "houses": [found.as_json() for found in houses]}))
+    else:
+        lines = [line for found in houses for line in [*house_page(found), ""]]
+        if not houses:
+            there = f"no house {house} on {url}" if house is not None else f"no house on {url}: nobody ever opened one"
+            lines = [f"There is {there}", ""]
+        if watched:
+            click.clear()
+        click.echo("\n".join(lines if watched else lines[:-1]))
+    return 1 if house is not None and not houses else 0
+
+
+def house_page(house: HouseStanding) -> list[str]:
+    """Return a house in lines for people."""
+    lines = [f"House {house.house}: {_moderated(house)}; {_session(house)}"]
+    if house.session:
+        outcomes = ", ".join(f"{number} {outcome}" for outcome, number in house.outcomes.items())
+        lines.append(f"  Games   {house.games} begun, {outcomes}, {len(house.running)} running")
+        lines += (f"    {game.number:>4} {game.game}  {_game(game)}" for game in house.running)
+    if house.agents:
+        rows = [_HEADS, *(_row(agent) for agent in house.agents)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADS))]
+        lines.append(f"  Agents  {len(house.agents)}")
+        for row in rows:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            lines.append(f"    {'  '.join(cells)}".rstrip())
+    elif "agents" not in house.unreadable:
+        lines.append("  Agents  none")
+    if house.memory is not None:
+        lines.append(f"  Memory  {_size(house.memory)} in {counted(house.keys, 'key')}")
+    lines += (f"  Hidden  {what}: {printable(why)}" for what, why in house.unreadable.items())
+    return lines
+
+
+def _moderated(house: HouseStanding) -> str:
+    if house.holder is None:
+        return "who moderates it may not be read"
+    if not house.epoch:
+        return "nobody ever moderated it"
+    holder = f"{printable(house.holder, 80) or '?'} under epoch {house.epoch}"
+    if house.left_s > 0:
+        return f"moderated by {holder}, lease for {house.left_s:.1f} s more"
+    return f"last moderated by {holder}, no lease"
+
+
+def _session(house: HouseStanding) -> str:
+    if not house.session:
+        return "no session" if "games" not in house.unreadable else "its games may not be read"
+    return f"session {printable(house.session, 64)} {'runs' if house.open else 'is closed'}"
+
+
+def _game(game: GameStanding) -> str:
+    if game.lines is None:
+        return "running"
+    where = f"round {game.round}, {printable(str(game.phase), 16)}, " if game.round is not None else ""
+    return f"{where}{counted(game.lines, 'line')}"
+
+
+def _row(agent: AgentStanding) -> tuple[str, ...]:
+    return (
+        name_of(agent.name) if len(agent.name) <= 32 else cut_middle(printable(agent.name, 64), 32),
+        agent.service or "?",
+        "?" if agent.seats is None else str(agent.seats),
+        "?" if agent.brain is None else cut_middle(printable(agent.brain, 300), _BRAIN_SHOWN),
+        _ago(agent.started_s),
+        _ago(agent.knocked_s),
+        _many(agent.unread),
+        _many(agent.unprocessed),
+    )
+
+
+def _ago(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return f"{seconds:.0f} s ago"
+
+
+def _many(number: int | None) -> str:
+    from wolfbus.cli.standing import COUNT_AT_MOST
+
+    if number is None:
+        return "-"
+    return f"{number}+" if number >= COUNT_AT_MOST else str(number)
+
+
+def _size(size: int) -> str:
+    if size < 1 << 20:
+        return f"{size / 1024:.0f} kB"
+    return f"{size / (1 << 20):.1f} MB"
