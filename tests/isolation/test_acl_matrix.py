@@ -1,0 +1,312 @@
+"""Who may do what to which stream: every kind of ticket, every stream of a house, every class of command.
+
+The tables below are the whole of what is allowed. Everything else must be NOPERM, by the server, over real connections.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+import pytest
+from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
+
+from tests.isolation.conftest import HOUSE, Guarded, client
+from wolfbus.bus import open_bus, streams
+from wolfbus.bus.protocol import Entry
+from wolfbus.bus.redis_link import Link
+from wolfbus.bus.redis_url import read_address
+from wolfbus.errors import BusError, NotAllowed
+from wolfbus.tickets.file import read_bus
+
+OWN_STREAMS = ("in:ada", "out:ada", "in:bruno", "out:bruno", "in:keeper", "out:keeper", "in:gone", "out:gone")
+OF_GAMES = ("record:G", "table:G", "games", "live")
+OF_THE_HOUSE = ("lobby", "dead", "owner", "heads", "cursors", "tickets", "tickets:services", "anything")
+KEYS = OWN_STREAMS + OF_GAMES + OF_THE_HOUSE
+FOREIGN = ("wolf:{other}:in:ada", "wolf:{other}:out:ada", "wolf:{other}:record:G", "wolf:{main2}:in:ada", "ada", "*")
+
+READING = {
+    "XREAD": "XREAD COUNT 1 STREAMS {key} 0-0",
+    "XRANGE": "XRANGE {key} - + COUNT 1",
+    "XINFO STREAM": "XINFO STREAM {key}",
+    "XLEN": "XLEN {key}",
+}
+"""Everybody's ways to read a stream."""
+
+WITH_A_KEY = {
+    **READING,
+    "XREAD BLOCK": "XREAD BLOCK 1 STREAMS {key} 0-0",
+    "XADD": "XADD {key} * type x",
+    "XADD NOMKSTREAM": "XADD {key} NOMKSTREAM * type x",
+    "XADD MAXLEN": "XADD {key} MAXLEN 5 * type x",
+    "XREVRANGE": "XREVRANGE {key} + - COUNT 1",
+    "XINFO GROUPS": "XINFO GROUPS {key}",
+    "XINFO CONSUMERS": "XINFO CONSUMERS {key} g",
+    "XTRIM": "XTRIM {key} MAXLEN 1000",
+    "XDEL": "XDEL {key} 1-1",
+    "XSETID": "XSETID {key} 9-9",
+    "XGROUP CREATE": "XGROUP CREATE {key} g 0 MKSTREAM",
+    "XREADGROUP": "XREADGROUP GROUP g c COUNT 1 STREAMS {key} >",
+    "XACK": "XACK {key} g 1-1",
+    "XCLAIM": "XCLAIM {key} g c 0 1-1",
+    "XAUTOCLAIM": "XAUTOCLAIM {key} g c 0 0",
+    "XPENDING": "XPENDING {key} g",
+    "DEL": "DEL {key}",
+    "UNLINK": "UNLINK {key}",
+    "GETDEL": "GETDEL {key}",
+    "RENAME": "RENAME {key} stolen",
+    "COPY": "COPY {key} stolen",
+    "MOVE": "MOVE {key} 1",
+    "DUMP": "DUMP {key}",
+    "RESTORE": "RESTORE {key} 0 x",
+    "MIGRATE": "MIGRATE 127.0.0.1 1 {key} 0 10",
+    "EXPIRE": "EXPIRE {key} 1000",
+    "PEXPIRE": "PEXPIRE {key} 1000000",
+    "PERSIST": "PERSIST {key}",
+    "TTL": "TTL {key}",
+    "TYPE": "TYPE {key}",
+    "EXISTS": "EXISTS {key}",
+    "TOUCH": "TOUCH {key}",
+    "SORT": "SORT {key}",
+    "SORT_RO": "SORT_RO {key}",
+    "OBJECT": "OBJECT ENCODING {key}",
+    "MEMORY USAGE": "MEMORY USAGE {key}",
+    "DEBUG OBJECT": "DEBUG OBJECT {key}",
+    "SET": "SET {key} x",
+    "GET": "GET {key}",
+    "HGET": "HGET {key} f",
+    "HMGET": "HMGET {key} f",
+    "HGETALL": "HGETALL {key}",
+    "HSET": "HSET {key} f v",
+    "HDEL": "HDEL {key} f",
+    "HINCRBY": "HINCRBY {key} f 1",
+    "SADD": "SADD {key} mallory",
+    "SREM": "SREM {key} ada",
+    "SMEMBERS": "SMEMBERS {key}",
+    "SISMEMBER": "SISMEMBER {key} ada",
+    "WATCH": "WATCH {key}",
+    "EVAL": "EVAL return 1 {key}",
+    "EVAL_RO": "EVAL_RO return 1 {key}",
+    "EVALSHA": "EVALSHA 0000000000000000000000000000000000000000 1 {key}",
+    "FCALL": "FCALL f 1 {key}",
+}
+
+WITHOUT_A_KEY = (
+    "HELLO 2", "PING", "CLIENT ID", "CLIENT SETNAME x", "TIME", "SELECT 0", "SELECT 1", "ECHO x",
+    "MULTI", "EXEC", "DISCARD", "UNWATCH", "KEYS *", "SCAN 0", "RANDOMKEY", "DBSIZE", "INFO", "INFO clients", "COMMAND",
+    "COMMAND GETKEYS GET x", "LASTSAVE", "ROLE", "WAIT 0 1", "LOLWUT",
+    "CLIENT LIST", "CLIENT INFO", "CLIENT GETNAME", "CLIENT KILL TYPE normal", "CLIENT UNBLOCK 1", "CLIENT PAUSE 1",
+    "CLIENT NO-EVICT on", "CLIENT TRACKING on BCAST", "CLIENT TRACKINGINFO",
+    "CONFIG GET *", "CONFIG SET maxmemory 0", "CONFIG REWRITE", "CONFIG RESETSTAT",
+    "ACL WHOAMI", "ACL LIST", "ACL USERS", "ACL GETUSER default", "ACL SETUSER x on", "ACL CAT", "ACL LOG",
+    "ACL GENPASS", "ACL DRYRUN default PING", "ACL LOAD", "ACL SAVE", "ACL DELUSER nobody",
+    "MONITOR", "DEBUG SLEEP 0", "SLOWLOG GET", "LATENCY LATEST", "MEMORY STATS", "MODULE LIST",
+    "FLUSHALL", "FLUSHDB", "SWAPDB 0 1", "SAVE", "BGSAVE", "BGREWRITEAOF", "SHUTDOWN NOSAVE", "REPLICAOF NO ONE",
+    "SYNC", "PSYNC ? -1", "FAILOVER ABORT", "CLUSTER INFO", "READONLY", "ASKING",
+    "SUBSCRIBE c", "PSUBSCRIBE *", "SSUBSCRIBE c", "PUBLISH c x", "SPUBLISH c x", "PUBSUB CHANNELS",
+    "SCRIPT LOAD x", "SCRIPT EXISTS x", "SCRIPT FLUSH", "SCRIPT KILL", "FUNCTION LIST", "FUNCTION LOAD x",
+    "FUNCTION DUMP", "EVALSHA 0000000000000000000000000000000000000000 0",
+)  # fmt: skip
+
+# -- what is allowed, and nothing else
+
+READ = frozenset(READING) | {"XREAD BLOCK"}
+APPEND = frozenset({"XADD", "XADD NOMKSTREAM", "XADD MAXLEN"})
+KEEP_HOUSE = frozenset(
+    {"XTRIM", "XDEL", "DEL", "PEXPIRE", "TYPE", "EXISTS", "EVALSHA", "SMEMBERS", "SISMEMBER", "SREM"}
+    | {"HGET", "HMGET", "HGETALL", "HSET", "HDEL", "HINCRBY"}
+)
+EVERY_KEY = frozenset(KEYS)
+
+ALLOWED: dict[str, dict[frozenset[str], frozenset[str]]] = {
+    "ada": {READ: frozenset({"in:ada", "out:ada"}), APPEND: frozenset({"out:ada"})},
+    "bruno": {READ: frozenset({"in:bruno", "out:bruno"}), APPEND: frozenset({"out:bruno"})},
+    "watcher": {READ: frozenset({"table:G", "games"})},
+    "keeper": {
+        READ | {"HMGET"}: frozenset({"record:G", "table:G", "games", "owner", "live", "in:keeper", "out:keeper"}),
+        APPEND | {"XTRIM"}: frozenset({"live", "out:keeper"}),
+    },
+    "moderator": {READ | APPEND | KEEP_HOUSE: EVERY_KEY},
+}
+ENTER = frozenset({"HELLO 2", "PING", "CLIENT ID", "CLIENT SETNAME x"})
+ALLOWED_WITHOUT_A_KEY = {
+    "ada": ENTER,
+    "bruno": ENTER,
+    "watcher": ENTER,
+    "keeper": ENTER | {"TIME"},
+    "moderator": ENTER
+    | {"TIME", "SCRIPT LOAD x", "EVALSHA 0000000000000000000000000000000000000000 0"}
+    | {"ACL DELUSER nobody", "ACL SAVE"},
+}
+
+
+@pytest.fixture(scope="module")
+def logged_in(guarded: Guarded) -> Iterator[dict[str, Link]]:
+    with contextlib.ExitStack() as stack:
+        opened = {}
+        for name in ALLOWED:
+            opened[name] = Link(read_address(guarded.url(name)))
+            stack.callback(opened[name].close)
+        yield opened
+
+
+@pytest.fixture
+def links(logged_in: dict[str, Link]) -> dict[str, Link]:
+    """A connection of every ticket's, in a house where every key is a stream with something on it."""
+    for key in KEYS:
+        name = streams.house_key(HOUSE, key)
+        logged_in["moderator"].exchange([("DEL", name), ("XADD", name, "*", "type", "x")])
+    return logged_in
+
+
+def allowed(link: Link, commands: Sequence[str]) -> set[str]:
+    """Send all commands at once; return those that the server did not answer with NOPERM."""
+    replies = link.exchange([command.split(" ") for command in commands])
+    return {command for command, reply in zip(commands, replies, strict=True) if not is_noperm(reply)}
+
+
+def is_noperm(reply: object) -> bool:
+    # a refused EXEC says so behind a word of its own
+    return isinstance(reply, NoPermissionError) or (isinstance(reply, ResponseError) and "NOPERM" in str(reply))
+
+
+def expected(name: str) -> set[str]:
+    return {
+        WITH_A_KEY[command].format(key=streams.house_key(HOUSE, key))
+        for commands, keys in ALLOWED[name].items()
+        for command in commands
+        for key in keys
+    }
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_every_ticket_may_do_what_the_table_says_to_every_stream_and_nothing_else(
+    name: str, links: dict[str, Link]
+) -> None:
+    tried = [words.format(key=streams.house_key(HOUSE, key)) for words in WITH_A_KEY.values() for key in KEYS]
+    assert allowed(links[name], tried) == expected(name)
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_no_ticket_opens_another_house_or_any_other_key(name: str, links: dict[str, Link]) -> None:
+    tried = [words.format(key=key) for words in WITH_A_KEY.values() for key in FOREIGN]
+    assert allowed(links[name], tried) == set()
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_no_ticket_may_do_more_without_a_key_than_the_table_says(name: str, links: dict[str, Link]) -> None:
+    assert allowed(links[name], WITHOUT_A_KEY) == ALLOWED_WITHOUT_A_KEY[name]
+
+
+def test_the_server_lists_no_command_for_an_agent_but_these(guarded: Guarded) -> None:
+    with guarded.login("admin") as admin:
+        facts = admin.acl_getuser("wolf-agent~main~ada")
+    granted = {word for word in facts["commands"] if word.startswith("+")}
+    reading = {"+xread", "+xrange", "+xinfo|stream", "+xlen"}
+    assert granted == {"+hello", "+auth", "+ping", "+client|setname", "+client|id", "+xadd"} | reading
+    assert facts["selectors"] == facts["channels"] == []
+    assert "nopass" not in facts["flags"]
+
+
+@pytest.mark.parametrize("own", ["out:ada", "in:ada"])
+@pytest.mark.parametrize("other", ["in:bruno", "record:G", "lobby", "tickets"])
+def test_a_foreign_stream_beside_ones_own_spoils_the_whole_call(own: str, other: str, links: dict[str, Link]) -> None:
+    mine, theirs = streams.house_key(HOUSE, own), streams.house_key(HOUSE, other)
+    for block in ("", "BLOCK 1 "):
+        assert allowed(links["ada"], [f"XREAD {block}STREAMS {mine} {theirs} 0-0 0-0"]) == set()
+        assert allowed(links["ada"], [f"XREAD {block}STREAMS {theirs} {mine} $ $"]) == set()
+
+
+def test_a_script_of_the_moderators_reaches_no_other_house(links: dict[str, Link]) -> None:
+    script = "return redis.pcall('XADD', ARGV[1], '*', 'type', 'x')"
+    sha = links["moderator"].ask("SCRIPT", "LOAD", script, doing="loading").decode()
+    own, foreign = streams.inbox(HOUSE, "ada"), streams.inbox("other", "ada")
+    # the key is no KEYS[], so the check of the call itself does not see it
+    landed, refused = links["moderator"].exchange([("EVALSHA", sha, 0, own), ("EVALSHA", sha, 0, foreign)])
+    assert isinstance(landed, bytes)
+    assert isinstance(refused, ResponseError)
+    assert "can't access" in str(refused)
+
+
+def test_nobody_gets_in_without_a_ticket(guarded: Guarded) -> None:
+    tried = [words.format(key=streams.house_key(HOUSE, "in:ada")) for words in WITH_A_KEY.values()]
+    for command in (*tried, *WITHOUT_A_KEY):
+        if command != "HELLO 2":
+            assert b"NOAUTH" in guarded.server.command(*command.split(" ")), command
+    for words in (
+        ("wolf-agent~main~ada", "guess"),
+        ("wolf-agent~main~ada", ""),
+        ("default", ""),
+        ("wolf-admin", "admin"),
+    ):
+        assert guarded.server.command("AUTH", *words).startswith(b"-WRONGPASS"), words
+    assert guarded.server.command("AUTH", "guess").startswith(b"-")
+
+
+def test_a_revoked_ticket_no_longer_opens(guarded: Guarded) -> None:
+    with pytest.raises(AuthenticationError), client(guarded.gone) as gone:
+        gone.ping()
+    with pytest.raises(BusError, match="does not accept this user"):
+        open_bus(guarded.gone)
+
+
+def test_a_connection_that_is_reset_is_nobodys(guarded: Guarded) -> None:
+    link = Link(read_address(guarded.url("ada")))
+    assert link.ask("RESET", doing="resetting") == b"RESET"
+    with pytest.raises(AuthenticationError):
+        link.exchange([("XLEN", streams.inbox(HOUSE, "ada"))])
+    link.close()
+
+
+def test_a_ticket_of_another_house_opens_only_that_house(guarded: Guarded) -> None:
+    link = Link(read_address(read_bus(f"@{guarded.folder.parent / 'other' / 'ada.ticket'}")))
+    tried = [words.format(key=streams.house_key(HOUSE, key)) for words in WITH_A_KEY.values() for key in KEYS]
+    assert allowed(link, tried) == set()
+    assert allowed(link, [f"XLEN {streams.inbox('other', 'ada')}"])
+    link.close()
+
+
+def test_no_refusal_tells_whether_a_stream_exists(guarded: Guarded, links: dict[str, Link]) -> None:
+    with guarded.login("moderator") as moderator:
+        moderator.xadd(streams.record(HOUSE, "there"), {"type": "x"})
+    there, nowhere = (
+        links["ada"].exchange(
+            [("XLEN", streams.record(HOUSE, game)), ("XADD", streams.record(HOUSE, game), "*", "a", "b")]
+        )
+        for game in ("there", "nowhere")
+    )
+    assert list(map(str, there)) == list(map(str, nowhere))
+
+
+def test_an_agent_that_trims_its_own_replies_away_harms_itself_alone(guarded: Guarded, links: dict[str, Link]) -> None:
+    # XADD cannot be granted without MAXLEN; what is lost that way are the agent's own replies, and they time out
+    own, other = streams.outbox(HOUSE, "ada"), streams.outbox(HOUSE, "bruno")
+    for name, stream in (("ada", own), ("bruno", other)):
+        links[name].exchange([("XADD", stream, "*", "type", "reply")] * 3)
+    before = links["bruno"].ask("XLEN", other, doing="counting")
+    links["ada"].ask("XADD", own, "MAXLEN", 0, "*", "type", "reply", doing="trimming")
+    assert links["ada"].ask("XLEN", own, doing="counting") == 0
+    assert links["bruno"].ask("XLEN", other, doing="counting") == before
+
+
+def test_an_ordinary_client_library_works_with_a_ticket(guarded: Guarded) -> None:
+    with guarded.login("bruno") as bruno:
+        assert bruno.ping()
+        assert bruno.xadd(streams.outbox(HOUSE, "bruno"), {"type": "reply"})
+        assert bruno.xread({streams.inbox(HOUSE, "bruno"): "0-0"}, block=1) is not None
+        with pytest.raises(NoPermissionError):
+            bruno.client_list()
+
+
+def test_the_bus_says_in_one_line_what_a_ticket_does_not_allow(guarded: Guarded) -> None:
+    bus = open_bus(guarded.url("ada"))
+    for act in (
+        lambda: bus.entries(streams.inbox(HOUSE, "bruno")),
+        lambda: bus.post(streams.lobby(HOUSE), Entry(b"", "join", "ada")),
+        lambda: bus.append(streams.outbox(HOUSE, "bruno"), [Entry(b"", "reply", "bruno", id="1-1")]),
+        lambda: bus.claim(HOUSE, "ada"),
+    ):
+        with pytest.raises(NotAllowed) as caught:
+            act()
+        assert "\n" not in str(caught.value)
+    bus.close()

@@ -1,0 +1,237 @@
+"""`wolfbus tickets`: credentials for a house's participants on Redis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from wolfbus.errors import ConfigError
+from wolfbus.printable import counted
+from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE, check_house
+
+if TYPE_CHECKING:
+    from wolfbus.tickets.issuing import Issued
+    from wolfbus.tickets.office import Saved
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+DEFAULT_OUT = Path("tickets")
+
+
+def _bus(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    from wolfbus.tickets.file import read_bus
+
+    return read_bus(text)
+
+
+def _where(command: _Command) -> _Command:
+    for option in (
+        click.option(
+            "--aclfile",
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="Also write all users to FILE, for a server that is to be started with --aclfile FILE.",
+        ),
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path, file_okay=False),
+            metavar="DIR",
+            help="Folder of the tickets. [default: tickets/HOUSE]",
+        ),
+        _house_option,
+        _bus_option,
+    ):
+        command = option(command)
+    return command
+
+
+_house_option = click.option(
+    "--house",
+    envvar=["WOLFBUS_TICKETS_HOUSE", "WOLFBUS_HOUSE"],
+    default=DEFAULT_HOUSE,
+    show_default=True,
+    callback=lambda _context, _option, house: check_house(house),
+    help="The house the tickets are for.",
+)
+_bus_option = click.option(
+    "--bus",
+    "url",
+    envvar=["WOLFBUS_TICKETS_BUS", "WOLFBUS_BUS", "REDIS_URL"],
+    default=DEFAULT_BUS,
+    show_default=True,
+    callback=_bus,
+    metavar="URL|@FILE",
+    help="The Redis, as somebody who may manage its users; @FILE takes the address out of a ticket, such as the "
+    "administrator's.",
+)
+
+
+@click.group()
+def tickets() -> None:
+    """Give every participant of a house a Redis user of its own, with just the rights it needs.
+
+    \b
+    wolfbus tickets issue --agents ada,bruno --analytics keeper
+    wolfbus tickets list --bus @tickets/main/admin.ticket
+    wolfbus tickets revoke bruno --bus @tickets/main/admin.ticket
+
+    A ticket is a file of environment variables: docker run --env-file FILE …, or: set -a; . FILE; wolfbus player …
+    """  # noqa: D301 - click takes the backspace for "keep these lines"
+
+
+@tickets.command(short_help="Issue tickets, a file each.")
+@_where
+@click.option("--agents", default="", metavar="NAMES", help="Outside agents that play seats, separated by commas.")
+@click.option(
+    "--players", default="", metavar="NAMES", help="Players you run yourself; their brains may get seeds of their own."
+)
+@click.option("--analytics", default="", metavar="NAMES", help="Who keeps the records: reads everything.")
+@click.option("--spectator", default="", metavar="NAMES", help="Who may watch what everybody may know.")
+@click.option("--moderator", is_flag=True, help="The moderator's; issued anyhow where there is none.")
+@click.option(
+    "--address",
+    "reached_at",
+    metavar="URL",
+    help="The server's address for the tickets, without user, if the holders reach it otherwise than --bus.",
+)
+@click.option(
+    "--moderator-revokes/--moderator-keeps",
+    "revoking",
+    default=True,
+    show_default=True,
+    help="Whether the moderator may revoke tickets when the house closes. Redis cannot limit that right to one house: "
+    "keep, where houses of several owners share a server.",
+)
+@click.option(
+    "--keep-default", is_flag=True, help="Leave the user `default` on: then tickets protect nothing from strangers."
+)
+@click.option("--force", is_flag=True, help="Replace tickets that are there; who holds an old one is cut off.")
+def issue(
+    url: str,
+    house: str,
+    out: Path | None,
+    aclfile: Path | None,
+    agents: str,
+    players: str,
+    analytics: str,
+    spectator: str,
+    reached_at: str | None,
+    *,
+    moderator: bool,
+    revoking: bool,
+    keep_default: bool,
+    force: bool,
+) -> None:
+    """Issue tickets: a file DIR/NAME.ticket each, and no password anywhere else.
+
+    The first time, the moderator and the administrator get theirs too; then the user `default` is switched off, so
+    that nobody gets in without a ticket.
+    """
+    from wolfbus.tickets.file import redis_address
+    from wolfbus.tickets.holders import MODERATOR, Holder
+    from wolfbus.tickets.issuing import issue as issue_tickets
+    from wolfbus.tickets.office import Office
+
+    holders = [Holder(house, "agent", name) for name in _names(agents)]
+    holders += [Holder(house, "player", name) for name in _names(players)]
+    holders += [Holder(house, "analytics", name) for name in _names(analytics)]
+    holders += [Holder(house, "spectator", name) for name in _names(spectator)]
+    chair = Holder(house, "moderator", MODERATOR)
+    if not moderator:
+        with Office(redis_address(url)) as office:
+            moderator = chair not in office.holders(house)
+    if moderator:
+        holders.append(chair)
+    issued = issue_tickets(
+        url,
+        holders,
+        out or DEFAULT_OUT / house,
+        reached_at=reached_at,
+        revoking=revoking,
+        close_default=not keep_default,
+        aclfile=aclfile,
+        force=force,
+    )
+    _show(issued)
+    _say_saved(issued.saved, aclfile)
+
+
+@tickets.command("list", short_help="List who holds a ticket, and who is connected.")
+@_bus_option
+@_house_option
+def list_(url: str, house: str) -> None:
+    """List who holds a ticket, and how many connections each has."""
+    from wolfbus.tickets.file import redis_address
+    from wolfbus.tickets.office import Office
+
+    with Office(redis_address(url)) as office:
+        holders, connections = office.holders(house), office.connections()
+        is_open = office.is_on("default")
+    for holder in holders:
+        there = counted(connections[holder.user], "connection")
+        click.echo(f"{holder.name:<24} {holder.service:<10} {there}")
+    if not holders:
+        click.echo(f"house {house}: no tickets")
+    if is_open:
+        click.echo("wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket", err=True)
+
+
+@tickets.command(short_help="Revoke tickets: users go, connections end.")
+@_where
+@click.argument("names", nargs=-1)
+@click.option("--all", "everybody", is_flag=True, help="All tickets of the house, the moderator's too.")
+def revoke(
+    url: str, house: str, out: Path | None, aclfile: Path | None, names: tuple[str, ...], *, everybody: bool
+) -> None:
+    """Revoke tickets: their users are deleted, their connections end, the moderator seats them no more.
+
+    The files in DIR are removed as well. The user `default` stays off, and the administrator stays.
+    """
+    from wolfbus.tickets.file import redis_address, ticket_path
+    from wolfbus.tickets.office import Office
+    from wolfbus.tickets.revoking import revoke as revoke_tickets
+
+    if bool(names) == everybody:
+        raise click.UsageError("name whose tickets to revoke, or give --all")
+    with Office(redis_address(url)) as office:
+        held = {holder.name for holder in office.holders(house)}
+    wanted = held if everybody else set(names)
+    if strangers := sorted(wanted - held):
+        raise ConfigError(f"no ticket in house {house} for {', '.join(strangers)}; nothing was revoked")
+    revoked = revoke_tickets(url, house, wanted, aclfile)
+    for name in wanted:
+        ticket_path(out or DEFAULT_OUT / house, name).unlink(missing_ok=True)
+    click.echo(f"revoked: {', '.join(sorted(wanted)) or 'nothing, there were no tickets'}")
+    _say_saved(revoked.saved, aclfile)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _show(issued: Issued) -> None:
+    for holder, path in issued.tickets:
+        click.echo(f"{holder.name:<24} {holder.service:<10} {path}")
+    if issued.administrator is not None:
+        click.echo(f"{'admin':<24} {'all rights':<10} {issued.administrator}")
+    if issued.closed:
+        ended = counted(issued.ended, "other connection")
+        click.echo(f"the user `default` is switched off ({ended} of it ended): nobody gets in without a ticket")
+    if issued.open:
+        click.echo("wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket", err=True)
+
+
+def _say_saved(saved: Saved, aclfile: Path | None) -> None:
+    if saved == "server":
+        click.echo("saved in the server's aclfile")
+    elif saved == "file":
+        click.echo(f"saved in {aclfile}: start the server with --aclfile, or all users are gone when it restarts")
+    else:
+        click.echo(
+            "wolfbus: this server has no aclfile: all users, and `default` being off, are gone when it restarts "
+            "(--aclfile FILE writes one for it)",
+            err=True,
+        )

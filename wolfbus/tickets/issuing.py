@@ -1,0 +1,204 @@
+"""Issuing tickets: a user and a file each; and closing the door for everybody without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wolfbus.bus.redis_url import Address, read_address
+from wolfbus.errors import BusDown, BusError, ConfigError
+from wolfbus.tickets.file import (
+    fresh_password,
+    make_folder,
+    read_bus,
+    redis_address,
+    sealed,
+    ticket_lines,
+    ticket_path,
+    write_secret,
+)
+from wolfbus.tickets.holders import ADMINISTRATOR, Holder, holder_of
+from wolfbus.tickets.office import Office, Saved
+
+EVERYTHING = ("reset", "on", "~*", "&*", "+@all")
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """What was done.
+
+    Attributes:
+        tickets: files written, by holder.
+        administrator: the administrator's ticket, None if whoever issued came as another user than ``default``.
+        closed: whether the user ``default`` was switched off now.
+        open: whether anybody without a ticket may still log in as ``default``.
+        ended: connections that were ended with it.
+        saved: where the users outlive a restart.
+    """
+
+    tickets: tuple[tuple[Holder, Path], ...]
+    administrator: Path | None
+    closed: bool
+    open: bool
+    ended: int
+    saved: Saved
+
+
+def issue(
+    url: str,
+    holders: Sequence[Holder],
+    folder: Path,
+    *,
+    reached_at: str | None = None,
+    revoking: bool = True,
+    close_default: bool = True,
+    aclfile: Path | None = None,
+    force: bool = False,
+) -> Issued:
+    """Make a Redis user with a password of its own for every holder, and write its ticket.
+
+    1. Tickets are written, then users are made, then each is proven by logging in.
+    2. Those that join are put on the list that a moderator with tickets goes by.
+    3. The user ``default`` is switched off and its connections are ended, once an administrator has proven to work.
+    4. Users are saved, where the server can.
+
+    What fails before the third is undone, as far as names are concerned that had no ticket before.
+
+    Args:
+        url: the server, as somebody who may manage users.
+        holders: who gets a ticket, all of one house.
+        folder: where tickets are written.
+        reached_at: the server's address as holders see it, where that is not `url`.
+        revoking: whether the moderator may revoke tickets; see `REVOKING`.
+        close_default: whether to switch ``default`` off.
+        aclfile: a file to save the users in, see `Office.save`.
+        force: whether to replace tickets that are there, by new passwords; whoever holds an old one is cut off.
+
+    Raises:
+        ConfigError: a name is there twice, or has a ticket already.
+        BusDown: the server cannot be reached.
+        BusError: it refuses something; the line says what.
+        OSError: a file cannot be written.
+    """
+    office_address = redis_address(url)
+    shown = _shown_address(office_address, reached_at)
+    _check_names(holders)
+    with Office(office_address) as office:
+        there = frozenset(office.users())
+        _check_new(holders, there, folder, force=force)
+        make_folder(folder)
+        administrator = None
+        is_open = office.is_on("default")
+        if is_open and close_default and office.me() == "default":
+            administrator = _administrator(office, shown, folder, known=ADMINISTRATOR in there, force=force)
+        with _undone(office, [holder for holder in holders if holder.user not in there], folder):
+            tickets = _make(office, holders, shown, folder, revoking=revoking, force=force)
+            office.admit(holders)
+        for holder in holders:
+            if holder.user in there:
+                office.hang_up(holder.user)
+        ended = 0
+        if is_open and close_default:
+            office.set_users([("default", ("off",))])
+            ended = office.hang_up("default")
+        saved = office.save(aclfile)
+    closed = is_open and close_default
+    return Issued(tickets, administrator, closed, is_open and not closed, ended, saved)
+
+
+def _shown_address(office: Address, reached_at: str | None) -> Address:
+    if reached_at is None:
+        return office
+    shown = redis_address(reached_at)
+    if shown.username is not None or shown.password is not None:
+        raise ConfigError("the address for the tickets is without user and password: every ticket brings its own")
+    if shown.database != office.database:
+        raise ConfigError(f"the tickets' address is database {shown.database}, the house's is {office.database}")
+    return shown
+
+
+def _check_names(holders: Sequence[Holder]) -> None:
+    if not holders:
+        raise ConfigError("nobody to issue a ticket to")
+    if len({holder.house for holder in holders}) > 1:
+        raise ConfigError("tickets are issued for one house at a time")
+    seen: set[str] = set()
+    for holder in holders:
+        # the files of Ada and ada are one on some file systems
+        if holder.name.casefold() in seen:
+            raise ConfigError(f"{holder.name!r} is there twice (case does not count)")
+        seen.add(holder.name.casefold())
+
+
+def _check_new(holders: Sequence[Holder], there: frozenset[str], folder: Path, *, force: bool) -> None:
+    for holder in holders:
+        others = (holder_of(user) for user in there)
+        mine = (other for other in others if other and (other.house, other.name) == (holder.house, holder.name))
+        if any(other != holder for other in mine):
+            raise ConfigError(f"{holder.name} has a ticket for something else in house {holder.house}; revoke it first")
+    old = [holder.name for holder in holders if holder.user in there or ticket_path(folder, holder.name).exists()]
+    if old and not force:
+        raise ConfigError(
+            f"a ticket is there already for {', '.join(old)} (--force replaces it; who holds it is cut off)"
+        )
+
+
+def _make(
+    office: Office, holders: Sequence[Holder], shown: Address, folder: Path, *, revoking: bool, force: bool
+) -> tuple[tuple[Holder, Path], ...]:
+    passwords = {holder: fresh_password() for holder in holders}
+    database = office.address.database
+    for holder, password in passwords.items():
+        path = ticket_path(folder, holder.name)
+        write_secret(path, ticket_lines(shown, holder.user, password, holder), replace=force)
+    office.set_users(
+        [
+            (holder.user, ("reset", "on", sealed(password), *holder.rules(database, revoking=revoking)))
+            for holder, password in passwords.items()
+        ]
+    )
+    for holder, password in passwords.items():
+        office.prove(holder.user, password)
+    return tuple((holder, ticket_path(folder, holder.name)) for holder in holders)
+
+
+@contextmanager
+def _undone(office: Office, fresh: Sequence[Holder], folder: Path) -> Iterator[None]:
+    """Take back users and tickets that were not there before if what is done with them fails."""
+    try:
+        yield
+    except BaseException:
+        for holder in fresh:
+            ticket_path(folder, holder.name).unlink(missing_ok=True)
+        office.delete(holder.user for holder in fresh)
+        raise
+
+
+def _administrator(office: Office, shown: Address, folder: Path, *, known: bool, force: bool) -> Path:
+    """Make sure that an administrator can log in, and go on as that one; returns its ticket."""
+    path = ticket_path(folder, "admin")
+    if known and not force:
+        return _known_administrator(office, path)
+    password = fresh_password()
+    write_secret(path, ticket_lines(shown, ADMINISTRATOR, password, None), replace=force or not known)
+    office.set_users([(ADMINISTRATOR, (*EVERYTHING, sealed(password)))])
+    office.prove(ADMINISTRATOR, password)
+    office.go_on_as(ADMINISTRATOR, password)
+    return path
+
+
+def _known_administrator(office: Office, path: Path) -> Path:
+    advice = f"the user {ADMINISTRATOR} is there already: come with its ticket (--bus @FILE), or renew it with --force"
+    if not path.exists():
+        raise ConfigError(advice)
+    password = read_address(read_bus(f"@{path}")).password or ""
+    try:
+        office.prove(ADMINISTRATOR, password)
+    except BusDown:
+        raise
+    except BusError:
+        raise ConfigError(f"{path} does not open this server; {advice}") from None
+    office.go_on_as(ADMINISTRATOR, password)
+    return path
