@@ -15,7 +15,7 @@ function doubt(ask, name) {
   return Math.min(0.8, suspicion[name] + 0.05 * accusers.size); // where others point, votes come together
 }
 
-const most = (names, score) => names.reduce((best, name) => (score(name) > score(best) ? name : best));
+const most = (some, score) => some.reduce((best, each) => (score(each) > score(best) ? each : best), some[0] ?? null);
 
 const answers = {
   bid: (ask) => {

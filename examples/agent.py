@@ -25,7 +25,7 @@ def answer(ask):
     me, you, kind = ask["seat"], ask["you"], ask["kind"]
     said = ask["statements"]
     others = [name for name in ask["living"] if name != me and name not in you["partners"]]
-    suspect = max(others, key=lambda name: doubt(ask, name))
+    suspect = max(others, key=lambda name: doubt(ask, name), default="nobody")
     caught = you["inspections"].get(suspect) == "Werewolf"
     if kind == "bid":
         eager = caught or (said and me in said[-1]["text"])
@@ -44,7 +44,7 @@ def answer(ask):
         return {"deceptive": seems > 0.5, "suspicion": seems, "confidence": 0.6,
                 "kind": "misdirection" if seems > 0.5 else "none", "reasoning": "its words and its past"}  # fmt: skip
     legal = [name for name in ask["legal"] if name is not None]
-    target = max(legal, key=lambda name: doubt(ask, name))  # vote, inspect
+    target = max(legal, key=lambda name: doubt(ask, name), default=None)  # vote, inspect
     if kind in ("kill", "whisper", "protect"):  # who matters most to the village: a Seer, or one that is trusted
         claimed = [each["speaker"] for each in said if "I am the Seer" in each["text"]]
         target = min(legal, key=lambda name: (name not in claimed, name == me, doubt(ask, name)))

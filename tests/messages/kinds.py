@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.delivery import Delivery, PrivateFact, PublicFact, TableNews
 from wolfbus.messages.events import AnyEvent
+from wolfbus.messages.house import FromAgent, News, ToAgent
 from wolfbus.messages.replies import AnyReply
 
 
@@ -26,6 +27,9 @@ def members(union: Any) -> Iterator[type[BaseModel]]:
 
 EVENTS = list(members(AnyEvent))
 REPLIES = list(members(AnyReply))
-ON_THE_WIRE = [*REPLIES, Called, Delivery, Segments, TableNews]
+FROM_AGENT = list(members(FromAgent))
+TO_AGENT = list(members(ToAgent))
+HOUSE_NEWS = list(members(News))
+ON_THE_WIRE = [*REPLIES, Called, Delivery, Segments, TableNews, *FROM_AGENT, *TO_AGENT, *HOUSE_NEWS]
 FACTS = list(dict.fromkeys([*members(PublicFact), *members(PrivateFact)]))
 EVERYTHING = list(dict.fromkeys([*ON_THE_WIRE, *EVENTS, *FACTS]))

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Le, MaxLen, MinLen
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -32,6 +33,19 @@ HASHES = st.sampled_from(["0" * 64, "0123456789abcdef" * 4])
 def of(model: type[BaseModel]) -> st.SearchStrategy[Any]:
     """Return a strategy for instances of a model."""
     return _of_model(model)
+
+
+def an_example(model: type[BaseModel]) -> BaseModel:
+    """Return one instance of a model, the same one every time."""
+    found: list[BaseModel] = []
+
+    @settings(max_examples=1, database=None, derandomize=True)
+    @given(of(model))
+    def draw(message: BaseModel) -> None:
+        found.append(message)
+
+    draw()
+    return found[0]
 
 
 @cache

@@ -10,8 +10,11 @@ from wolfbus.canonical import canonical
 from wolfbus.messages.codec import (
     DELIVERIES,
     EVENTS,
+    FROM_AGENT,
+    HOUSE_NEWS,
     NEWS,
     REPLIES,
+    TO_AGENT,
     decode_delivery,
     decode_news,
     encode,
@@ -54,6 +57,22 @@ def test_a_reply_is_read_back_as_its_own_kind(model: type[BaseModel], data: st.D
     assert type(again) is model
 
 
+@pytest.mark.parametrize(
+    ("adapter", "models"),
+    [(FROM_AGENT, kinds.FROM_AGENT), (TO_AGENT, kinds.TO_AGENT), (HOUSE_NEWS, kinds.HOUSE_NEWS)],
+    ids=["from agents", "to agents", "news"],
+)
+@few
+@given(data=st.data())
+def test_what_a_house_says_is_read_back_as_sent(
+    adapter: TypeAdapter[BaseModel], models: list[type[BaseModel]], data: st.DataObject
+) -> None:
+    message = data.draw(st.one_of([strategies.of(model) for model in models]))
+    again = validate(adapter, unpack(encode(message)))  # type: ignore[arg-type]
+    assert again == message
+    assert type(again) is type(message)
+
+
 @few
 @given(delivery=strategies.of(Delivery), news=strategies.of(TableNews))
 def test_deliveries_and_news_are_read_back_as_sent(delivery: Delivery, news: TableNews) -> None:
@@ -90,7 +109,15 @@ def test_writing_a_line_read_gives_the_same_bytes(model: type[BaseModel], data: 
 
 @pytest.mark.parametrize(
     ("adapter", "models"),
-    [(REPLIES, kinds.REPLIES), (EVENTS, kinds.EVENTS), (DELIVERIES, [Delivery]), (NEWS, [TableNews])],
+    [
+        (REPLIES, kinds.REPLIES),
+        (EVENTS, kinds.EVENTS),
+        (DELIVERIES, [Delivery]),
+        (NEWS, [TableNews]),
+        (FROM_AGENT, kinds.FROM_AGENT),
+        (TO_AGENT, kinds.TO_AGENT),
+        (HOUSE_NEWS, kinds.HOUSE_NEWS),
+    ],
 )
 def test_messages_are_values(adapter: TypeAdapter[BaseModel], models: list[type[BaseModel]]) -> None:
     @few

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -120,6 +121,19 @@ def test_a_reply_without_its_tags_or_version_is_refused() -> None:
         assert not checker.is_valid({key: value for key, value in reply.items() if key != tag})
 
 
+@pytest.mark.parametrize("model", kinds.ON_THE_WIRE, ids=lambda model: model.__name__)
+def test_the_whole_schema_takes_every_message_and_none_without_its_type(model: type[BaseModel]) -> None:
+    message = as_json(strategies.an_example(model))
+    assert _whole().is_valid(message)
+    assert not _whole().is_valid({key: value for key, value in message.items() if key != "type"})
+    assert not _whole().is_valid({**message, "v": 2})
+
+
+@cache
+def _whole() -> Any:
+    return jsonschema.Draft202012Validator(schema())
+
+
 def test_the_schemas_are_schemas_of_the_2020_12_draft() -> None:
     for value in (schema(), *(schema_of(name) for name in names())):
         assert value["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -138,6 +152,7 @@ def test_names_hold_every_message_content_claim_and_line() -> None:
     expected |= {f"{model.__name__}Line" for model in kinds.EVENTS}
     expected |= {"RoleClaim", "InspectionClaim", "ProtectionClaim", "AccusationClaim", "GameConfig"}
     expected |= {"Reply", "Delivery", "TableNews", "RecordLine", "Event", "Claim", "Content"}
+    expected |= {"FromAgent", "ToAgent", "News"}
     assert expected <= set(names())
     assert names() == sorted(names())
 
@@ -148,7 +163,7 @@ def test_every_type_and_field_is_described() -> None:
         assert definition["title"] == name
         for field, value in definition.get("properties", {}).items():
             # tags and deadlines are named after the very kinds of request they stand for
-            if "const" not in value and name != "Deadlines":
+            if "const" not in value and field != "type" and name != "Deadlines":
                 assert value.get("description"), f"{name}.{field}"
 
 

@@ -16,6 +16,7 @@ from wolfbus.canonical import canonical
 from wolfbus.errors import MessageError, VersionError, WolfError
 from wolfbus.messages.codec import (
     EVENTS,
+    FROM_AGENT,
     REPLIES,
     check_version,
     decode_delivery,
@@ -27,6 +28,7 @@ from wolfbus.messages.codec import (
     validate,
 )
 from wolfbus.messages.content import Bid, Judgement, Speech
+from wolfbus.messages.house import Join
 from wolfbus.messages.replies import BidReply
 
 REPLY: dict[str, Any] = {
@@ -38,6 +40,7 @@ REPLY: dict[str, Any] = {
     "seat": "A",
     "content": {"bid": 3},
 }
+JOIN = {"v": 1, "type": "join", "agent": "ann", "instance": "1", "version": "ann 1.0", "brain": "rules"}
 JUDGEMENT = {"deceptive": True, "suspicion": 0.5, "confidence": 0.5}
 
 
@@ -51,15 +54,7 @@ def refusal(value: dict[str, Any]) -> str:
 
 
 def an_example(model: type[BaseModel]) -> dict[str, Any]:
-    found: list[BaseModel] = []
-
-    @settings(max_examples=1, database=None, derandomize=True)
-    @given(strategies.of(model))
-    def draw(message: BaseModel) -> None:
-        found.append(message)
-
-    draw()
-    return plain(found[0])  # type: ignore[arg-type]
+    return plain(strategies.an_example(model))  # type: ignore[arg-type]
 
 
 def test_the_reply_that_these_tests_spoil_is_fine() -> None:
@@ -121,6 +116,34 @@ def test_the_refusal_names_the_field_and_the_reason(field: str, value: Any, said
 
 def test_a_missing_field_is_named() -> None:
     assert refusal({key: item for key, item in REPLY.items() if key != "request"}) == "bid.request: Field required"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("agent", "a b", "join.agent: String should match pattern"),
+        ("agent", "", "join.agent: String should match pattern"),
+        ("instance", "", "join.instance: String should have at least 1 character"),
+        ("instance", "x" * 65, "join.instance: String should have at most 64 characters"),
+        ("seats", -1, "join.seats: Input should be greater than or equal to 0"),
+        ("seats", 100_001, "join.seats: Input should be less than or equal to 100000"),
+        ("seats", 1.0, "join.seats: Input should be a valid integer"),
+        ("places", (0,), "join.places.0: Input should be greater than or equal to 1"),
+        ("declines", ("sing",), "join.declines.0: Input should be 'bid'"),
+        ("service", "spectator", "join.service: Input should be 'player' or 'analytics'"),
+        ("brain", "x" * 301, "join.brain: String should have at most 300 characters"),
+        ("type", "knock", "Input tag 'knock' found using 'type' does not match any of the expected tags: 'join'"),
+    ],
+)
+def test_a_join_says_what_is_wrong_with_it(field: str, value: Any, said: str) -> None:
+    with pytest.raises(MessageError) as caught:
+        validate(FROM_AGENT, unpack(pack({**JOIN, field: value})))
+    assert str(caught.value).startswith(said)
+
+
+def test_the_join_that_these_tests_spoil_is_fine() -> None:
+    joined = validate(FROM_AGENT, unpack(pack(JOIN)))
+    assert joined == Join(agent="ann", instance="1", version="ann 1.0", brain="rules")
 
 
 def test_an_unknown_event_type_is_refused_naming_the_known_ones() -> None:

@@ -22,6 +22,7 @@ from wolfbus.messages.claims import Claim
 from wolfbus.messages.content import Content
 from wolfbus.messages.delivery import Delivery, PrivateFact, PublicFact, TableNews
 from wolfbus.messages.events import AnyEvent, Opened
+from wolfbus.messages.house import FromAgent, News, ToAgent
 from wolfbus.messages.replies import AnyReply
 
 Schema = dict[str, Any]
@@ -31,12 +32,15 @@ _UNIONS: Final[dict[str, tuple[Any, str]]] = {
     "Claim": (Claim, "What a statement asserts."),
     "Content": (Content, "What a seat answers."),
     "Event": (AnyEvent, "What happened in a game, without the line's number, time, audience and hash."),
+    "FromAgent": (FromAgent, "What agents and analytics tell the moderator, beside replies and reports."),
+    "News": (News, "What stands on a house's stream of games."),
     "PrivateFact": (PrivateFact, "What one seat alone learns."),
     "PublicFact": (PublicFact, "What everybody learns."),
     "Reply": (AnyReply, "What an agent sends: the answer to one request."),
+    "ToAgent": (ToAgent, "What the moderator tells agents, beside deliveries."),
 }
 _LINE: Final = "RecordLine"
-_MESSAGES: Final = ("Called", "Delivery", "Reply", "Segments", "TableNews", _LINE)
+_MESSAGES: Final = ("Called", "Delivery", "FromAgent", "News", "Reply", "Segments", "TableNews", "ToAgent", _LINE)
 
 
 class Envelope(Part):
@@ -148,7 +152,8 @@ def _members(union: Any) -> Iterator[type[Part]]:
 def _require_tags(definition: Schema) -> None:
     """Mark constant fields as required: a message has its tags and version, whatever our models fill in."""
     properties = definition.get("properties", {})
-    tags = [field for field, value in properties.items() if "const" in value]
+    # deliveries and catch-ups are one type with two tags
+    tags = [field for field, value in properties.items() if "const" in value or field == "type"]
     for tag in tags:
         properties[tag].pop("default", None)
     required = [*tags, *(field for field in definition.get("required", ()) if field not in tags)]

@@ -1,0 +1,252 @@
+"""A trial finds nothing in an agent that plays by the protocol, and names each fault of those that do not."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+
+from moderator.trial import Finding, Terms, Trial
+from tests.outside.bare_agent import BareAgent
+from wolfbus.bus import open_bus
+from wolfbus.cli import cli
+from wolfbus.errors import HouseHeld
+from wolfbus.testing.redis_server import RedisServer
+
+PATIENT = Terms(join_s=10, deadline_s=5, tight_s=2, again_s=0.4, settle_s=0.05)
+ONE_BID = {"type": "reply", "kind": "bid", "content": {"bid": 1}}
+HASTY = Terms(join_s=10, deadline_s=0.6, tight_s=0.3, again_s=0.2, settle_s=0.05)
+
+
+@contextlib.contextmanager
+def running(agent: BareAgent) -> Iterator[None]:
+    thread = threading.Thread(target=agent.run)
+    thread.start()
+    try:
+        yield
+    finally:
+        agent.stop.set()
+        thread.join(10)
+    assert not thread.is_alive()
+
+
+def tried(agent: BareAgent, url: str, terms: Terms, name: str | None = None) -> dict[str, Finding]:
+    bus = open_bus(url)
+    try:
+        with running(agent):
+            findings = Trial(bus, agent.house, name, terms).run()
+    finally:
+        bus.close()
+    return {finding.check: finding for finding in findings}
+
+
+def sorts(finding: Finding) -> set[str]:
+    return {fault.partition(":")[0].partition(" (x")[0] for fault in finding.faults}
+
+
+def test_a_good_agent_passes_every_check(redis_url: str) -> None:
+    agent = BareAgent(redis_url, "check", "good")
+    found = tried(agent, redis_url, PATIENT)
+    assert {check: finding.faults for check, finding in found.items() if finding.verdict != "ok"} == {}
+    assert len(found) == 35
+    assert len(agent.ended) == 22
+    assert not agent.faults
+    assert agent.starts == 2  # once for the facts that were kept from it
+
+
+def test_an_agent_with_one_seat_is_not_asked_for_two(redis_url: str) -> None:
+    found = tried(BareAgent(redis_url, "check", "small", seats=1), redis_url, PATIENT, "small")
+    assert {check for check, finding in found.items() if finding.verdict == "skip"} == {
+        "two seats in one game",
+        "two games at once",
+    }
+    assert {finding.verdict for finding in found.values()} == {"ok", "skip"}
+
+
+class Clumsy(BareAgent):
+    """Every kind of answer has a fault of its own."""
+
+    def answer(self, name, seat, ask, game):
+        kind, content = ask["kind"], self.content(seat, ask, game)
+        reply = {"type": "reply", "kind": kind, "game": name, "request": ask["id"], "seat": seat, "content": content}
+        if kind == "bid":
+            reply["content"] = {"bid": 3.0}
+        elif kind == "speak":
+            reply["kind"] = "bid"
+        elif kind == "vote":
+            reply["content"] = {"target": "Somebody"}
+        elif kind == "inspect":
+            self.send({**reply, "seat": "Somebody"}, name)
+        elif kind == "protect":
+            self.send({**reply, "thought": "x" * 70_000}, name)
+        elif kind == "whisper":
+            self.sent += 1
+            fields = {"type": "reply", "from": self.name, "game": name, "n": self.sent, "body": b"\xc1"}
+            self.write(fields, f"{self.incarnation}-{self.sent}")
+        elif kind == "kill":
+            self.stop.wait(HASTY.deadline_s * 1.2)
+        elif kind == "assess_own":
+            reply["reading"] = "repaired"
+        self.send(reply, name)
+
+
+def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
+    found = tried(Clumsy(redis_url, "check", "clumsy"), redis_url, HASTY)
+    named = {check.removeprefix("kind "): sorts(found[check]) for check in found if check.startswith("kind ")}
+    assert named == {
+        "bid": {"malformed answer"},
+        "speak": {"wrong kind"},
+        "assess_own": {"not clean"},
+        "assess_other": set(),
+        "vote": {"illegal answer"},
+        "kill": {"late"},
+        "protect": set(),
+        "inspect": {"wrong seat or sender"},
+        "whisper": set(),
+    }
+    # what cannot be read belongs to no request that it names
+    assert "oversize" in sorts(found["game 5, as Doctor among odd names"])
+    assert "malformed message" in sorts(found["game 2, as Werewolf with a partner"])
+    assert found["kind assess_own"].verdict == "warn"
+    assert found["kind vote"].verdict == "fail"
+    (said,) = found["kind vote"].faults
+    assert "'Somebody' is no legal answer here (asked for a vote as Villager)" in said
+
+
+class Rude(BareAgent):
+    """Answers twice, goes on after the end, answers what was never asked, and puts the wrong game beside a reply."""
+
+    def answer(self, name, seat, ask, game):
+        super().answer(name, seat, ask, game)
+        reply = {**ONE_BID, "game": name, "request": ask["id"], "seat": seat}
+        if ask["kind"] == "vote":
+            self.send({**reply, "kind": "vote"}, name)
+        elif ask["kind"] == "inspect":
+            self.send({**reply, "request": f"{name}/9/night/9/inspect/{seat}"}, name)
+        elif ask["kind"] == "whisper":
+            self.send(reply, f"{name}x")
+
+    def game_over(self, name):
+        super().game_over(name)
+        self.send({**ONE_BID, "game": name, "request": f"{name}/2/debate/1/bid/Ada", "seat": "Ada"}, name)
+
+
+def test_what_was_not_asked_for_is_named(redis_url: str) -> None:
+    found = tried(Rude(redis_url, "check", "rude"), redis_url, HASTY)
+    assert sorts(found["game over"]) == {"after game over"}
+    assert sorts(found["kind vote"]) == {"answered twice"}
+    assert found["kind vote"].verdict == "warn"
+    assert "unknown request" in sorts(found["game 4, as Seer, two rounds"])
+    assert "entry fields" in sorts(found["game 2, as Werewolf with a partner"])
+
+
+class Deaf(BareAgent):
+    """Says join once, does not hear the roll call, notices no gap, lets Redis choose ids, and does not go."""
+
+    def join(self):
+        if self.sent == 0:
+            super().join()
+
+    def introduction(self):
+        return {key: value for key, value in super().introduction().items() if key != "seen"}
+
+    def write(self, fields, entry_id):
+        self.redis.xadd(self.outbox, fields, "*")
+
+    @staticmethod
+    def add(known, news):
+        known += [each["fact"] for each in news if each["n"] > len(known)]
+        return True
+
+
+def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> None:
+    found = tried(Deaf(redis_url, "check", "deaf"), redis_url, HASTY)
+    assert sorts(found["roll call"]) == {"roll call not answered"}
+    assert sorts(found["heartbeats"]) == {"heartbeat missing"}
+    assert "gap not noticed" in sorts(found["missing facts"])
+    assert sorts(found["ids on its stream"]) == {"ids"}
+    assert found["ids on its stream"].verdict == "warn"
+
+
+class Fading(BareAgent):
+    """Stops answering in the middle."""
+
+    answers = 0
+
+    def answer(self, name, seat, ask, game):
+        self.answers += 1
+        if self.answers <= 30:
+            super().answer(name, seat, ask, game)
+
+
+def test_a_trial_breaks_off_when_nothing_comes_any_more(redis_url: str) -> None:
+    found = tried(Fading(redis_url, "check", "fading"), redis_url, HASTY)
+    broken = [finding for finding in found.values() if "stopped answering" in sorts(finding)]
+    assert [finding.verdict for finding in broken] == ["fail"]
+    assert found["hostile words"].seen == "it had stopped answering"
+    assert found["heartbeats"].verdict == "ok"
+
+
+def test_an_agent_that_never_comes_is_waited_for_no_longer_than_said(redis_url: str) -> None:
+    bus = open_bus(redis_url)
+    findings = Trial(bus, "check", None, Terms(join_s=0.05)).run()
+    bus.close()
+    assert [finding.faults for finding in findings] == [("not joined: no join within 0.05 s",)]
+
+
+def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:
+    bus = open_bus(redis_url)
+    bus.claim("check", "a-moderator", 30)
+    with pytest.raises(HouseHeld):
+        Trial(bus, "check").run()
+    bus.close()
+
+
+def test_a_trial_leaves_no_mail_and_no_lease_behind(redis_url: str, redis_server: RedisServer) -> None:
+    tried(BareAgent(redis_url, "check", "tidy"), redis_url, PATIENT)
+    bus = open_bus(redis_url)
+    assert bus.owner("check").left_s == 0
+    assert bus.length("wolf:{check}:in:tidy") <= 1
+    bus.close()
+
+
+def test_the_command_tries_a_program_that_speaks_lines(tmp_path) -> None:
+    program = tmp_path / "agent.sh"
+    program.write_text(
+        "while IFS= read -r line; do\n"
+        """  id=$(printf '%s' "$line" | sed -n 's/.*"type":"ask","id":"\\([^"]*\\)".*/\\1/p')\n"""
+        """  [ -n "$id" ] && printf '{"id":"%s","bid":1,"text":"Well.","target":null,"deceptive":false,"""
+        """"suspicion":0.1,"confidence":1}\\n' "$id"\n"""
+        "done\n"
+    )
+    result = CliRunner().invoke(cli, ["check-agent", "--json", "--", "sh", str(program)], standalone_mode=False)
+    assert result.return_value == 1
+    found = {each["check"]: each for each in json.loads(result.stdout)["findings"]}
+    assert found["kind bid"]["verdict"] == found["kind vote"]["verdict"] == found["hostile words"]["verdict"] == "ok"
+    assert "illegal answer" in found["kind kill"]["faults"][0]
+    assert '"target" must name a player' in found["kind kill"]["faults"][0]
+
+
+def test_the_command_says_when_the_agents_process_ends_before_it_joined(redis_url: str) -> None:
+    words = ["check-agent", "--bus", redis_url, "--", "false", "{bus}"]
+    result = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert result.return_value == 1
+    assert "FAIL  joins\n        not joined: `false '{bus}'` exited with code 1\n" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "name a COMMAND that speaks the line protocol, or a --bus"),
+        (["--house", "a b", "--", "true"], "letters, digits, dots"),
+        (["--bus", "memory://x"], "lives in one process"),
+        (["--", "no-such-program"], "no-such-program"),
+    ],
+)
+def test_what_cannot_be_tried_is_said_in_one_line(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(cli, ["check-agent", *words], standalone_mode=False)
+    assert said in str(result.exception) + result.output

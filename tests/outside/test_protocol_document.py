@@ -1,0 +1,84 @@
+"""docs/protocol.md says what is so: its examples are messages, and it names all that an agent may meet."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import msgpack
+import pytest
+
+from tests.messages import kinds
+from wolfbus.config import GameConfig
+from wolfbus.messages import REPLY, encode
+from wolfbus.messages.base import ID_PATTERN, PROTOCOL
+from wolfbus.messages.codec import DELIVERIES, FROM_AGENT, REPLIES, TO_AGENT, unpack, validate
+from wolfbus.messages.events import Rejected
+from wolfbus.messages.house import Join
+from wolfbus.messages.schema import schema_of
+from wolfbus.vocabulary import KINDS, Reading
+
+jsonschema = pytest.importorskip("jsonschema")
+
+TEXT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```json (\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+READERS = {"Reply": REPLIES, "Delivery": DELIVERIES, "FromAgent": FROM_AGENT, "ToAgent": TO_AGENT}
+
+
+@cache
+def validator(name: str) -> Any:
+    return jsonschema.Draft202012Validator(schema_of(name))
+
+
+@pytest.mark.parametrize(("name", "text"), EXAMPLES)
+def test_every_example_is_a_message_by_schema_and_by_reader(name: str, text: str) -> None:
+    value = json.loads(text)
+    validator(name).validate(value)
+    message = validate(READERS[name], unpack(msgpack.packb(value)))
+    assert value.keys() <= unpack(encode(message)).keys()
+
+
+def test_every_block_of_json_says_what_it_is() -> None:
+    assert len(EXAMPLES) == TEXT.count("```json")
+    said = {json.loads(text)["type"] for _, text in EXAMPLES}
+    assert said == {"reply", "delivery", "join", "leave", "welcome", "refused", "roll_call", "goodbye"}
+
+
+def test_the_bytes_are_those_of_the_reply_above_them() -> None:
+    (hexed,) = re.findall(r"^```hex\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    body = bytes.fromhex(hexed)
+    assert msgpack.unpackb(body) == json.loads(EXAMPLES[0][1])
+    assert f"these {len(body)} bytes" in TEXT
+    assert validate(REPLIES, unpack(body)).kind == "bid"
+
+
+def test_it_names_every_kind_fact_rejection_and_member() -> None:
+    words = set(re.findall(r"\w+", TEXT))
+    assert set(KINDS) <= words
+    assert set(get_args(Reading)) <= words
+    facts = {model.model_fields["type"].default for model in kinds.FACTS}
+    assert facts <= words
+    assert set(get_args(Rejected.model_fields["reason"].annotation)) <= words
+    assert set(Join.model_fields) <= words
+    for model in REPLY.values():
+        content = model.model_fields["content"].annotation
+        for each in get_args(content):
+            assert set(getattr(each, "model_fields", ())) - {"stated_kind"} <= words
+
+
+def test_its_numbers_are_those_of_the_rules() -> None:
+    rules = GameConfig()
+    assert f"`max_reply_bytes` ({rules.max_reply_bytes:,})" in TEXT
+    assert f"`strikes` ({rules.strikes})" in TEXT
+    assert f"`absent_grace` ({rules.absent_grace:g} s)" in TEXT
+    assert f"version {PROTOCOL}\n" in TEXT
+    assert ID_PATTERN == r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+
+def test_it_is_short_enough_to_be_read() -> None:
+    lines = TEXT.splitlines()
+    assert len(lines) <= 300
+    assert all(len(line) <= 120 for line in lines if not line.startswith(("|", "{")))

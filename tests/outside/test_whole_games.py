@@ -1,0 +1,166 @@
+"""Agents that share nothing with wolfbus but the protocol play whole games beside ours, and cleanly."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgpack
+import pytest
+
+from moderator.service import serve as moderate
+from moderator.settings import GameResult, Settings
+from players.service import Settings as PlayerSettings
+from players.service import serve as play
+from players.venue import Venue
+from tests.outside.bare_agent import BareAgent
+from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.stay import Stay
+from wolfbus.bus import open_bus, streams
+from wolfbus.config import GameConfig
+from wolfbus.service.health import Health
+from wolfbus.service.stop import Stopping
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+RULES = GameConfig(debate_turns=3, max_rounds=2)
+
+
+@contextlib.contextmanager
+def ours(url: str, house: str, seats: int) -> Iterator[None]:
+    """Scripted players in a thread, as a player service has them."""
+    stopping = Stopping()
+    stay = Stay(url, house, Introduction("ours", "scripted", "test", seats, in_house=True), grace_s=0)
+    with Venue() as venue:
+        thread = threading.Thread(target=play, args=(PlayerSettings(stay, "scripted"), venue, stopping))
+        thread.start()
+        try:
+            yield
+        finally:
+            stopping.ask("the test is over")
+            thread.join(20)
+
+
+def play_out(url: str, house: str, games: int = 1) -> list[GameResult]:
+    """Moderate games until the house closes."""
+    told: list[GameResult] = []
+    settings = Settings(url, house, RULES, games=games, seed="outside", wait_s=20, heartbeat_s=0.3)
+    assert moderate(settings, Stopping(), Health(None), told.append) == 0
+    return told
+
+
+def record(url: str, house: str, game: str) -> list[dict[str, object]]:
+    bus = open_bus(url)
+    try:
+        return [msgpack.unpackb(entry.body) for entry in bus.entries(streams.record(house, game), limit=100_000)]
+    finally:
+        bus.close()
+
+
+def check(url: str, house: str, games: list[GameResult], agent: str, brain: str) -> None:
+    for result in games:
+        assert result.error is None
+        events = record(url, house, result.game)
+        seats = {seat["name"] for seat in events[0]["seats"] if seat["agent"] == agent}
+        assert seats
+        assert {seat["brain"] for seat in events[0]["seats"] if seat["agent"] == agent} == {brain}
+        answered = [event for event in events if event["type"] == "answered" and event["seat"] in seats]
+        assert {event.get("outcome", "accepted") for event in answered} == {"accepted"}
+        assert {event["kind"] for event in answered} >= {"bid", "assess_other"}
+        assert not [event for event in events if event["type"] == "rejected"]
+
+
+def test_an_agent_written_from_the_document_alone_plays_two_games(redis_url: str) -> None:
+    agent = BareAgent(redis_url, "h", "bare", seats=3)
+    thread = threading.Thread(target=agent.run)
+    thread.start()
+    try:
+        with ours(redis_url, "h", 5):
+            games = play_out(redis_url, "h", games=2)
+        thread.join(10)
+        assert not thread.is_alive()  # the goodbye ended it
+    finally:
+        agent.stop.set()
+        thread.join(10)
+    assert len(games) == len(agent.ended) == 2
+    check(redis_url, "h", games, "bare", "outside:bare")
+    assert agent.starts == 1
+    assert not agent.faults
+
+
+@pytest.fixture(scope="session")
+def node_modules() -> Path:
+    """The two packages of the JavaScript example, installed once and kept; a test without them is skipped."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip("node and npm are not installed")
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    if int(version.removeprefix("v").split(".")[0]) < 20:
+        pytest.skip(f"node {version.strip()} is older than the redis package wants")
+    wanted = (EXAMPLES / "package.json").read_bytes()
+    folder = Path(tempfile.gettempdir()) / f"wolfbus-node-{os.getuid()}-{hashlib.sha256(wanted).hexdigest()[:12]}"
+    if not folder.exists():
+        fresh = Path(tempfile.mkdtemp(prefix="wolfbus-node-"))
+        try:
+            _install(npm, wanted, fresh)
+            with contextlib.suppress(OSError):  # somebody else was quicker
+                fresh.rename(folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    return folder / "node_modules"
+
+
+def _install(npm: str, package: bytes, folder: Path) -> None:
+    (folder / "package.json").write_bytes(package)
+    words = [npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--fetch-retries=0"]
+    try:
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        pytest.skip("npm did not install redis and @msgpack/msgpack within a minute")
+    if done.returncode:
+        pytest.skip(f"npm could not install redis and @msgpack/msgpack: {done.stderr.strip().splitlines()[-1:]}")
+
+
+def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes(
+    redis_url: str, node_modules: Path
+) -> None:
+    words = ["node", str(EXAMPLES / "bus_agent.js"), redis_url, "h", "js", "3"]
+    environment = {**os.environ, "NODE_PATH": str(node_modules)}
+    with subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        try:
+            with ours(redis_url, "h", 5):
+                games = play_out(redis_url, "h")
+            _, said = process.communicate(timeout=10)
+        finally:
+            process.kill()
+    assert (process.returncode, said) == (0, b"")
+    check(redis_url, "h", games, "js", "outside:bus_agent.js")
+
+
+def test_the_example_in_javascript_is_short_and_needs_a_redis_client_and_msgpack_alone() -> None:
+    text = (EXAMPLES / "bus_agent.js").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert len(lines) < 90
+    assert max(map(len, lines)) <= 120
+    package = json.loads((EXAMPLES / "package.json").read_text(encoding="utf-8"))
+    assert set(package["dependencies"]) == {"redis", "@msgpack/msgpack"}
+    assert text.count("require(") == 2
+    assert all(f'require("{name}")' in text for name in package["dependencies"])
+    assert "://" not in json.dumps(package)
+    readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    assert "bus_agent.js" in readme
+    assert "docs/protocol.md" in readme
+
+
+def test_the_bare_agent_imports_nothing_of_ours() -> None:
+    text = (Path(__file__).parent / "bare_agent.py").read_text(encoding="utf-8")
+    imports = {line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))}
+    assert imports == {"contextlib", "os", "sys", "threading", "time", "msgpack", "redis"}

@@ -1,0 +1,236 @@
+"""`wolfbus check-agent`: puts an agent that we did not write through every request and edge, and tells what it did
+wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import re
+import secrets
+import shlex
+import shutil
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from wolfbus.errors import ConfigError, WolfError
+from wolfbus.printable import counted, printable
+
+if TYPE_CHECKING:
+    from moderator.trial import Finding, Terms
+
+PRIVATE: Final = "auto"
+_CHECK_WIDTH: Final = 34
+_SHOWN: Final = 300
+_GOING_S: Final = 5.0
+_MARKS: Final[dict[str, str]] = {"ok": "OK", "warn": "WARN", "fail": "FAIL", "skip": "--"}
+_COLOURS: Final[dict[str, str | None]] = {"ok": "green", "warn": "yellow", "fail": "red", "skip": None}
+
+
+@click.command("check-agent", context_settings={"allow_interspersed_args": False})
+@click.option(
+    "--bus",
+    "url",
+    metavar="URL|auto",
+    help="Try an agent that joins over Redis, at this address; auto starts a private Redis and prints its address. "
+    "Without it COMMAND is a program that speaks the line protocol.",
+)
+@click.option("--house", default="check", show_default=True, help="The house it joins: one without a moderator.")
+@click.option("--name", help="The agent to try. [default: the first that joins]")
+@click.option(
+    "--seats",
+    type=click.IntRange(1, 16),
+    default=2,
+    show_default=True,
+    help="Seats that a line-protocol program is given at a time.",
+)
+@click.option(
+    "--deadline",
+    type=click.FloatRange(0.05, 3600),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time for an answer; an agent that asks a model may want more.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(0.05),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for it to join.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
+@click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
+def check_agent(
+    url: str | None,
+    house: str,
+    name: str | None,
+    seats: int,
+    deadline: float,
+    wait: float,
+    command: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> int:
+    """Put an agent through every kind of request and every edge of the protocol, and print what it did wrong.
+
+    \b
+    wolfbus check-agent -- python3 examples/agent.py
+    wolfbus check-agent --bus redis://localhost:6379 --house check
+    wolfbus check-agent --bus auto -- node examples/bus_agent.js {bus} {house} my-agent 2
+
+    With --bus, COMMAND is started as the agent, with {bus} and {house} filled in, and ended afterwards; without one,
+    start the agent yourself. At the end it is told goodbye. OK: as the protocol wants it. WARN: put up with, at a
+    price. FAIL: not; the exit code is then 1.
+    """  # noqa: D301 - click takes the backspace for "keep these lines"
+    from moderator.trial import Terms
+    from wolfbus.service.options import check_house
+
+    check_house(house)
+    terms = Terms(join_s=wait, deadline_s=deadline, tight_s=min(1.0, deadline / 2))
+    if url is None and not command:
+        raise click.UsageError("name a COMMAND that speaks the line protocol, or a --bus for the agent to join on")
+    show = _quiet if as_json else _print
+    began = time.monotonic()
+    if url is None:
+        findings = _try_program(command, house, seats, terms, show)
+    else:
+        findings = _try_member(url, house, name, command, terms, show)
+    verdicts: Counter[str] = Counter(finding.verdict for finding in findings)
+    if as_json:
+        result = {"findings": [finding.plain() for finding in findings], "failed": verdicts["fail"]}
+        click.echo(json.dumps(result, indent=2, ensure_ascii=False))
+    else:
+        said = ", ".join(f"{verdicts[verdict]} {mark}" for verdict, mark in _MARKS.items() if verdicts[verdict])
+        click.echo(f"{counted(len(findings), 'check')} in {time.monotonic() - began:.1f} s: {said}")
+    return 1 if verdicts["fail"] else 0
+
+
+def _try_program(
+    command: Sequence[str], house: str, seats: int, terms: Terms, show: Callable[[Finding], None]
+) -> list[Finding]:
+    """Try a program that speaks the line protocol: as a member of a house in this process."""
+    from moderator.trial import Trial
+    from players.service import Settings, serve
+    from players.spec import check
+    from players.venue import Venue
+    from wolfbus.agent.introduction import Introduction
+    from wolfbus.agent.stay import Stay
+    from wolfbus.bus import open_bus
+    from wolfbus.service.stop import Stopping
+
+    brain = f"exec:{shlex.join(command)}"
+    url = f"memory://check-{secrets.token_hex(4)}"
+    # how our own member keeps time is no question here
+    terms = replace(terms, again_s=0.2, settle_s=0.2)
+    failed: list[WolfError] = []
+    stopping = Stopping()
+    # nor is what it says of messages that nobody knows a fault of the program
+    with Venue() as venue, contextlib.ExitStack() as ending, _silenced("wolfbus.agent", "players.agent"):
+        check((brain,), venue)
+        bus = open_bus(url)
+        ending.callback(bus.close)
+        introduction = Introduction("program", "outside:program", shlex.join(command)[:200], seats)
+        settings = Settings(Stay(url, house, introduction, grace_s=0.0, again_s=terms.again_s), brain)
+
+        def play() -> None:
+            try:
+                serve(settings, venue, stopping)
+            except WolfError as error:
+                failed.append(error)
+
+        player = threading.Thread(target=play, name="check-agent-player")
+        player.start()
+        try:
+            findings = Trial(bus, house, introduction.name, terms, show).run()
+        finally:
+            stopping.ask("the trial is over")
+            player.join()
+    if failed:
+        raise failed[0]
+    return findings
+
+
+def _try_member(
+    url: str, house: str, name: str | None, command: Sequence[str], terms: Terms, show: Callable[[Finding], None]
+) -> list[Finding]:
+    """Try an agent that joins over Redis."""
+    from moderator.trial import Trial
+    from wolfbus.bus import open_bus
+    from wolfbus.testing.redis_server import RedisServer
+
+    if url.startswith("memory:"):
+        raise ConfigError("--bus memory:// lives in one process: no other can join there; use a Redis, or auto")
+    with contextlib.ExitStack() as ending:
+        if url == PRIVATE:
+            url = ending.enter_context(RedisServer()).url
+        if not command:
+            click.echo(f"waiting {terms.join_s:g} s for an agent to join house {house} on {_place(url)}", err=True)
+        bus = open_bus(url)
+        ending.callback(bus.close)
+        process = ending.enter_context(_started(command, url, house)) if command else None
+
+        def gone() -> str | None:
+            code = None if process is None else process.poll()
+            return None if code is None else f"`{shlex.join(command)}` exited with code {code}"
+
+        return Trial(bus, house, name, terms, show, gone).run()
+
+
+@contextlib.contextmanager
+def _silenced(*names: str) -> Iterator[None]:
+    """Have loggers say nothing for now."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for each, level in zip(loggers, levels, strict=True):
+            each.setLevel(level)
+
+
+@contextlib.contextmanager
+def _started(command: Sequence[str], url: str, house: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run an agent's process; it has a while to leave by itself, then it is ended."""
+    words = [word.replace("{bus}", url).replace("{house}", house) for word in command]
+    program = shutil.which(words[0])
+    if program is None:
+        raise ConfigError(f"there is no program {words[0]!r:.80}")
+    environment = {**os.environ, "WOLFBUS_BUS": url, "WOLFBUS_HOUSE": house}
+    process = subprocess.Popen([program, *words[1:]], stdin=subprocess.DEVNULL, env=environment)  # noqa: S603 - asked for
+    try:
+        yield process
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GOING_S)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _print(finding: Finding) -> None:
+    """Print a finding: what it says of the agent may hold the agent's own words."""
+    mark = click.style(f"{_MARKS[finding.verdict]:<4}", fg=_COLOURS[finding.verdict])
+    click.echo(f"{mark}  {finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip())
+    for fault in finding.faults:
+        click.echo(f"        {printable(fault, _SHOWN)}")
+
+
+def _quiet(_finding: Finding) -> None:
+    """Print nothing yet."""
+
+
+def _place(url: str) -> str:
+    """Return an address without user and password."""
+    return re.sub(r"//[^/@]*@", "//", url)
