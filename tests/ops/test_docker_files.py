@@ -1,0 +1,164 @@
+"""What the compose file and the image promise, as far as their text shows it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from wolfbus.testing.redis_server import RedisServer, redis_installed
+
+ROOT = Path(__file__).parents[2]
+COMPOSE = (ROOT / "compose.yaml").read_text()
+DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
+OVERRIDES = sorted((ROOT / "docker").glob("*.override.yaml"))
+PLAYERS = [f"player-{place}" for place in range(1, 9)]
+
+
+def services(text: str) -> dict[str, str]:
+    """Return the block of each service of a compose file that is indented by two."""
+    block = re.split(r"^services:\n", text, flags=re.MULTILINE)[1]
+    block = re.split(r"^\S", block, flags=re.MULTILINE)[0]
+    parts = re.split(r"^  ([\w-]+):", block, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def lines_of(dockerfile: str) -> list[str]:
+    """Return the instructions of a Dockerfile, each on one line."""
+    joined = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", dockerfile, flags=re.MULTILINE))
+    return [line for line in joined.splitlines() if line.strip()]
+
+
+def test_a_plain_up_starts_redis_a_moderator_analytics_and_eight_players() -> None:
+    assert sorted(services(COMPOSE)) == sorted(["redis", "moderator", "analytics", *PLAYERS])
+
+
+def test_every_player_has_its_own_name_place_and_brain() -> None:
+    found = services(COMPOSE)
+    for place, name in enumerate(PLAYERS, start=1):
+        assert f'["--name", "{name}", "--place", "{place}"]' in found[name]
+        assert f"${{WOLFBUS_BRAIN_{place}:-}}" in found[name]
+
+
+def test_redis_persists_says_when_it_is_ready_and_is_not_to_be_reached_from_outside() -> None:
+    redis = services(COMPOSE)["redis"]
+    assert '"--appendonly", "yes"' in redis
+    assert "redis:/data" in redis
+    assert "healthcheck:" in redis
+    assert "ports:" not in COMPOSE
+    assert "condition: service_healthy" in COMPOSE
+
+
+def test_what_is_published_for_an_outside_agent_is_bound_to_this_machine() -> None:
+    published = [port for path in OVERRIDES for port in re.findall(r"ports: \[(.*)\]", path.read_text())]
+    assert published
+    assert all(port.startswith('"127.0.0.1:') for port in published)
+
+
+def test_overrides_name_only_services_that_there_are() -> None:
+    assert OVERRIDES
+    for path in OVERRIDES:
+        assert set(services(path.read_text())) <= set(services(COMPOSE))
+
+
+def test_no_secret_stands_in_a_file_and_only_players_are_given_keys() -> None:
+    for path in (ROOT / "compose.yaml", ROOT / ".env.example", *(ROOT / "docker").iterdir()):
+        assert not re.search(r"(?i)(api_key|password|secret|token)\w*\s*[=:][ \t]*[^\s#]", path.read_text()), path
+    assert COMPOSE.count("API_KEY") == 1
+    assert re.search(r"^x-seat:.*\n(  .*\n)*  OPENAI_API_KEY:\n", COMPOSE, flags=re.MULTILINE)
+
+
+def test_every_setting_that_compose_reads_is_explained() -> None:
+    explained = (ROOT / ".env.example").read_text()
+    read = set(re.findall(r"(?<!\$)\$\{(\w+)", COMPOSE + "".join(path.read_text() for path in OVERRIDES)))
+    for name in read - {f"WOLFBUS_BRAIN_{place}" for place in range(1, 8)}:
+        assert name in explained, name
+
+
+def test_the_image_is_built_in_one_stage_and_runs_in_another_without_root() -> None:
+    lines = lines_of(DOCKERFILE)
+    bases = [place for place, line in enumerate(lines) if line.startswith("FROM ")]
+    assert len(bases) == 2
+    final = lines[bases[1] :]
+    assert all("slim" in lines[place] for place in bases)
+    assert not any(re.search(r"\b(pip|apt-get|gcc)\b", line) for line in final), "what builds stays behind"
+    assert [line for line in final if line.startswith("USER ")] == ["USER wolf"]
+    assert 'ENTRYPOINT ["wolfbus"]' in final
+    assert "--network" not in DOCKERFILE
+    assert "<<" not in DOCKERFILE, "an engine without BuildKit must do"
+
+
+def test_only_named_files_are_sent_to_the_engine() -> None:
+    rules = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
+    assert rules[0] == "*"
+    allowed = {rule.removeprefix("!") for rule in rules if rule.startswith("!")}
+    copied = {word for line in lines_of(DOCKERFILE) if line.startswith("COPY") and "--from" not in line
+              for word in line.split()[1:-1]}  # fmt: skip
+    assert copied == allowed
+
+
+@pytest.mark.parametrize("script", ["keep", "healthy", "as-owner", "last-out"])
+def test_scripts_of_the_image_are_executable_and_parse(script: str) -> None:
+    path = ROOT / "docker" / script
+    assert path.stat().st_mode & stat.S_IXUSR
+    shell = path.read_text().splitlines()[0].removeprefix("#!")
+    assert subprocess.run([shell, "-n", path], check=False).returncode == 0
+
+
+def keep(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    # without the pause between a death and the next start
+    words = ["sh", "-c", "sleep() { :; }; . docker/keep", "keep", "sh", "-c", script]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, **environment})  # fmt: skip
+
+
+def test_a_killed_service_is_started_again_and_its_exit_code_is_the_container_s(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    kept = keep(f"[ -e {mark} ] && exit 1; touch {mark}; kill -9 $$")
+    assert (kept.returncode, kept.stderr.count("starting it again")) == (1, 1)
+
+
+def test_a_service_that_is_killed_every_time_is_given_up() -> None:
+    kept = keep("echo on; kill -9 $$")
+    assert (kept.returncode, kept.stdout.count("on")) == (137, 6)
+
+
+def test_what_is_to_follow_does_so_and_changes_no_exit_code() -> None:
+    kept = keep("echo first; exit 3", KEEP_UNTIL="echo then")
+    assert (kept.returncode, kept.stdout.split()) == (3, ["first", "then"])
+
+
+@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+def test_redis_stops_when_the_last_one_is_out_and_not_before() -> None:
+    with RedisServer() as redis, contextlib.ExitStack() as around:
+        somebody = around.enter_context(socket.create_connection(("127.0.0.1", redis.port)))
+        words = ["bash", ROOT / "docker" / "last-out", "127.0.0.1", str(redis.port)]
+        leaving = around.enter_context(subprocess.Popen(words))
+        asked = 0
+        while f"cmdstat_info:calls={asked}," in redis.command("INFO", "commandstats").decode() or not asked:
+            asked += 1  # by us: one call more stands there than we made once it has asked too
+            assert leaving.poll() is None
+        somebody.sendall(b"PING\r\n")
+        assert somebody.recv(64) == b"+PONG\r\n"
+        somebody.close()
+        assert leaving.wait(30) == 0
+        assert redis._process is not None
+        assert redis._process.wait(30) == 0
+
+
+def test_a_stop_is_passed_on_and_waited_for() -> None:
+    script = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.02; done"
+    with subprocess.Popen(
+        ["sh", ROOT / "docker" / "keep", "sh", "-c", script], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        os.kill(process.pid, 15)
+        assert process.stdout.read() == "bye\n"
+    assert process.returncode == 0

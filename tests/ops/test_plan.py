@@ -1,0 +1,77 @@
+"""What `wolfbus up` starts, and what it tells."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from wolfbus.cli.up import seats_of, up
+from wolfbus.errors import BusError, ConfigError
+from wolfbus.up.plan import Plan
+from wolfbus.up.private_redis import PrivateRedis
+from wolfbus.up.speaker import Speaker
+
+PLAN = Plan("redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="7", games=3)
+
+
+def test_each_seat_is_an_agent_of_its_own_and_an_open_one_is_nobody() -> None:
+    programs = {program.name: program for program in PLAN.programs()}
+    assert list(programs) == ["moderator", "player-1", "player-2", "analytics"]
+    assert [name for name, program in programs.items() if program.leads] == ["moderator", "analytics"]
+    second = programs["player-2"].command[2:]
+    assert "--brain=llm:x@http://h" in second
+    assert second[second.index("--place") + 1] == "2"
+    assert {"--archive", "--seed", "--games"} <= set(programs["moderator"].command)
+
+
+def test_a_password_stands_in_no_command_line_and_in_no_invitation() -> None:
+    for program in PLAN.programs():
+        assert "secret" not in " ".join(program.command)
+        assert program.environment["WOLFBUS_BUS"] == "redis://u:secret@h:1"
+    assert PLAN.invitation("redis://h:1")[1].startswith("  wolfbus join --bus redis://h:1 --house up-1 --place 3 -- ")
+
+
+@pytest.mark.parametrize(
+    ("spec", "brains"),
+    [
+        ("scripted*2,open", ("scripted", "scripted", "open")),
+        ("open", ("open",) * 3),
+        ("open *2, scripted", ("open", "open", "scripted")),
+        ("open*,silent", ("open", "open", "silent")),
+        ("exec:open,open,reopen:open", ("exec:open", "open", "reopen:open")),
+    ],
+)
+def test_open_stands_in_a_players_spec_like_any_brain(spec: str, brains: tuple[str, ...]) -> None:
+    assert seats_of(spec, 3) == brains
+
+
+def test_a_spec_that_does_not_add_up_is_told_in_its_own_words() -> None:
+    with pytest.raises(ConfigError, match=r"'open\*4': this makes 4 players, but the game has 3 seats"):
+        seats_of("open*4", 3)
+
+
+def test_a_person_needs_a_terminal_and_processes_a_server() -> None:
+    told = CliRunner().invoke(up, ["--players", "human,scripted*7"])
+    assert isinstance(told.exception, ConfigError)
+    assert "wolfbus play --players human" in str(told.exception)
+    assert "not on memory://" in CliRunner().invoke(up, ["--redis", "memory://"]).output
+
+
+def test_without_a_redis_server_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    with pytest.raises(BusError, match=r"apt install redis-server.* --redis redis://HOST:PORT"):
+        PrivateRedis()
+
+
+def test_lines_are_told_apart_by_name_and_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    speak = Speaker()
+    speak("moderator", "night falls\x1b[2J")
+    speak("player-1", "  | in brain.py")
+    Speaker(quiet=True)("moderator", "unheard")
+    Speaker(plain=True)("moderator", '{"event": 1}')
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == ["moderator │ night falls", "player-1  │   | in brain.py", '{"event": 1}']

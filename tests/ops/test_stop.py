@@ -1,0 +1,92 @@
+"""How a service is asked to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from wolfbus.service.stop import Stopping
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_is_a_question_and_handlers_are_restored(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with Stopping() as stopping:
+        assert not stopping.wait(0)
+        os.kill(os.getpid(), number)
+        assert stopping.wait(10)
+        assert (stopping.asked, stopping.why) == (True, number.name)
+    assert signal.getsignal(number) == before
+
+
+def test_a_signal_ends_a_wait_without_end() -> None:
+    with Stopping() as stopping:
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM)).start()
+        assert stopping.wait(None)
+
+
+def test_the_second_interrupt_does_not_wait_for_anything() -> None:
+    with Stopping() as stopping:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stopping.wait(10)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_command_that_is_through_ends_with_its_own_exit_code_whoever_asks_it_to_stop_by_then() -> None:
+    code = (
+        "import atexit, os, signal, sys, threading\n"
+        "from wolfbus.service.stop import Stopping\n"
+        "class Late:\n"
+        "    def __del__(self, kill=os.kill, pid=os.getpid()): kill(pid, 15)\n"
+        "sys.late = Late()\n"  # goes when Python has put back the system's own handlers
+        "atexit.register(os.kill, os.getpid(), signal.SIGTERM)\n"
+        "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"  # as the command line does
+        "with Stopping(): pass\n"
+        "sys.exit(1)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 1
+
+
+def test_everybody_who_waits_is_told_and_the_first_reason_stays() -> None:
+    stopping = Stopping()
+    told: list[bool] = []
+    waiting = [threading.Thread(target=lambda: told.append(stopping.wait(30))) for _ in range(4)]
+    for thread in waiting:
+        thread.start()
+    stopping.ask("the house closed")
+    stopping.ask("again")
+    for thread in waiting:
+        thread.join(10)
+    assert told == [True] * 4
+    assert stopping.why == "the house closed"
+
+
+def test_outside_the_main_thread_it_can_be_asked_but_sets_no_handler() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    seen: list[bool] = []
+
+    def serve() -> None:
+        with Stopping() as stopping:
+            seen.append(signal.getsignal(signal.SIGTERM) == before)
+            stopping.ask("done")
+            seen.append(stopping.wait(10))
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    thread.join(10)
+    assert seen == [True, True]
+
+
+def test_a_handler_that_runs_while_its_own_thread_asks_does_not_lock_up() -> None:
+    with Stopping() as stopping:
+        for _ in range(200):
+            os.kill(os.getpid(), signal.SIGTERM)
+            stopping.ask("here")
+            assert stopping.wait(0)

@@ -1,0 +1,37 @@
+"""`wolfbus up`: the same game, with every actor a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wolfbus.testing.redis_server import redis_installed
+
+WOLFBUS = (sys.executable, "-m", "wolfbus")
+
+
+@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+def test_ten_processes_play_the_game_that_one_process_plays(tmp_path: Path) -> None:
+    alone = subprocess.run(
+        [*WOLFBUS, "play", "--seed", "7", "--json", "--quiet", "--out", tmp_path / "alone"],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    together = subprocess.run(
+        [*WOLFBUS, "up", "--seed", "7", "--json", "--out", tmp_path / "together"],
+        capture_output=True, text=True, timeout=90, check=False,
+    )  # fmt: skip
+    assert together.returncode == 0, together.stderr
+    told = json.loads(together.stdout)
+    (game,) = told["games"]
+    assert game["digest"] == json.loads(alone.stdout)["digest"]
+    assert set(told["exit_codes"].values()) == {0}
+    assert not told["restarts"], together.stderr
+    names = {line.partition("│")[0].strip() for line in together.stderr.splitlines()}
+    assert {"up", "moderator", "analytics", *(f"player-{place}" for place in range(1, 9))} <= names
+    assert {path.name for path in (tmp_path / "together").iterdir()} == {
+        f"{game['game']}.ndjson", "metrics.json", "report.txt",
+    }  # fmt: skip

@@ -1,0 +1,230 @@
+"""`wolfbus up`: a whole house on this machine, every actor its own process."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wolfbus.cli import FAILED, INTERRUPTED, USAGE
+from wolfbus.cli.options import load_config
+from wolfbus.errors import ConfigError, RecordError
+from wolfbus.printable import counted
+from wolfbus.service.options import LOG_STYLES, check_house
+
+if TYPE_CHECKING:
+    from wolfbus.up.plan import Plan
+    from wolfbus.up.supervisor import Ended
+
+
+@click.command()
+@click.option(
+    "--players",
+    help="Who plays, as for `wolfbus play`; `open` leaves a seat to an agent from outside, as in 'scripted*7,open'.",
+)
+@click.option(
+    "--redis",
+    "server",
+    metavar="auto|URL",
+    default="auto",
+    show_default=True,
+    help="auto: a Redis of our own for this run (redis-server must be installed).",
+)
+@click.option("--house", help="Name of the house on the bus; a fresh one unless given.")
+@click.option("--seed", help="Seed of the session; game 1 is that of `wolfbus play --seed`. Fresh unless given.")
+@click.option("--games", type=click.IntRange(1), default=1, show_default=True, help="Games to play.")
+@click.option("--at-once", type=click.IntRange(1), default=1, show_default=True, help="Games under way at a time.")
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for records, metrics.json and report.txt. [default: runs/HOUSE]",
+)
+@click.option(
+    "--log",
+    type=click.Choice(LOG_STYLES),
+    default="text",
+    show_default=True,
+    help="How the processes log; json: their lines as they are, without a name before them.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Do not show what the processes say.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and no report.")
+def up(
+    players: str | None,
+    server: str,
+    house: str | None,
+    seed: str | None,
+    games: int,
+    at_once: int,
+    config_file: Path | None,
+    out: Path | None,
+    log: str,
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Play with every actor as a process of its own: a moderator, an agent for each seat, and analytics, on Redis.
+
+    What dies is started again, up to five times, and play goes on from the record. Ctrl-C or SIGTERM stops everything.
+    On Linux nothing is left even if this process is killed with -9; elsewhere the others then play on to the end of the
+    session.
+    """
+    from wolfbus.up.plan import Plan
+    from wolfbus.up.speaker import Speaker
+
+    if not hasattr(os, "killpg"):
+        raise ConfigError("up needs process groups, which this system lacks; `wolfbus play` runs everywhere")
+    loaded = load_config(config_file)
+    chosen = players if players is not None else loaded.players if loaded.players is not None else "scripted"
+    brains = seats_of(chosen, loaded.config.seats) if isinstance(chosen, str) else chosen
+    if "human" in brains:
+        raise ConfigError(
+            "the processes of `up` share no terminal: play with `wolfbus play --players human,…`, or leave the seat "
+            "open ('open') and take it with `wolfbus player --brain human` in another terminal"
+        )
+    house = check_house(house) if house is not None else f"up-{secrets.token_hex(4)}"
+    if log == "auto":
+        log = "text" if sys.stderr.isatty() else "json"
+    url = server if server != "auto" else ""
+    if url.startswith("memory:"):
+        raise click.BadParameter("processes meet on a Redis, not on memory://", param_hint="--redis")
+    plan = Plan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
+    began = time.time()
+    ended = _run(plan, Speaker(plain=log == "json", quiet=quiet))
+    return _report(plan, ended, began, as_json=as_json)
+
+
+def seats_of(spec: str, seats: int) -> tuple[str, ...]:
+    """Return the brain of every seat of a players spec that may hold `open` seats; raises ConfigError."""
+    from players.spec import expand
+    from wolfbus.up.plan import OPEN
+
+    # to the spec's own reader an open seat is a brain of that form
+    stand_in = f"{OPEN}:Seat"
+    try:
+        brains = expand(re.sub(rf"(^|,)(\s*){OPEN}(?=\s*(?:\*|,|$))", rf"\1\2{stand_in}", spec), seats)
+    except ConfigError as error:
+        raise ConfigError(str(error).replace(stand_in, OPEN)) from None
+    return tuple(OPEN if brain == stand_in else brain for brain in brains)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Played:
+    """One game of the session: its line in ``metrics.json``, and its digest; None where there is no whole record."""
+
+    told: dict[str, Any]
+    digest: str | None
+
+
+def _run(plan: Plan, say: Callable[[str, str], None]) -> Ended:
+    from wolfbus.service.stop import Stopping
+    from wolfbus.up.closed import Closed
+    from wolfbus.up.private_redis import PrivateRedis
+    from wolfbus.up.supervisor import OWN, Supervisor
+
+    with contextlib.ExitStack() as around:
+        stopping = around.enter_context(Stopping())
+        beneath = []
+        redis = None
+        if not plan.url:
+            redis = around.enter_context(PrivateRedis())
+            beneath = [redis.program]
+            plan = dataclasses.replace(plan, url=redis.url)
+        closed = Closed(plan.url, plan.house)
+        around.callback(closed.close)
+        supervisor = Supervisor([*beneath, *plan.programs()], say, stopping, closed)
+        around.callback(supervisor.kill)
+        if redis is not None:
+            supervisor.start(redis.program.name)
+            redis.wait(stopping)
+        if not stopping.asked:
+            closed.mark()
+        say(OWN, f"house {plan.house}, {counted(len(plan.brains), 'seat')}, bus {closed.shown}, records in {plan.out}")
+        for line in plan.invitation(closed.shown):
+            # whoever is to join must see it, however quiet the rest
+            click.echo(line, err=True)
+        return supervisor.run()
+
+
+def _fresh(path: Path, began: float) -> str | None:
+    """Return the text of a file that was written since; None if there is none, as after a run that came to nothing."""
+    try:
+        return path.read_text(encoding="utf-8") if path.stat().st_mtime >= began - 1 else None
+    except OSError:
+        return None
+
+
+def _games(metrics: str | None) -> list[_Played]:
+    """Return the games of the session that analytics has written up, with their digests."""
+    told = json.loads(metrics)["records"] if metrics is not None else []
+    return [_Played(game, _digest(Path(game["record"]))) for game in told]
+
+
+def _digest(record: Path) -> str | None:
+    from wolfbus.record.digest import digest_of
+    from wolfbus.record.reader import open_lines, read_record
+
+    try:
+        with contextlib.closing(open_lines(record)) as lines:
+            return digest_of(_events(read_record(lines)))
+    except RecordError:
+        return None
+
+
+def _events(lines: Any) -> Iterator[Any]:
+    return (line.event for line in lines)
+
+
+def _report(plan: Plan, ended: Ended, began: float, *, as_json: bool) -> int:
+    from wolfbus.up.plan import ANALYTICS, MODERATOR
+
+    played = _games(_fresh(plan.out / "metrics.json", began))
+    code = _code(ended, (MODERATOR, ANALYTICS))
+    if as_json:
+        result = {
+            "house": plan.house,
+            "seed": plan.seed,
+            "out": str(plan.out),
+            "games": [{**game.told, "digest": game.digest} for game in played],
+            "exit_codes": ended.codes,
+            "restarts": ended.restarts,
+            "seconds": round(time.time() - began, 3),
+            "ok": code == 0,
+        }
+        click.echo(json.dumps(result))
+    else:
+        click.echo(_fresh(plan.out / "report.txt", began) or "")
+        for game in played:
+            told = game.told
+            won = f"the {told['winner']} won" if told["winner"] else "nobody won"
+            click.echo(f"Game {told['number']}, {told['game']}: {told['outcome'] or 'not finished'}, {won}")
+            click.echo(f"Digest {game.digest}")
+            click.echo(f"Record {told['record']}  (check it: wolfbus replay {told['record']})")
+    if ended.reason:
+        click.echo(f"wolfbus: {ended.reason}; what there is, is in {plan.out}", err=True)
+    elif code:
+        late = [name for name in (MODERATOR, ANALYTICS) if ended.codes.get(name) != 0]
+        click.echo(f"wolfbus: {' and '.join(late)} reported a failure", err=True)
+    return code
+
+
+def _code(ended: Ended, leaders: tuple[str, ...]) -> int:
+    if ended.interrupted:
+        return INTERRUPTED
+    if USAGE in ended.codes.values():
+        return USAGE
+    if ended.reason or any(ended.codes.get(name) != 0 for name in leaders):
+        return FAILED
+    return 0

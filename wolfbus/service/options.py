@@ -1,0 +1,99 @@
+"""Options that every service takes, under the same names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from wolfbus.messages.base import ID_PATTERN
+from wolfbus.service.health import LOOPBACK, Place
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+DEFAULT_BUS: Final = "redis://127.0.0.1:6379"
+DEFAULT_HOUSE: Final = "main"
+LOG_STYLES: Final = ("auto", "json", "text")
+
+
+def service_options(command: _Command) -> _Command:
+    """Add what every service takes: ``url`` (--bus), ``house``, ``health`` (host and port, or None) and ``log``."""
+    for option in (
+        click.option(
+            "--log",
+            envvar="WOLFBUS_LOG",
+            type=click.Choice(LOG_STYLES),
+            default="auto",
+            show_default=True,
+            help="How log lines look on stderr; auto: text in a terminal, else JSON.",
+        ),
+        click.option(
+            "--health",
+            envvar="WOLFBUS_HEALTH",
+            metavar="[HOST:]PORT",
+            callback=_health,
+            help="Answer GET /health on this port; on 127.0.0.1 unless a host is given. Not served by default.",
+        ),
+        click.option(
+            "--house",
+            envvar="WOLFBUS_HOUSE",
+            default=DEFAULT_HOUSE,
+            show_default=True,
+            callback=_house,
+            help="The house to take part in: a moderator and its agents; one Redis may hold several.",
+        ),
+        click.option(
+            "--bus",
+            "url",
+            envvar=["WOLFBUS_BUS", "REDIS_URL"],
+            default=DEFAULT_BUS,
+            show_default=True,
+            callback=_bus,
+            help="redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def check_house(house: str) -> str:
+    """Return a house's name that can stand in stream names; raises a usage error otherwise."""
+    if re.fullmatch(ID_PATTERN, house) is None:
+        raise click.BadParameter(
+            f"{house!r:.80}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
+            param_hint="--house",
+        )
+    return house
+
+
+def read_place(text: str) -> Place:
+    """Return host and port of ``PORT``, ``HOST:PORT`` or ``[IPV6]:PORT``; raises ValueError."""
+    host, colon, port = text.strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") if colon else LOOPBACK
+    if not host or re.fullmatch("[0-9]{1,5}", port) is None or int(port) > 65535:
+        raise ValueError(f"{text!r:.80} is no [HOST:]PORT")
+    return host, int(port)
+
+
+def _house(_context: click.Context, _option: click.Parameter, house: str) -> str:
+    return check_house(house)
+
+
+def _health(_context: click.Context, _option: click.Parameter, text: str | None) -> Place | None:
+    if not text:
+        return None
+    try:
+        return read_place(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--health") from None
+
+
+def _bus(_context: click.Context, _option: click.Parameter, url: str) -> str:
+    if url.startswith("memory:"):
+        raise click.BadParameter(
+            "memory:// ends where its process ends; services meet on a Redis, as in redis://127.0.0.1:6379",
+            param_hint="--bus",
+        )
+    return url

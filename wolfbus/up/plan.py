@@ -1,0 +1,83 @@
+"""Which processes make a house on one machine: the same as in the compose file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from wolfbus.up.child import Program
+
+OPEN: Final = "open"
+"""Stands in a players spec for a seat that is left to an agent from outside."""
+
+MODERATOR: Final = "moderator"
+ANALYTICS: Final = "analytics"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run plays.
+
+    Attributes:
+        url: the bus's address.
+        house: the house's name.
+        brains: brain of every seat, in seating order; `OPEN` for a seat that is left to others.
+        out: folder for records and results.
+        seed: the session's seed; None for a fresh one.
+        games: how many games.
+        at_once: games under way at a time.
+        config: file of rules and models; None for the defaults.
+        log: how the processes' log lines look.
+    """
+
+    url: str
+    house: str
+    brains: Sequence[str]
+    out: Path
+    seed: str | None = None
+    games: int = 1
+    at_once: int = 1
+    config: Path | None = None
+    log: str = "text"
+
+    def programs(self) -> list[Program]:
+        """Return the processes: a moderator, an agent for every seat that is not open, and analytics."""
+        shared = ["--house", self.house, "--log", self.log]
+        config = [] if self.config is None else ["--config", str(self.config)]
+        seed = [] if self.seed is None else ["--seed", self.seed]
+        moderator = [*config, *seed, "--games", str(self.games), "--at-once", str(self.at_once), "--archive"]
+        seats = ["--seats", str(self.at_once), *config]
+        return [
+            self._program(MODERATOR, "moderator", *shared, *moderator),
+            *(
+                # one word for option and value: a brain's own could begin with a dash
+                self._program(f"player-{place}", "player", *shared, *seats, "--place", str(place), f"--brain={brain}")
+                for place, brain in enumerate(self.brains, start=1)
+                if brain != OPEN
+            ),
+            self._program(ANALYTICS, "analytics", *shared, "--out", str(self.out)),
+        ]
+
+    def _program(self, name: str, *words: str) -> Program:
+        leads = name in {MODERATOR, ANALYTICS}
+        # The address may hold a password, which other users of this machine would see in a command line.
+        environment = {"WOLFBUS_BUS": self.url, f"WOLFBUS_{words[0].upper()}_BUS": self.url}
+        named = words if leads else (*words, "--name", name)
+        return Program(name, (sys.executable, "-m", "wolfbus", *named), environment, leads=leads, muted=leads)
+
+    def invitation(self, shown: str) -> list[str]:
+        """Return the lines that tell how to take the open seats; `shown` is the bus's address, fit for printing."""
+        places = [str(place) for place, brain in enumerate(self.brains, start=1) if brain == OPEN]
+        if not places:
+            return []
+        one = len(places) == 1
+        where = f"--bus {shown} --house {self.house} --place {places[0]}"
+        return [
+            (f"seat {places[0]} is open" if one else f"seats {', '.join(places)} are open, one such line takes each")
+            + "; in another terminal:",
+            f"  wolfbus join {where} -- COMMAND      (a program that speaks the line protocol)",
+            f"  wolfbus player {where} --brain human      (you)",
+        ]
