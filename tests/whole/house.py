@@ -17,7 +17,7 @@ HASTY = GameConfig(absent_grace=0.02, deadlines=Deadlines(**dict.fromkeys(Deadli
 
 
 def play_many(
-    folder: Path, seeds: Sequence[int], brains: Sequence[str], config: GameConfig, bus: str | Bus = "memory://"
+    folder: Path, seeds: Sequence[int | str], brains: Sequence[str], config: GameConfig, bus: str | Bus = "memory://"
 ) -> list[Proof]:
     """Play a game per seed, all at once, and return the proof of every record."""
     finished: queue.SimpleQueue[Game] = queue.SimpleQueue()

@@ -16,12 +16,20 @@ from wolfbus import __version__
 from wolfbus.errors import ConfigError, RecordError, WolfError
 
 COMMANDS: Final = {
+    "analytics": ("wolfbus.cli.analytics", "Keep a house's records in files, measure them live, and report."),
     "bench": ("wolfbus.cli.bench", "Measure games per second, CPU and bytes per statement, and memory."),
+    "check-agent": ("wolfbus.cli.check_agent", "Try an agent on every request and edge, and say what it did wrong."),
     "fake-model": ("wolfbus.cli.fake_model", "Serve a model double over HTTP, for tests and trials."),
+    "join": ("wolfbus.cli.join", "Let a program that speaks the line protocol play in a house."),
+    "moderator": ("wolfbus.cli.moderator", "Moderate a house: seat agents, play games, close it."),
     "play": ("wolfbus.cli.play", "Play one game, show it, write its record, print the metrics."),
+    "player": ("wolfbus.cli.player", "Play seats in a house, as a process of its own."),
     "replay": ("wolfbus.cli.replay", "Prove a record by re-executing it, print its metrics, play it back."),
     "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
     "schema": ("wolfbus.cli.schema", "Print JSON Schema of the messages and the record."),
+    "status": ("wolfbus.cli.status", "Show what houses, games and agents there are on a bus."),
+    "tickets": ("wolfbus.cli.tickets", "Give every participant a Redis user of its own, and take it back."),
+    "up": ("wolfbus.cli.up", "Play with every actor as a process of its own, on this machine."),
 }
 """Command name to (module, one line); the module is imported when the command runs, and holds a click command of that
 name."""

@@ -97,10 +97,11 @@ def test_tokens_per_minute_are_estimated_and_then_corrected(make_gateway: MakeGa
 
 
 def test_a_request_beyond_the_limit_of_a_minute_passes_alone(make_gateway: MakeGateway, server: ScriptedServer) -> None:
-    asking = make_gateway(replace(FAST, minute=0.3))
+    asking = make_gateway(replace(FAST, minute=0.8))
     model = model_at(server, endpoint={"tokens_per_minute": 10.0})
     assert all(came.text for came in asking.all(*(question(model) for _ in range(2))))
-    assert server.times[1] - server.times[0] > 0.2
+    # the first one may be a while on its way
+    assert server.times[1] - server.times[0] > 0.3
 
 
 def test_a_call_that_is_cancelled_while_it_waits_leaves_no_gap(asking: Asking, server: ScriptedServer) -> None:

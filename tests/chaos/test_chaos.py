@@ -1,0 +1,51 @@
+"""Anything may be killed: every game still ends, every record verifies, nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.driver import Chaos
+from tests.whole.house import play_many
+from wolfbus.cli.proof import Criteria, open_source, prove
+from wolfbus.config import GameConfig
+from wolfbus.draws import game_seed
+
+SAMPLE = 20
+"""Games that are played once more in one process, to see that nobody could tell the difference."""
+
+
+def check(chaos: Chaos, seed: int) -> None:
+    assert {child.name: child.code for child in chaos.children.values()} == dict.fromkeys(chaos.children, 0)
+    proofs = [prove(open_source(str(file)), Criteria(), keep=True) for file in sorted(chaos.runs.glob("*.ndjson"))]
+    assert [proof.problems for proof in proofs] == [[]] * chaos.games
+    digests = {}
+    for proof in proofs:
+        opened = proof.records[0].event
+        assert opened.type == "opened"
+        digests[opened.seed] = proof.digest
+    seeds = [game_seed(str(seed), number) for number in range(1, chaos.games + 1)]
+    assert sorted(digests) == sorted(seeds)
+    quiet = play_many(chaos.folder / "quiet", seeds[:SAMPLE], ["scripted"] * 8, GameConfig())
+    assert [digests[each] for each in seeds[:SAMPLE]] == [proof.digest for proof in quiet]
+    metrics = json.loads((chaos.runs / "metrics.json").read_text())
+    assert metrics["games"] == chaos.games
+
+
+@pytest.mark.timeout(300)
+def test_a_hundred_games_survive_kill_9_of_every_process_cut_connections_and_doubled_messages(tmp_path: Path):
+    with Chaos(tmp_path, games=100, at_once=25, seed=7, breaks=16) as chaos:
+        chaos.play(seconds=240)
+        assert len(chaos.broken) == 8, chaos.broken
+        check(chaos, 7)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_thousand_games_survive_two_hundred_breaks(tmp_path: Path, seed: int):
+    with Chaos(tmp_path, games=250, at_once=25, seed=seed, breaks=50) as chaos:
+        chaos.play(seconds=1800)
+        check(chaos, seed)
