@@ -31,7 +31,24 @@ def test_the_brain_of_the_readme_plays(tmp_path):
     assert "I have my eye on every one of you" in result.stderr
 
 
-@pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<=\s)--[a-z][a-z-]+", README)) - {"--strict"}))
+def test_the_agent_of_the_readme_bids_votes_and_declines_the_rest(monkeypatch):
+    from wolfbus.agent import Agent
+    from wolfbus.vocabulary import KINDS
+
+    (block,) = re.findall(r"```python\n(from wolfbus.agent.*?)```", README, re.DOTALL)
+    served = []
+    monkeypatch.setattr(Agent, "serve", classmethod(lambda cls, url, **options: served.append((cls, url, options))))
+    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    ((agent, url, options),) = served
+    assert url.startswith("redis://")
+    assert options == {"seats": 2}
+    assert set(KINDS) - set(agent.declines()) == {"bid", "vote"}
+
+
+NOT_OURS = {"--strict", "--exit-code-from"}
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<=\s)--[a-z][a-z-]+", README)) - NOT_OURS))
 def test_every_option_the_readme_names_exists(option):
     from click import Context
 
