@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from moderator.cast import admit
 from moderator.mail import Begin, Committed, Expired, HandOver, Incoming, Joined, Leave
 from moderator.office import Office
 from moderator.presence import Presence
@@ -142,10 +143,7 @@ class ModeratorActor(PooledActor):
                 self._keep(answer)
             self._go_on()
         elif isinstance(message, Joined):
-            if seats := self._scribe.deliveries.seats_of(message.agent):
-                self._presence.stir(seats)
-                self._newcomers[message.agent] = None
-                self._catch_up()
+            self._join(message)
         elif isinstance(message, Begin):
             if self._recovered is None:
                 self._commit(self._steps.advance())
@@ -158,6 +156,16 @@ class ModeratorActor(PooledActor):
             self._handing_over = True
             if self._landing is None:
                 self._leave(None, None)
+
+    def _join(self, message: Joined) -> None:
+        deliveries = self._scribe.deliveries
+        if message.offered is not None and not admit(self._opened, message.offered, deliveries):
+            self._newcomers.pop(message.agent, None)
+        seats = deliveries.seats_of(message.agent)
+        if seats and not deliveries.is_withheld(message.agent):
+            self._presence.stir(seats)
+            self._newcomers[message.agent] = None
+            self._catch_up()
 
     def _resume(self, recovered: Recovered) -> None:
         """Go on where the record ends: what is open there is open again, with its time in full."""

@@ -141,7 +141,7 @@ class Closing:
 
     def _take_back(self, tickets: Tickets) -> None:
         try:
-            logger.info("%d tickets are taken back", tickets.revoke(tickets.names))
+            logger.info("%d tickets are taken back", tickets.revoke(tickets.holders))
         except BusDown:
             raise
         except BusError as error:

@@ -33,6 +33,24 @@ class Deliveries:
         for seat in opened.seats:
             self._seats.setdefault(seat.agent, []).append(seat.name)
         self._herald = herald or Herald()
+        self._withheld: set[str] = set()
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """All who have seats in the game."""
+        return tuple(self._seats)
+
+    def withhold(self, agent: str) -> None:
+        """Send an agent nothing of the game any more."""
+        self._withheld.add(agent)
+
+    def restore(self, agent: str) -> None:
+        """Take back `withhold`; a catch-up then tells the agent what it missed."""
+        self._withheld.discard(agent)
+
+    def is_withheld(self, agent: str) -> bool:
+        """Return whether an agent is sent nothing."""
+        return agent in self._withheld
 
     @property
     def herald(self) -> Herald:
@@ -57,6 +75,8 @@ class Deliveries:
         _add_asks(parts, asks)
         posts = []
         for agent in self._seats:
+            if agent in self._withheld:
+                continue
             own = self._own(agent, parts)
             if own or news:
                 posts.append(self._post(agent, "delivery", news, own))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -16,13 +17,14 @@ from typing import Final
 
 from moderator.actor import GameOver
 from moderator.archives import Archives
+from moderator.breakdown import close_after_breakdown
 from moderator.closing import Closing
 from moderator.departure import Departure, How
 from moderator.house import ModeratorHouse
 from moderator.housekeeping import Chores, Housekeeper, tidy_house, tidy_mailbox
 from moderator.lease import Lease
 from moderator.programme import Programme
-from moderator.reception import Reception
+from moderator.reception import Reception, who_knocked
 from moderator.roster import Roster
 from moderator.session import Seeds, Session
 from moderator.settings import GameResult, Settings
@@ -32,6 +34,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, Fenced, StreamLost
+from wolfbus.messages.base import ID_PATTERN
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
 
@@ -83,6 +86,8 @@ class Host:
         self._away = False
         self._unkept = False
         self._next_round = 0.0
+        self._known: set[str] = set()
+        self._begun = False
         self._session = Session()
         self._archives = Archives(bus, settings.house, self._session, settings.keep_s)
         self._roster = Roster(settings.config.seats, settings.heartbeat_s)
@@ -98,10 +103,17 @@ class Host:
         impatience.start()
         try:
             with contextlib.ExitStack() as ending:
-                self._begin(ending)
-                while self._departure is None:
-                    self._do_next()
-                    self._try(self._look_around)
+                try:
+                    self._begin(ending)
+                    while self._departure is None:
+                        self._do_next()
+                        self._try(self._look_around)
+                except BusError:
+                    raise
+                except Exception as error:
+                    self._departure = self._break_down(error)
+                    if self._departure is None:
+                        raise
                 if self._departure.how == "handed over":
                     self._house.hand_over()
                 elif self._departure.how != "closed":
@@ -131,7 +143,7 @@ class Host:
         ending.callback(self._house.stop)
         self._housekeeper = Housekeeper(self._bus, self._name, self._later(self._roster.count_unread))
         ending.callback(self._housekeeper.close)
-        seeds = Seeds(self._set.seed)
+        seeds = Seeds(self._set.seed, alone=self._set.games == 1)
         self._reception = Reception(
             self._name,
             self._bus,
@@ -145,10 +157,11 @@ class Host:
         )
         over = self._later(self._over)
         self._programme = Programme(
-            self._set, self._bus, self._house, self._session, self._roster, seeds, over, self._told
+            self._set, self._bus, self._house, self._session, self._roster, seeds, over, self._told, self._everybody
         )
         writer.start()
         self._reader.start()
+        self._begun = True
         self._take_over()
 
     def _take_over(self) -> None:
@@ -165,12 +178,13 @@ class Host:
         lobby = streams.lobby(self._name)
         knocked = self._bus.last_id(lobby)
         if self._tickets is not None:
-            known = set(self._tickets.read())
-            self._roster.tickets = self._tickets.names
+            self._roster.tickets = self._tickets.read()
+            known = set(self._roster.tickets)
         else:
             out = streams.outbox(self._name, "")
             known = {stream.removeprefix(out) for stream in cursors if stream.startswith(out)}
-            known |= self._who_knocked(lobby)
+            known |= who_knocked(self._bus, lobby)
+        self._known = known
         for game, number in sorted(session.under_way.items(), key=lambda item: item[1]):
             self._programme.resume(game, number)
         for playing in self._programme.running.values():
@@ -179,13 +193,9 @@ class Host:
         self._reception.call_the_roll(known, cursors)
         self._follow_lobby(knocked)
 
-    def _who_knocked(self, lobby: str) -> set[str]:
-        names: set[str] = set()
-        after = "0-0"
-        while entries := self._bus.entries(lobby, after):
-            names.update(entry.sender for entry in entries)
-            after = entries[-1].id
-        return names
+    def _everybody(self) -> set[str]:
+        """Return the names of all whose mailboxes there may be."""
+        return {name for name in self._known if re.fullmatch(ID_PATTERN, name)}.union(self._reception.names)
 
     def _follow_lobby(self, after: str) -> None:
         knocked = self._later(self._knocked)
@@ -344,6 +354,7 @@ class Host:
 
     def _keep_house(self) -> None:
         self._reception.admit_new_tickets()
+        self._reception.sum_up()
         # of an agent that plays nothing no message is wanted twice
         heard = {
             streams.outbox(self._name, agent): last
@@ -365,6 +376,14 @@ class Host:
 
     def _end_writer(self, writer: BusWriter) -> None:
         writer.close(flush=self._departure is not None and self._departure.how in {"closed", "handed over"})
+
+    def _break_down(self, error: Exception) -> Departure | None:
+        """Close the house for an error of our own, so that nobody waits; None where that is not ours to do."""
+        if not self._begun or self._stopping.asked:
+            return None
+        logger.error("the moderator breaks down, and closes the house if it can", exc_info=error)
+        house = self._bus, self._name, self._epoch, self._house
+        return close_after_breakdown(*house, self._session, self._archives, self._programme, self._everybody(), LAST_S)
 
     def _lose_patience(self) -> None:
         """Close the bus if it holds up the end of the term."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 from pykka import ActorRef
@@ -17,6 +18,7 @@ from moderator.mail import Begin, HandOver, Incoming, Joined, Leave
 from moderator.office import Office
 from moderator.read_back import read_back
 from moderator.recovery import Recovered, recover
+from moderator.seating import Taker
 from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.ids import Id, parse_id
@@ -177,10 +179,15 @@ class ModeratorHouse:
             self._games[opened.game] = ref
             ref.tell(Begin())
 
-    def joined(self, agent: str) -> None:
-        """Have each running game in which the agent has seats tell it all that these may know."""
+    def joined(self, agent: str, offered: Taker | None = None) -> None:
+        """Have each running game in which the agent has seats tell it all that these may know.
+
+        Args:
+            agent: its name.
+            offered: what it is now. A game whose record says that something else plays these seats tells it nothing.
+        """
         for ref in self._refs():
-            tell_if_alive(ref, Joined(agent))
+            tell_if_alive(ref, Joined(agent, offered))
 
     def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
         """Send messages of the house to mailboxes, as (agent, message), in one commit."""
@@ -214,6 +221,20 @@ class ModeratorHouse:
                 ref.stop(block=False)
         for ref in refs if reason is None else ():
             ref.actor_stopped.wait()
+
+    def break_off(self, reason: WolfError, seconds: float) -> None:
+        """End every game where it stands, with the reason in its record, and wait until all have left.
+
+        Args:
+            reason: why; it stands in the news too, which spectators read.
+            seconds: longest time to wait, >= 0.
+        """
+        refs = self._refs()
+        for ref in refs:
+            tell_if_alive(ref, Leave(reason))
+        until = time.monotonic() + seconds
+        for ref in refs:
+            ref.actor_stopped.wait(max(until - time.monotonic(), 0.0))
 
     def hand_over(self) -> None:
         """Leave every game to another moderator and wait until all are left: each finishes the step that is on its way

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from moderator.seating import Taker
 from wolfbus.bus.ids import Id
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import BusError, WolfError
@@ -34,9 +35,15 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """An agent has come, or come back: it is to be told all that its seats may know."""
+    """An agent has come, or come back: it is to be told all that its seats may know.
+
+    Attributes:
+        agent: its name.
+        offered: what it is now; None if that cannot have changed.
+    """
 
     agent: str
+    offered: Taker | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,9 +20,12 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusError, WolfError
 from wolfbus.messages.events import Ended, Opened
-from wolfbus.messages.house import GameClosed
+from wolfbus.messages.house import Dropped, GameClosed
 
 logger = logging.getLogger(__name__)
+
+GAVE_UP: Final = "the game could not go on"
+"""All that agents are told of a game that failed; why may have to do with what they must not know."""
 
 RESUMPTIONS: Final = 3
 """How often a game is taken up again whose record the bus has cut short."""
@@ -48,6 +51,7 @@ class Programme:
         seeds: where seeds come from.
         over: called with how a game left its moderator, from any thread.
         told: called with the result of every game.
+        everybody: names all agents that may have seats in a game of which nothing can be read.
         clock: seconds that never run backwards.
 
     Attributes:
@@ -65,6 +69,7 @@ class Programme:
         seeds: Seeds,
         over: Callable[[GameOver], None],
         told: Callable[[GameResult], None],
+        everybody: Callable[[], Iterable[str]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._set = settings
@@ -75,6 +80,7 @@ class Programme:
         self._seeds = seeds
         self._over = over
         self._told = told
+        self._everybody = everybody
         self._clock = clock
         self.running: dict[str, UnderWay] = {}
         self.given_up: str | None = None
@@ -173,7 +179,7 @@ class Programme:
     def _finish(self, name: str, number: int, ended: Ended | None, error: str | None, digest: str | None) -> None:
         self._session.catch_up(self._bus, self._set.house)
         if error is not None and name in self._session.under_way:
-            self._house.announce(self._failed(name, number, error))
+            self.fail(name, number, error)
         game = self.running.pop(name, None)
         self._roster.rise(name)
         self._resumed.pop(name, None)
@@ -185,10 +191,18 @@ class Programme:
             rounds=ended.rounds if ended else None,
             digest=digest if ended else None,
             seconds=round(max(time.time() - game.opened.started, 0.0), 3) if game else 0.0,
+            seed=game.opened.seed if game else None,
             error=error,
         )
         logger.log(logging.INFO if error is None else logging.ERROR, "%s", result.line(), extra={"game": name})
         self._told(result)
+
+    def fail(self, game: str, number: int, error: str) -> None:
+        """Tell, for a game that could not say so itself, that it failed; raises BusError."""
+        playing = self.running.get(game)
+        agents = {seat.agent for seat in playing.opened.seats} if playing else set(self._everybody())
+        dropped = Dropped(game=game, reason=GAVE_UP)
+        self._house.announce(self._failed(game, number, error), [(agent, dropped) for agent in sorted(agents)])
 
     def _failed(self, game: str, number: int, reason: str) -> GameClosed:
         """Return the news of a game that could not say itself that it failed."""

@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
+from moderator.complaints import Complaints
 from moderator.roster import AGENTS_AT_MOST, Roster
+from moderator.seating import Taker
 from moderator.session import Seeds
 from moderator.tickets import Tickets
 from wolfbus.bus import streams
@@ -26,6 +28,9 @@ logger = logging.getLogger(__name__)
 
 REFUSAL_S: Final = 1.0
 """Seconds between two refusals of one name; what insists need not be told more often."""
+
+MESSAGE_AT_MOST: Final = 64_000
+"""Bytes of a message to the house; a `join` has a few hundred."""
 
 URGE_S: Final = 0.5
 """Seconds between two questions to an agent how far it has read."""
@@ -45,8 +50,8 @@ class Mail(Protocol):
         """Read an agent's out stream no more."""
         ...
 
-    def joined(self, agent: str) -> None:
-        """Catch an agent up."""
+    def joined(self, agent: str, offered: Taker | None = None) -> None:
+        """Catch an agent up, where it is what it was."""
         ...
 
     def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
@@ -93,6 +98,7 @@ class Reception:
         self._tickets = tickets
         self._warns_of_seed = seeds is not None and seeds.short
         self._clock = clock
+        self._complaints = Complaints()
         self._history: dict[str, Id] = {}
         self._refused: dict[str, tuple[str, str, float]] = {}
         self._early: dict[str, list[Archived]] = {}
@@ -146,13 +152,18 @@ class Reception:
 
     def knock(self, entry: Entry) -> None:
         """Hear a knock at the lobby: listen to an agent that was not known."""
+        if len(entry.body) > MESSAGE_AT_MOST:
+            logger.debug("a knock of %d bytes is not heard", len(entry.body))
+            return
         try:
             join = validate(FROM_AGENT, unpack(entry.body))
         except MessageError as error:
             logger.debug("a knock cannot be read: %s", error)
             return
         if not isinstance(join, Join) or join.agent != entry.sender:
-            logger.warning("%s knocked under the name of another; this is not heard", printable(entry.sender, 80))
+            # whoever knocks may call itself what it likes, so all of these count as one's
+            sender = printable(entry.sender, 80)
+            self._complain("", f"{sender} knocked under the name of another; this is not heard")
             return
         if join.agent in self._history:
             return
@@ -171,27 +182,40 @@ class Reception:
         """Listen to those whose tickets were issued meanwhile; raises BusError."""
         if self._tickets is None:
             return
-        names = self._tickets.read()
-        self._roster.tickets = names
-        if not names <= self._history.keys():
-            self.call_the_roll(names, self._bus.cursors(self._house))
+        self._roster.tickets = self._tickets.read()
+        if not self._roster.tickets.keys() <= self._history.keys():
+            self.call_the_roll(self._roster.tickets, self._bus.cursors(self._house))
 
     def hear(self, agent: str, entry: Entry) -> None:
         """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
+        if len(entry.body) > MESSAGE_AT_MOST:
+            size = len(entry.body)
+            self._complain(agent, f"a message of {agent} has {size} bytes; at most {MESSAGE_AT_MOST} are read")
+        else:
+            self._hear_out(agent, entry)
+        self.heard[agent] = entry.id
+
+    def _hear_out(self, agent: str, entry: Entry) -> None:
         try:
             told = validate(FROM_AGENT, unpack(entry.body))
         except MessageError as error:
-            logger.warning("%s said what cannot be read: %s", agent, error, extra={"agent": agent})
+            self._complain(agent, f"{agent} said what cannot be read: {error}")
+            return
+        if isinstance(told, Join):
+            # what stands there from before the roll was called may be a dead process's last word
+            if parse_id(entry.id) > self._history.get(agent, START):
+                self._join(agent, told)
+        elif isinstance(told, Leave):
+            self._leave(agent, told)
         else:
-            if isinstance(told, Join):
-                # what stands there from before the roll was called may be a dead process's last word
-                if parse_id(entry.id) > self._history.get(agent, START):
-                    self._join(agent, told)
-            elif isinstance(told, Leave):
-                self._leave(agent, told)
-            else:
-                self._take_archived(agent, told)
-        self.heard[agent] = entry.id
+            self._take_archived(agent, told)
+
+    def _complain(self, agent: str, complaint: str) -> None:
+        self._complaints.make(agent, complaint, self._clock())
+
+    def sum_up(self) -> None:
+        """Say of how many messages it was only counted that they were not taken."""
+        self._complaints.sum_up(self._clock())
 
     def _join(self, agent: str, join: Join) -> None:
         now = self._clock()
@@ -206,7 +230,7 @@ class Reception:
         if arrival == "again":
             return
         logger.info("%s has joined: %s", agent, _introduced(join), extra={"agent": agent})
-        if self._warns_of_seed and join.service == "player" and not join.in_house:
+        if self._warns_of_seed and join.service == "player" and not self._roster.is_in_house(join):
             self._warns_of_seed = False
             logger.warning(
                 "%s is an outside agent, and --seed is short: names and every draw follow from the seed, so it could "
@@ -216,7 +240,7 @@ class Reception:
         self._mail.tell(
             [(agent, Welcome(house=self._house, agent=agent, instance=join.instance, again_s=self._again_s))]
         )
-        self._mail.joined(agent)
+        self._mail.joined(agent, self._roster.taker(agent))
         if join.service == "analytics":
             for told in self._early.pop(agent, ()):
                 self._archived(agent, told)
@@ -229,7 +253,7 @@ class Reception:
         if len(self._refused) >= REMEMBERED:
             del self._refused[next(iter(self._refused))]
         self._refused[agent] = (join.instance, reason, now)
-        logger.warning("%s is refused: %s", agent, reason, extra={"agent": agent})
+        self._complain(agent, f"{agent} is refused: {reason}")
         self._mail.tell([(agent, Refused(instance=join.instance, reason=reason))])
 
     def urge(self, agents: Iterable[str]) -> None:
@@ -243,21 +267,31 @@ class Reception:
 
     def _leave(self, agent: str, told: Leave) -> None:
         if told.agent != agent:
-            logger.warning("%s says that %s leaves; this is not heard", agent, told.agent, extra={"agent": agent})
+            self._complain(agent, f"{agent} says that {told.agent} leaves; this is not heard")
         elif self._roster.leave(agent, told.instance):
             logger.info("%s leaves%s", agent, f": {told.reason}" if told.reason else "", extra={"agent": agent})
 
     def _take_archived(self, agent: str, told: Archived) -> None:
         member = self._roster.members.get(agent)
-        if member is None:
+        if member is None and self._roster.may_be(agent, "analytics"):
             # a moderator that has just come hears of records before it hears who is here
             early = self._early.setdefault(agent, [])
             if sum(map(len, self._early.values())) < REMEMBERED:
                 early.append(told)
-        elif member.join.service == "analytics":
+        elif member is not None and member.join.service == "analytics":
             self._archived(agent, told)
         else:
-            logger.warning("%s plays seats, so what it says of a record is not heard", agent, extra={"agent": agent})
+            self._complain(agent, f"{agent} is no analytics service, so what it says of a record is not heard")
+
+
+def who_knocked(bus: Bus, lobby: str) -> set[str]:
+    """Return the names under which somebody knocked at a lobby, true or not; raises BusError."""
+    names: set[str] = set()
+    after = "0-0"
+    while entries := bus.entries(lobby, after):
+        names.update(entry.sender for entry in entries)
+        after = entries[-1].id
+    return names
 
 
 def _introduced(join: Join) -> str:

@@ -5,12 +5,14 @@ clock of its own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from moderator.seating import Offer, Taker
 from wolfbus.messages.house import Join
+from wolfbus.tickets.holders import Service
+from wolfbus.vocabulary import Kind
 
 AGENTS_AT_MOST: Final = 1000
 """Agents that a house takes; each costs its moderator a stream to read."""
@@ -48,12 +50,12 @@ class Roster:
     Args:
         seats: seats of a game.
         again_s: how often agents say `join`, in seconds.
-        tickets: names that may come in; None for any.
+        tickets: names that may come in, and what for; None for any, each as what it says it is.
     """
 
     seats: int
     again_s: float
-    tickets: Collection[str] | None = None
+    tickets: Mapping[str, Service] | None = None
     members: dict[str, Member] = field(default_factory=dict)
     _playing: dict[str, Counter[str]] = field(default_factory=dict)
     _seated: Counter[str] = field(default_factory=Counter)
@@ -64,6 +66,9 @@ class Roster:
             return f"this is the stream of {agent}; {join.agent} cannot join on it"
         if not self.may_come(agent):
             return "this house is open to holders of a ticket only"
+        if not self.may_be(agent, join.service):
+            held = "an analytics service, which plays no seats" if join.service == "player" else "an agent"
+            return f"the ticket of {agent} is for {held}; it cannot join as {_a(join.service)} service"
         member = self.members.get(agent)
         if member is None:
             if len(self.members) >= AGENTS_AT_MOST:
@@ -79,10 +84,17 @@ class Roster:
         """Return whether an agent of this name may join at all."""
         return self.tickets is None or agent in self.tickets
 
+    def may_be(self, agent: str, service: str) -> bool:
+        """Return whether an agent that may join may do so as this service."""
+        return self.tickets is None or (self.tickets.get(agent) == "analytics") == (service == "analytics")
+
     def note(self, join: Join, now: float) -> Arrival:
-        """Take down a `join` that was not refused; tells whether it is a new start of its agent."""
+        """Take down a `join` that was not refused; tells whether it is a new start of its agent.
+
+        Who says otherwise than before who answers counts as new too.
+        """
         member = self.members.get(join.agent)
-        if member is None or member.join.instance != join.instance:
+        if member is None or (member.join.instance, _answering(member.join)) != (join.instance, _answering(join)):
             self.members[join.agent] = Member(join, now)
             return "new"
         member.join, member.heard, member.left = join, now, False
@@ -107,7 +119,7 @@ class Roster:
         """
         member = self.members.get(agent)
         here = member is not None and not member.left and now - member.heard <= AWAY_AFTER * self.again_s
-        return here and self.may_come(agent)
+        return here and self.may_come(agent) and self.may_be(agent, self.members[agent].join.service)
 
     def present(self, now: float, service: Literal["player", "analytics"]) -> tuple[str, ...]:
         """Return the names of all who are here to do this, sorted."""
@@ -151,13 +163,21 @@ class Roster:
     def taker(self, agent: str) -> Taker:
         """Return an agent as the one who plays a seat."""
         join = self.members[agent].join
-        return Taker(agent, join.brain, join.declines, join.in_house)
+        return Taker(agent, join.brain, join.declines, self.is_in_house(join))
+
+    def is_in_house(self, join: Join) -> bool:
+        """Return whether the operator runs this agent: by its ticket, or by its own word where there are none."""
+        return join.in_house and (self.tickets is None or self.tickets.get(join.agent) == "player")
 
     def forget(self, now: float) -> None:
         """Forget those who are away and play nothing, where room is scarce."""
         if len(self.members) >= AGENTS_AT_MOST:
             for agent in [name for name in self.members if not self.is_present(name, now) and not self.plays(name)]:
                 del self.members[agent]
+
+
+def _answering(join: Join) -> tuple[str, frozenset[Kind], bool]:
+    return join.brain, frozenset(join.declines), join.in_house
 
 
 def _a(service: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from moderator.deliveries import Deliveries
 from moderator.referee import OpenRequest
@@ -11,12 +11,16 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
-from wolfbus.messages.house import GameClosed, GameOpened
+from wolfbus.messages.house import Dropped, GameClosed, GameOpened
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, seal
 
 if TYPE_CHECKING:
     from moderator.recovery import Recovered
+
+
+BROKEN_OFF: Final = "the game was broken off and will not go on"
+"""All that agents are told of why: what went wrong may have to do with what they must not know."""
 
 
 class Scribe:
@@ -92,11 +96,14 @@ class Scribe:
 
     def _news(self, events: Sequence[AnyEvent], number: int) -> Iterator[tuple[str, Entry]]:
         news: list[GameOpened | GameClosed] = []
+        dropped = None
         if events[0].type == "opened":
             news.append(GameOpened(game=self._game, number=number))
         last = events[-1]
         if last.type == "ended" or last.type == "stopped":
             reason = last.reason[:300] if last.type == "stopped" else ""
+            if last.type == "stopped":
+                dropped = Dropped(game=self._game, reason=BROKEN_OFF)
             news.append(
                 GameClosed(
                     game=self._game, number=number, outcome=last.type, lines=self.count, hash=self.head, reason=reason
@@ -104,6 +111,9 @@ class Scribe:
             )
         for item in news:
             yield streams.games(self._house), Entry(encode(item), item.type, "moderator", self._game)
+        if dropped is not None:
+            for agent in self.deliveries.agents:
+                yield streams.inbox(self._house, agent), Entry(encode(dropped), dropped.type, "moderator")
 
     def _commit(self, expected: str, record: Sequence[Entry], posts: Sequence[tuple[str, Entry]]) -> Commit:
         return Commit(

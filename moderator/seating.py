@@ -14,6 +14,7 @@ from wolfbus.config import GameConfig
 from wolfbus.draws import shuffled
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Opened, Seat
+from wolfbus.printable import printable
 from wolfbus.vocabulary import ROLES, Kind, Role
 
 NAMES: Final = (
@@ -38,6 +39,16 @@ class Taker:
     brain: str
     declines: tuple[Kind, ...] = ()
     in_house: bool = True
+
+    def is_like(self, other: Taker) -> bool:
+        """Return whether the two answer alike, as far as a record tells."""
+        mine, its = (self.brain, frozenset(self.declines)), (other.brain, frozenset(other.declines))
+        return mine == its and self.in_house == other.in_house
+
+    def shown(self) -> str:
+        """Return what answers, in words."""
+        declines = f", declining {', '.join(sorted(set(self.declines)))}" if self.declines else ""
+        return f"{printable(self.brain, 80)} ({'in house' if self.in_house else 'outside'}{declines})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from moderator.lease import Claim, stand_by
 from moderator.session import Session
 from moderator.settings import GameResult, Settings
 from moderator.tickets import Tickets
-from wolfbus.bus import Bus, open_bus
+from wolfbus.bus import Bus
 from wolfbus.bus.ids import parse_id
 from wolfbus.service.health import Health
+from wolfbus.service.opening import open_when_there
 from wolfbus.service.stop import Stopping
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,9 @@ def _term(
     settings: Settings, holder: str, stopping: Stopping, health: Health, told: Callable[[GameResult], None]
 ) -> Departure:
     with contextlib.ExitStack() as ending:
-        bus = open_bus(settings.url)
+        bus = open_when_there(settings.url, stopping, health)
+        if bus is None:
+            return Departure("handed over", stopping.why)
         ending.callback(bus.close)
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:

@@ -123,13 +123,18 @@ class Seeds:
     Args:
         given: the session's seed. Without one every game has a fresh seed of its own, so that a moderator that comes
             back needs to know nothing, and nothing that others can read says what will be drawn.
+        alone: whether the session has exactly one game. That one has the session's seed itself, as the same game played
+            by itself would; seeds are told when their games end, so of several games none can have it.
     """
 
     given: str | None = None
+    alone: bool = False
 
     def of(self, number: int) -> str:
         """Return the seed of game `number`, from 1."""
-        return secrets.token_hex(16) if self.given is None else game_seed(self.given, number)
+        if self.given is None:
+            return secrets.token_hex(16)
+        return self.given if self.alone else game_seed(self.given, number)
 
     @property
     def short(self) -> bool:

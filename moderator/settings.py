@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from typing import Final
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId
 from wolfbus.vocabulary import Winner
+
+SHORT_SEED: Final = 32
+"""Characters up to which a seed stands in a line for people; those that are drawn have as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +22,7 @@ class Settings:
         house: the house's name.
         config: the rules of its games.
         games: how many games a session has, >= 0; None for as many as come, until the service is stopped.
-        seed: the session's seed; None gives every game a fresh one.
+        seed: the session's seed, see `moderator.session.Seeds`; None gives every game a fresh one.
         wait_s: seconds without enough agents after which the house closes; None for ever.
         at_once: games under way at a time, > 0.
         archive: whether there must be an analytics service, and the house closes only when it has every record.
@@ -57,6 +61,7 @@ class GameResult:
         rounds: rounds begun; None if the game failed.
         digest: its digest, 64 hex digits; None if the game failed.
         seconds: from its opening to its end, however many moderators it had.
+        seed: its own seed, with which it can be played again alone; None if the game could not be taken up.
         error: why it failed; None if it did not.
     """
 
@@ -66,6 +71,7 @@ class GameResult:
     rounds: int | None
     digest: str | None
     seconds: float
+    seed: str | None = None
     error: str | None = None
 
     def as_json(self) -> dict[str, object]:
@@ -78,4 +84,6 @@ class GameResult:
             return f"game {self.number} failed after {self.seconds:.1f} s: {self.error}"
         ending = f"the {self.winner} won" if self.winner else "nobody won"
         rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
-        return f"game {self.number}: {ending} in {rounds}, {self.seconds:.1f} s, digest {self.digest}"
+        seed = self.seed or ""
+        shown = f", seed {seed}" if 0 < len(seed) <= SHORT_SEED and seed.isprintable() else ""
+        return f"game {self.number}: {ending} in {rounds}, {self.seconds:.1f} s{shown}, digest {self.digest}"

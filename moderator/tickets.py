@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import Final, cast, get_args
 
 from wolfbus.bus import streams
 from wolfbus.bus.redis_links import Links
 from wolfbus.bus.redis_url import read_address
 from wolfbus.tickets import revoke
+from wolfbus.tickets.holders import Service, services
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ class Tickets:
         house: the house's name.
 
     Attributes:
-        names: who is on the list, as last read.
+        holders: who is on the list, as last read, and what for: name to service.
 
     Raises:
         ConfigError: the address cannot be understood.
@@ -35,15 +36,23 @@ class Tickets:
         self._url = url
         self._house = house
         self._links = Links(read_address(url))
-        self.names: frozenset[str] = frozenset()
+        self.holders: Mapping[str, Service] = {}
 
-    def read(self) -> frozenset[str]:
-        """Read the list anew and return it; raises BusError."""
-        key = streams.tickets(self._house)
+    def read(self) -> Mapping[str, Service]:
+        """Read the list anew and return it; raises BusError.
+
+        A name of which the operator has not said what it is for is an agent's: that may do least.
+        """
+        key, hash_ = streams.tickets(self._house), services(self._house)
         doing = f"tickets of house {self._house}"
-        words = self._links.run(lambda link: link.ask("SMEMBERS", key, doing=doing), PATIENCE_S)
-        self.names = frozenset(word.decode() for word in words)
-        return self.names
+        # in this order: what a ticket is for is written before its name is listed
+        names = self._links.run(lambda link: link.ask("SMEMBERS", key, doing=doing), PATIENCE_S)
+        pairs = self._links.run(lambda link: link.ask("HGETALL", hash_, doing=doing), PATIENCE_S)
+        words = [word.decode(errors="replace") for word in pairs]
+        said = dict(zip(words[::2], words[1::2], strict=True))
+        listed = sorted(name.decode(errors="replace") for name in names)
+        self.holders = {name: _service(said.get(name)) for name in listed}
+        return self.holders
 
     def revoke(self, names: Collection[str]) -> int:
         """Take these tickets back and end the connections of their holders; returns how many there were.
@@ -57,3 +66,7 @@ class Tickets:
     def close(self) -> None:
         """Hang up."""
         self._links.close()
+
+
+def _service(word: str | None) -> Service:
+    return cast("Service", word) if word in get_args(Service) else "agent"

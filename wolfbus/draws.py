@@ -73,5 +73,9 @@ def brain_seed(seed: str, seat: str) -> str:
 
 
 def game_seed(seed: str, number: int) -> str:
-    """Return the seed of a session's game `number`, from 1: the session's own first, then 128 drawn bits."""
-    return seed if number == 1 else f"{draw(seed, 'game', n=number) >> 128:032x}"
+    """Return the seed of a session's game `number`, from 1: 128 bits drawn from the session's.
+
+    It tells nothing of the session's seed, nor of other games', as long as the session's seed cannot be guessed. So
+    game 1 has a drawn one too: seeds are told when their games end.
+    """
+    return f"{draw(seed, 'game', n=number) >> 128:032x}"

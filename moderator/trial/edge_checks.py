@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from moderator.trial.finding import Sheet
+from moderator.trial.growth import grown
 from moderator.trial.rivals import HOSTILE, ODD, Cast
 from moderator.trial.stage import Stage
 from wolfbus.bus.protocol import Entry
-from wolfbus.messages.codec import pack
+from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import Dawn, Exile
+from wolfbus.messages.house import Welcome
 
 
 def hostile(stage: Stage, sheet: Sheet) -> None:
@@ -87,6 +89,23 @@ def unknown(stage: Stage, sheet: Sheet) -> None:
     scene.ask("bid")
     stage.end(scene)
     sheet.seen = "two types and a version it cannot know, passed over"
+
+
+def grows(stage: Stage, sheet: Sheet) -> None:
+    """Send welcome, facts and requests with a member more in each of their maps, as a later build may."""
+    desk = stage.desk
+    welcome = Welcome(house=desk.house, agent=desk.agent, instance=desk.member.instance, again_s=stage.terms.again_s)
+    desk.post(grown(Entry(encode(welcome), welcome.type, "moderator")))
+    scene = stage.scene("Seer")
+    scene.game.grows = True
+    # no more requests than may stay without an answer: what follows is to be tried too
+    scene.ask("inspect", scene.rivals)
+    scene.happen(Dawn(round=1))
+    asked = scene.question("assess_other", about=scene.say("Good morning, whoever you are."))
+    scene.put(asked, caught_up=True)
+    scene.answer(asked)
+    stage.end(scene)
+    sheet.seen = "a member it cannot know in every map of welcome, facts and requests, passed over"
 
 
 def caught_up(stage: Stage, sheet: Sheet) -> None:

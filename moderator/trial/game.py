@@ -12,6 +12,7 @@ from moderator.deliveries import Deliveries
 from moderator.referee import OpenRequest, Referee
 from moderator.trial.desk import Desk, Heard
 from moderator.trial.finding import Fault, Ledger
+from moderator.trial.growth import grown
 from moderator.trial.rivals import RIVALS
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
@@ -59,6 +60,8 @@ class TrialGame:
         self.asked = 0
         self.last_asks: Entry | None = None
         self.over = False
+        self.grows = False
+        """Whether its deliveries hold members that no agent knows."""
 
     def tell(
         self,
@@ -91,7 +94,7 @@ class TrialGame:
         for stream, entry in posts:
             if stream == self._inbox and not lost:
                 self.last_asks = entry if requests else self.last_asks
-                self._desk.post(entry)
+                self._post(entry)
         now = time.monotonic()
         for request in requests:
             self._sent[request.id] = (request, now)
@@ -99,7 +102,7 @@ class TrialGame:
     def catch_up(self) -> None:
         """Tell the agent everything again, and repeat what is open."""
         for _, entry in self._catch_up():
-            self._desk.post(entry)
+            self._post(entry)
 
     def wait(self, batches: Sequence[int], *, strict: bool = True) -> None:
         """Wait until the requests of these batches are closed, by replies or by their deadlines.
@@ -158,6 +161,9 @@ class TrialGame:
             self.asked += 1
             sent.append(request)
         return sent
+
+    def _post(self, entry: Entry) -> None:
+        self._desk.post(grown(entry) if self.grows else entry)
 
     def _catch_up(self) -> list[tuple[str, Entry]]:
         return self._deliveries.of_catch_up(self._events, {self._desk.agent: self._referee.asks_of(self._desk.agent)})

@@ -124,6 +124,7 @@ def _checks() -> Iterator[tuple[str, Check]]:
     yield "the same request twice", edge_checks.twice
     yield "a tight deadline", edge_checks.tight
     yield "unknown messages", edge_checks.unknown
+    yield "unknown members", edge_checks.grows
     yield "catch-up in mid-game", edge_checks.caught_up
     yield "catch-up on an unknown game", edge_checks.restarted
     yield "missing facts", edge_checks.gap

@@ -214,7 +214,7 @@ def of_seed(seed: str, names: Iterable[str]) -> Iterator[bytes]:
     for purpose in ("floor", "kill"):
         for round_ in (1, 2):
             yield draw(seed, purpose, round_, 1).to_bytes(32, "big")
-    for number in range(2, 5):
+    for number in range(1, 5):
         # its 128 bits, padded so that both ends can be looked for
         yield bytes.fromhex(game_seed(seed, number)) * 2
 
@@ -297,14 +297,16 @@ def test_a_short_seed_is_found_from_the_names_alone_and_a_fresh_one_is_not(fresh
     assert seeds_that_fit(fresh) == []
 
 
-def test_the_end_of_one_game_says_nothing_of_the_next_unless_the_session_was_given_a_seed() -> None:
-    given, drawn = Seeds("the session's own"), Seeds()
-    # told when game 1 ends, it is what the seeds of all later games are computed from
-    assert given.of(2) == game_seed(given.of(1), 2)
-    # the other way round there is no way
-    assert given.of(3) != game_seed(given.of(2), 3)
-    assert len({drawn.of(number) for number in range(1, 100)}) == 99
-    assert all(len(bytes.fromhex(drawn.of(number))) == 16 for number in (1, 2, 3))
+def test_the_end_of_one_game_says_nothing_of_the_next_whether_or_not_the_session_was_given_a_seed() -> None:
+    own = "the session's own, and long enough"
+    given, drawn = Seeds(own), Seeds()
+    told = [given.of(number) for number in range(1, 20)]
+    # the session's seed is no game's, and no game's seed is computed from another's
+    assert own not in told
+    assert not {game_seed(seed, number) for seed in told for number in range(1, 20)}.intersection(told)
+    for seeds in (given, drawn):
+        assert len({seeds.of(number) for number in range(1, 100)}) == 99
+        assert all(len(bytes.fromhex(seeds.of(number))) == 16 for number in (1, 2, 3))
 
 
 def test_outsiders_get_no_seed_and_nobody_the_roles(fresh: Outside) -> None:

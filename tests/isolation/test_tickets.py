@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ConnectionError as Disconnected
 
+from moderator.tickets import Tickets
 from tests.bus.conftest import wait_until
 from tests.bus.parts import InThread
 from tests.isolation.conftest import client
@@ -186,6 +187,17 @@ def test_the_moderator_revokes_when_the_house_closes_if_its_ticket_says_so(serve
     issue(url_of(folder, "admin"), [CHAIR], folder, revoking=False, force=True)
     with pytest.raises(NotAllowed):
         revoke(url_of(folder, "moderator"), "main", ["ada"])
+
+
+def test_the_moderator_reads_what_each_ticket_is_for_and_whom_nobody_explained_is_an_agent(
+    server: RedisServer, folder: Path
+) -> None:
+    issue(server.url, [CHAIR, ADA, Holder("main", "player", "own"), Holder("main", "analytics", "keeper")], folder)
+    with client(url_of(folder, "admin")) as admin:
+        admin.sadd(streams.tickets("main"), "older")
+    tickets = Tickets(url_of(folder, "moderator"), "main")
+    assert tickets.read() == {"ada": "agent", "keeper": "analytics", "older": "agent", "own": "player"}
+    tickets.close()
 
 
 def test_an_agent_revokes_and_issues_nothing(server: RedisServer, folder: Path) -> None:

@@ -105,6 +105,10 @@ class FedHouse:
         self.fed[record.game] = 0
         self.feed(record, keep)
 
+    def tell_mailbox(self, agent: str, message: Part) -> None:
+        entry = Entry(encode(message), str(getattr(message, "type", "")), "moderator")
+        self._commit(Commit(HOUSE, "", self.epoch, "", "", posts=[(streams.inbox(HOUSE, agent), entry)]))
+
     def _posts(self, news: Sequence[Part]) -> list[tuple[str, Entry]]:
         games = streams.games(HOUSE)
         return [(games, Entry(encode(one), one.type, "moderator")) for one in news]

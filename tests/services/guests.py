@@ -19,7 +19,7 @@ from wolfbus.errors import BusError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
 from wolfbus.messages.delivery import Delivery
-from wolfbus.messages.house import Archived, Goodbye, Join, Leave, Refused, RollCall, Welcome
+from wolfbus.messages.house import Archived, Dropped, Goodbye, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
 from wolfbus.view import SeatView
@@ -52,7 +52,7 @@ class Guest:
         self.name = name
         self.instance = f"{name}-{time.monotonic_ns()}"
         self.said: dict[str, Any] = {"version": "guest 1", "brain": "scripted", "in_house": True, **said}
-        self.inbox: queue.SimpleQueue[Welcome | Refused | RollCall | Goodbye] = queue.SimpleQueue()
+        self.inbox: queue.SimpleQueue[Welcome | Refused | RollCall | Dropped | Goodbye] = queue.SimpleQueue()
         self.games: list[str] = []
         self.asked = threading.Event()
         self.gate = gate

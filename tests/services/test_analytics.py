@@ -20,6 +20,7 @@ from wolfbus.bus.protocol import Bus
 from wolfbus.cli.proof import Criteria, open_source, prove
 from wolfbus.errors import StaleWriter
 from wolfbus.messages.codec import unpack
+from wolfbus.messages.house import Welcome
 from wolfbus.record.reader import read_record
 
 
@@ -301,10 +302,13 @@ def test_two_services_under_two_names_both_keep_everything(
 def test_a_moderator_that_is_new_hears_again_what_is_archived(
     redis_url: str, bus: Bus, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
 ) -> None:
-    with Service(redis_url, tmp_path, look_s=0.2) as service:
+    joined = Heard(bus, streams.outbox(HOUSE, "analytics"))
+    with Service(redis_url, tmp_path) as service:
+        instance = str(unpack(joined.next().body)["instance"])
+        joined.close()
         house.play(records[0])
         first = told.next()
-        bus.claim(HOUSE, "a second moderator")
+        house.tell_mailbox("analytics", Welcome(house=HOUSE, agent="analytics", instance=instance, again_s=5.0))
         assert told.next() == first
         assert service.stop() == 0
 

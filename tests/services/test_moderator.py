@@ -7,12 +7,13 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from moderator.reception import Reception
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, archive, guests, until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Entry
@@ -20,13 +21,15 @@ from wolfbus.cli.house import House
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
-from wolfbus.messages.house import GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Refused, Welcome
+from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Refused, Welcome
 from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
+from wolfbus.tickets.holders import services
 
 pytestmark = pytest.mark.timeout(30)
 
 FIVE = ("ada", "bruno", "chloe", "dario", "esther")
+SEEDS = tuple(game_seed("7", number) for number in (1, 2, 3))
 
 
 @pytest.fixture
@@ -51,11 +54,13 @@ def news(bus: Bus) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def digests() -> list[str]:
-    """Digests of the games that a session of seed 7 has, as `wolfbus play` finds them."""
+    """Digests of the one game that a session of seed 7 has, and then of its first three where it has several, as
+    `wolfbus play` finds them.
+    """
     found: list[str] = []
     with House("memory://") as house:
-        for number in (1, 2, 3):
-            game = house.open(SMALL, game_seed("7", number), ["scripted"] * 5)
+        for seed in ("7", *SEEDS):
+            game = house.open(SMALL, seed, ["scripted"] * 5)
             assert game.finished.wait(10)
             assert game.over is not None
             found.append(game.over.digest)
@@ -75,7 +80,8 @@ def test_agents_that_join_get_seats_and_play_every_game_of_the_session(
             assert isinstance(agent.hear(Welcome), Welcome)
             assert agent.hear(Goodbye).reason == "all games are over"
     # the same games as in one process, whoever sat where
-    assert [result.digest for result in results] == digests
+    assert [result.digest for result in results] == digests[1:]
+    assert tuple(result.seed for result in results) == SEEDS
     assert [result.number for result in results] == [1, 2, 3]
     assert all(agent.games == [result.game for result in results] for agent in agents)
     opened, *games, end = news(bus)
@@ -189,11 +195,11 @@ def test_a_short_seed_is_no_secret_from_agents_of_others(redis_url: str, caplog:
 def test_a_restarted_moderator_goes_on_with_the_session(redis_url: str, bus: Bus, digests: list[str]) -> None:
     with guests(redis_url, *FIVE) as agents:
         with moderating(redis_url, games=3, seed="7", pause_s=60) as first:
-            assert first.result().digest == digests[0]
+            assert first.result().digest == digests[1]
             assert first.stop() == 0
         assert bus.owner(HOUSE).left_s == 0
         with moderating(redis_url, games=3, seed="7") as second:
-            assert [second.result().digest for _ in range(2)] == digests[1:]
+            assert [second.result().digest for _ in range(2)] == digests[2:]
             assert second.code() == 0
         assert len(agents[0].games) == 3
     found = news(bus)
@@ -250,8 +256,87 @@ def test_a_game_whose_record_is_gone_has_failed(redis_url: str, redis_server: Re
         gate.set()
         failed = service.result()
         assert "cannot be taken up from its record" in str(failed.error)
+        for agent in agents:
+            assert agent.hear(Dropped) == Dropped(game=failed.game, reason="the game could not go on")
         assert service.code() == 1
     assert news(bus)[-1].failed == 1
+
+
+def test_an_agent_that_comes_back_as_another_brain_is_asked_nothing_in_a_game_begun(
+    redis_url: str, digests: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = threading.Event()
+    with guests(redis_url, *FIVE[1:], gate=gate) as others, moderating(redis_url, seed="7") as service:
+        with guests(redis_url, "ada", gate=gate) as (ada,):
+            until(lambda: ada.games and any(other.asked.is_set() for other in others))
+            gate.set()
+        for other in ({"brain": "another"}, {"declines": ("bid",)}, {"in_house": False}):
+            with guests(redis_url, "ada", **other) as (stranger,):
+                stranger.hear(Welcome)
+                stranger.join(instance="and again")
+                stranger.hear(Welcome)
+                assert stranger.games == []
+        assert service.results.empty()
+        with guests(redis_url, "ada") as (ada,):
+            result = service.result()
+            assert service.code() == 0
+        assert ada.games == [result.game]
+    assert result.digest == digests[0]
+    found = [message for message in caplog.messages if "stay silent" in message]
+    assert len(found) == 1
+    assert "is played by scripted (in house), but ada comes as another (in house)" in found[0]
+
+
+# -- breaking down
+
+
+def break_down(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = lambda: None) -> None:
+    """Have the moderator find an error of its own at its next look around."""
+
+    def fails(*_: object) -> None:
+        before()
+        raise ZeroDivisionError("Ada is the Werewolf")
+
+    monkeypatch.setattr(Reception, "urge", fails)
+
+
+def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(
+    redis_url: str, bus: Bus, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = threading.Event()
+    with guests(redis_url, *FIVE, gate=gate) as agents, moderating(redis_url, games=2) as service:
+        until(lambda: any(agent.asked.is_set() for agent in agents))
+        game = next(agent.games[0] for agent in agents if agent.games)
+        break_down(monkeypatch)
+        assert service.code() == 1
+        gate.set()
+        for agent in agents:
+            assert agent.hear(Dropped) == Dropped(game=game, reason="the game was broken off and will not go on")
+            assert agent.hear(Goodbye).reason == "the moderator failed by an error of its own"
+    *_, closed, end = news(bus)
+    assert (closed.game, closed.outcome) == (game, "stopped")
+    assert (end.type, end.games, end.failed) == ("house_closed", 1, 1)
+    assert bus.owner(HOUSE).left_s == 0
+    # what went wrong is for the operator alone
+    assert "Ada is the Werewolf" in caplog.text
+    assert all(b"Ada is" not in entry.body for entry in bus.entries(streams.games(HOUSE)))
+
+
+def test_a_moderator_that_breaks_down_leaves_a_house_alone_that_is_anothers(
+    redis_url: str, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken() -> None:
+        bus.release(HOUSE, bus.owner(HOUSE).epoch)
+        bus.claim(HOUSE, "another", 60.0)
+
+    with moderating(redis_url) as service:
+        until(lambda: service.health.state == "waiting for agents")
+        break_down(monkeypatch, taken)
+        with pytest.raises(ZeroDivisionError):
+            service.code()
+        service.error = None
+    assert [one.type for one in news(bus)] == ["house_opened"]
+    assert bus.owner(HOUSE).holder == "another"
 
 
 def test_a_bus_that_lost_its_data_is_the_end(
@@ -354,6 +439,37 @@ def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(
     assert "knocked under the name of another" in caplog.text
     # the house is closed: nobody's ticket is good any more
     assert redis_server.command("SCARD", streams.tickets(HOUSE)) == b":0\r\n"
+
+
+def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(
+    redis_url: str, redis_server: RedisServer, bus: Bus
+) -> None:
+    kinds = {**dict.fromkeys(FIVE, "agent"), "bruno": "player", "eve": "agent", "keeper": "analytics"}
+    redis_server.command("HSET", services(HOUSE), *(word for pair in kinds.items() for word in pair))
+    redis_server.command("SADD", streams.tickets(HOUSE), *kinds)
+    with contextlib.ExitStack() as around:
+        eve = Guest(redis_url, "eve", service="analytics", seats=0, knock=False)
+        keeper = Guest(redis_url, "keeper", service="analytics", seats=0, knock=False)
+        for guest in (eve, keeper):
+            around.callback(guest.close)
+        around.enter_context(guests(redis_url, *FIVE, knock=False))
+        service = around.enter_context(moderating(redis_url, tickets=True, archive=True))
+        assert "the ticket of eve is for an agent" in eve.hear(Refused).reason
+        game = service.result().game
+        closed = next(one for one in news(bus) if isinstance(one, GameClosed))
+        until(lambda: service.health.state == "closing")
+        archive(eve, closed)
+        # the moderator has heard it when it has heard what stands behind it; as an agent eve may come
+        for instance in ("again", "and again"):
+            eve.join(service="player", instance=instance)
+            eve.hear(Welcome)
+            archive(eve, closed)
+        assert bus.head(HOUSE, game) == closed.hash
+        (first, *_) = bus.entries(streams.record(HOUSE, game))
+        archive(keeper, closed)
+        assert service.code() == 0
+    seats = unpack(first.body)["seats"]
+    assert {seat["agent"] for seat in seats if seat.get("in_house")} == {"bruno"}
 
 
 def test_a_stranger_who_fills_the_door_with_nonsense_stops_nothing(redis_url: str, bus: Bus) -> None:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from moderator.complaints import Complaints
 from moderator.housekeeping import Cap, Chores, Count, Trim, tidy_house, tidy_mailbox
+from moderator.reception import Reception
 from moderator.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
-from moderator.seating import Offer, reserved, seat_agents
+from moderator.seating import Offer, Taker, reserved, seat_agents
 from moderator.session import Seeds, Session
+from moderator.settings import GameResult
 from moderator.waiting import Patience, cover, waiting_line
 from wolfbus.bus import streams
+from wolfbus.bus.memory import MemoryBus
 from wolfbus.bus.protocol import Entry
+from wolfbus.cli.options import load_config
 from wolfbus.draws import game_seed
+from wolfbus.errors import ConfigError
 from wolfbus.messages.base import Part
-from wolfbus.messages.codec import encode
+from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, Join
 
 
@@ -96,9 +105,9 @@ def test_an_agent_is_away_after_three_heartbeats_without_a_word_and_back_with_th
 
 
 def test_an_agent_whose_ticket_was_taken_back_is_not_seated() -> None:
-    roster = Roster(8, 5.0, tickets={"ada"})
+    roster = Roster(8, 5.0, tickets={"ada": "agent"})
     roster.note(join("ada"), 100.0)
-    roster.tickets = set()
+    roster.tickets = {}
     assert roster.offers(100.0) == {}
 
 
@@ -140,14 +149,41 @@ def test_an_agent_that_does_not_read_gets_no_new_games_until_it_has() -> None:
     [
         ("bruno", join("ada"), "this is the stream of bruno; ada cannot join on it"),
         ("eve", join("eve"), "open to holders of a ticket only"),
-        ("ada", join("ada", "2", service="analytics"), "ada is known here as a player service"),
+        ("own", join("own", "2", service="analytics"), "own is known here as a player service"),
         ("bruno", join("bruno", places=(9, 12)), "it asks for seat 9 and 12, but games here have 8 seats"),
     ],
 )
 def test_who_is_not_let_in_is_told_why(agent: str, said: Join, reason: str) -> None:
-    roster = Roster(8, 5.0, tickets={"ada", "bruno"})
-    roster.note(join("ada"), 100.0)
+    roster = Roster(8, 5.0, tickets={"ada": "agent", "bruno": "agent"} if agent != "own" else None)
+    roster.note(join("own" if agent == "own" else "ada"), 100.0)
     assert reason in (roster.refusal(agent, said, 101.0) or "")
+
+
+def test_what_somebody_is_follows_from_the_ticket_and_not_from_what_it_says() -> None:
+    roster = Roster(8, 5.0, tickets={"ada": "agent", "own": "player", "keeper": "analytics"})
+    for name in ("ada", "own"):
+        assert roster.refusal(name, join(name), 100.0) is None
+        assert roster.refusal(name, join(name, service="analytics"), 100.0) == (
+            f"the ticket of {name} is for an agent; it cannot join as an analytics service"
+        )
+        roster.note(join(name, in_house=True), 100.0)
+    assert roster.refusal("keeper", join("keeper", service="analytics"), 100.0) is None
+    assert "plays no seats" in (roster.refusal("keeper", join("keeper"), 100.0) or "")
+    assert (roster.taker("ada").in_house, roster.taker("own").in_house) == (False, True)
+    # a ticket that is for something else now counts at once
+    roster.note(join("keeper", service="analytics"), 100.0)
+    roster.tickets = {"ada": "analytics", "keeper": "agent"}
+    assert roster.present(100.0, "player") == roster.present(100.0, "analytics") == ()
+    # without tickets there is only everybody's word
+    roster.tickets = None
+    assert roster.taker("ada").in_house
+
+
+def test_who_says_otherwise_than_before_who_answers_counts_as_new() -> None:
+    roster = Roster(8, 5.0)
+    roster.note(join("ada"), 100.0)
+    assert roster.note(join("ada", seats=3), 101.0) == "again"
+    assert roster.note(join("ada", brain="another"), 102.0) == "new"
 
 
 def test_a_full_house_takes_nobody_until_somebody_is_away() -> None:
@@ -190,12 +226,99 @@ def test_a_session_is_what_its_stream_says() -> None:
     assert session.news == 4
 
 
-def test_game_one_has_the_sessions_seed_and_without_one_every_game_has_a_fresh_one() -> None:
+def test_a_lone_game_has_the_sessions_seed_and_of_several_each_has_one_drawn_from_it_or_a_fresh_one() -> None:
+    assert Seeds("7", alone=True).of(1) == "7"
     seeds = Seeds("7")
-    assert (seeds.of(1), seeds.of(3)) == ("7", game_seed("7", 3))
+    assert (seeds.of(1), seeds.of(3)) == (game_seed("7", 1), game_seed("7", 3))
     assert seeds.short
     assert not Seeds("0123456789abcdef").short
     assert len({Seeds().of(1), Seeds().of(1), Seeds().of(2)}) == 3
+
+
+@pytest.mark.parametrize(("seed", "shown"), [("7", ", seed 7,"), ("ab" * 16, ", seed abab"), ("x" * 33, " s, digest")])
+def test_a_result_tells_the_games_own_seed_in_words_if_it_is_short_and_always_as_json(seed: str, shown: str) -> None:
+    result = GameResult("s-1-2", 2, "villagers", 3, "ab" * 32, 1.5, seed)
+    assert shown in result.line()
+    assert result.as_json()["seed"] == seed
+
+
+# -- what agents do wrong
+
+
+def test_a_flood_of_nonsense_from_one_agent_is_one_line_a_minute_with_a_count(caplog: pytest.LogCaptureFixture) -> None:
+    complaints = Complaints()
+    for number in range(50):
+        complaints.make("mallory", f"nonsense {number}", 100.0 + number)
+    complaints.make("eve", "nonsense of eve", 120.0)
+    assert caplog.messages == ["nonsense 0", "nonsense of eve"]
+    complaints.sum_up(159.0)
+    assert len(caplog.messages) == 2
+    complaints.sum_up(160.0)
+    complaints.make("mallory", "nonsense 50", 170.0)
+    complaints.make("mallory", "nonsense 51", 221.0)
+    assert caplog.messages[2:] == [
+        "mallory: 49 more messages were not taken",
+        "nonsense 51 (and 1 more not taken since the last such line)",
+    ]
+    for number in range(3000):
+        complaints.make(f"name-{number}", "nonsense", 222.0)
+    assert len(complaints._said) == 2000
+
+
+def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[str] = []
+    mail = Mail(told)
+    door = Reception("main", MemoryBus(), mail, Roster(8, 5.0), 5.0, lambda *_: None, lambda *_: None)
+    big = pack({**plain(join("ada")), "brain": "b" * 70_000})
+    door.knock(Entry(big, "join", "ada"))
+    assert told == []
+    door.knock(Entry(encode(join("ada")), "join", "ada"))
+    for number in (1, 2, 3):
+        door.hear("ada", Entry(big, "join", "ada", id=f"1-{number}"))
+    assert told == ["listen ada"]
+    assert caplog.messages == [f"a message of ada has {len(big)} bytes; at most 64000 are read"]
+    # it is dealt with all the same, and what comes behind it is heard
+    assert door.heard == {"ada": "1-3"}
+    door.hear("ada", Entry(encode(join("ada")), "join", "ada", id="1-4"))
+    assert told == ["listen ada", "tell ada welcome", "joined ada"]
+
+
+class Mail:
+    """Writes down what the door does."""
+
+    def __init__(self, told: list[str]) -> None:
+        self._told = told
+
+    def listen(self, agent: str, after: str | None = None) -> None:
+        self._told.append(f"listen {agent}")
+
+    def ignore(self, agent: str) -> None:
+        self._told.append(f"ignore {agent}")
+
+    def joined(self, agent: str, offered: Taker | None = None) -> None:
+        self._told.append(f"joined {agent}")
+
+    def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
+        self._told.extend(f"tell {agent} {getattr(message, 'type', '')}" for agent, message in posts)
+
+
+@pytest.mark.parametrize("said", [{"declines": ("bid",) * 12}, {"places": (1,) * 17}])
+def test_a_join_lists_no_more_than_there_can_be(said: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="too_long"):
+        join("ada", **said)
+
+
+# -- the rules
+
+
+def test_a_config_file_may_hold_a_table_of_agents_and_nothing_that_nobody_knows(tmp_path: Path) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text('max_rounds = 2\n[agents]\nada = "anything"\n[agents.bruno]\nplaces = [1]\n', "utf-8")
+    assert load_config(file).config.max_rounds == 2
+    for unknown in ("agents = 3\n", "[agent]\n", "[anything]\n"):
+        file.write_text(unknown, "utf-8")
+        with pytest.raises(ConfigError, match=str(file)):
+            load_config(file)
 
 
 # -- housekeeping

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 @click.option("--forever", is_flag=True, help="Play game after game until the service is stopped.")
 @click.option(
     "--seed",
-    help="Seed of the session; game 1 is that of `wolfbus play --seed`. Every game has a fresh one unless given.",
+    help="Seed of the session, from which every game's is drawn; a single game has it itself, like that of "
+    "`wolfbus play --seed`. Without it every game has a fresh one.",
 )
 @click.option(
     "--config",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from players.llm.settings import Model
 
 
-_TABLES: Final = ("players", "models", "endpoints")
+_TABLES: Final = ("players", "models", "endpoints", "agents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ def load_config(path: Path | None) -> Loaded:
 
     The file holds the fields of `GameConfig` at its top level, a ``[deadlines]`` table, ``players``: one spec such as
     ``"scripted*6,random*2"``, a list of one brain per seat, or a table of seat name to brain (then ``names`` must be
-    given; ``default`` is for the rest), and ``[models.*]`` and ``[endpoints.*]`` tables.
+    given; ``default`` is for the rest), and ``[models.*]`` and ``[endpoints.*]`` tables. An ``[agents]``
+    table is left alone.
 
     Raises:
         ConfigError: one line that names the file, the field and the reason.
@@ -52,6 +53,8 @@ def load_config(path: Path | None) -> Loaded:
         raise ConfigError(f"{path}: {reason}") from None
     table = read_toml(text, str(path))
     players = table.pop("players", None)
+    if isinstance(table.get("agents"), dict):
+        del table["agents"]
     tables: dict[str, Any] = {name: table.pop(name) for name in ("models", "endpoints") if name in table}
     models: Mapping[str, Model] = {}
     if tables:

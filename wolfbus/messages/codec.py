@@ -1,9 +1,14 @@
-"""Bytes on the wire: msgpack, decoded strictly into one tagged union, with the version checked first."""
+"""Bytes on the wire: msgpack, decoded into one tagged union, with the version checked first.
+
+The moderator reads strictly: a member that it does not know is misspelt more often than new. Agents read their mailbox
+leniently: what is added to it within a version of the protocol must not break those that were written before.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 import msgpack
 from pydantic import TypeAdapter, ValidationError
@@ -18,6 +23,11 @@ from wolfbus.messages.replies import AnyReply
 
 M = TypeVar("M")
 
+Mail: TypeAlias = Delivery | ToAgent
+"""What may stand in an agent's mailbox."""
+
+logger = logging.getLogger(__name__)
+
 EVENTS: Final[TypeAdapter[AnyEvent]] = TypeAdapter(AnyEvent)
 REPLIES: Final[TypeAdapter[AnyReply]] = TypeAdapter(AnyReply)
 DELIVERIES: Final[TypeAdapter[Delivery]] = TypeAdapter(Delivery)
@@ -27,6 +37,11 @@ CALLED: Final[TypeAdapter[Called]] = TypeAdapter(Called)
 FROM_AGENT: Final[TypeAdapter[FromAgent]] = TypeAdapter(FromAgent)
 TO_AGENT: Final[TypeAdapter[ToAgent]] = TypeAdapter(ToAgent)
 HOUSE_NEWS: Final[TypeAdapter[News]] = TypeAdapter(News)
+
+_MAIL: Final[dict[str, TypeAdapter[Any]]] = {
+    **dict.fromkeys(get_args(Delivery.model_fields["type"].annotation), DELIVERIES),
+    **{model.model_fields["type"].default: TO_AGENT for model in get_args(get_args(ToAgent)[0])},
+}
 
 _local = threading.local()
 
@@ -78,14 +93,21 @@ def check_version(value: dict[str, Any]) -> None:
         raise VersionError(f"{stated} is not spoken here; this build speaks {PROTOCOL}")
 
 
-def validate(adapter: TypeAdapter[M], value: dict[str, Any]) -> M:
+def validate(adapter: TypeAdapter[M], value: dict[str, Any], *, lenient: bool = False) -> M:
     """Return `value` as the adapter's type.
+
+    Args:
+        adapter: the type.
+        value: plain values.
+        lenient: pass over members that nobody knows here, at any depth, instead of refusing them.
 
     Raises:
         MessageError: one line naming the first field at fault.
     """
+    extra: Literal["ignore"] | None = "ignore" if lenient else None
     try:
-        return adapter.validator.validate_python(value)  # type: ignore[no-any-return] # the adapter's own type
+        # what comes back is of the adapter's own type
+        return adapter.validator.validate_python(value, extra=extra)  # type: ignore[no-any-return]
     except ValidationError as error:
         raise MessageError(first_fault(error)) from None
 
@@ -99,9 +121,30 @@ def first_fault(error: ValidationError) -> str:
     return fault[:300] if fault.isprintable() else repr(fault[:300])[1:-1]
 
 
+def decode_mail(body: bytes) -> Mail | None:
+    """Return the message of an agent's mailbox that `body` holds; None, with a debug line, for a type unknown here.
+
+    Members that are unknown here are passed over.
+
+    Raises:
+        MessageError: it cannot be read.
+        VersionError: it is of another protocol version.
+    """
+    value = unpack(body)
+    sort = value.get("type")
+    adapter = _MAIL.get(sort) if isinstance(sort, str) else None
+    if adapter is None:
+        logger.debug("a message of type %.80r is not known here, and passed over", sort)
+        return None
+    mail: Mail = validate(adapter, value, lenient=True)
+    return mail
+
+
 def decode_delivery(body: bytes) -> Delivery:
-    """Return the delivery that `body` holds; raises MessageError or VersionError."""
-    return validate(DELIVERIES, unpack(body))
+    """Return the delivery that `body` holds, read as leniently as `decode_mail` does; raises MessageError or
+    VersionError.
+    """
+    return validate(DELIVERIES, unpack(body), lenient=True)
 
 
 def decode_news(body: bytes) -> TableNews:

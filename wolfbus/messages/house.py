@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field
 
 from wolfbus.messages.base import ID_PATTERN, GameId, Part, Version, Whole
-from wolfbus.vocabulary import Kind
+from wolfbus.vocabulary import KINDS, Kind
 
 AgentName: TypeAlias = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
 """An agent's name, unique in its house; it stands in stream names: letters, digits, dot, dash and underscore."""
@@ -43,13 +43,13 @@ class Join(Part):
     """What it does: plays seats, or keeps records."""
     seats: Annotated[int, Field(ge=0, le=SEATS_AT_MOST)] = 1
     """How many seats it can play at a time, over all games; 0 for none now: games begun are played to their end."""
-    places: tuple[Annotated[int, Field(ge=1, le=16)], ...] = ()
+    places: Annotated[tuple[Annotated[int, Field(ge=1, le=16)], ...], Field(max_length=16)] = ()
     """Seats it asks for, counted from 1 in seating order; it is then seated in no others. Empty: any."""
     brain: OneLine
     """What answers, such as ``scripted`` or ``llm:MODEL``; it stands in the record and is part of the digest."""
     in_house: bool = False
     """Whether the moderator's own operator runs it: its brain then gets a seed of its own."""
-    declines: tuple[Kind, ...] = ()
+    declines: Annotated[tuple[Kind, ...], Field(max_length=len(KINDS))] = ()
     """Kinds of request it does not answer; they are never put to it."""
     seen: str | None = None
     """Id of the last message of its mailbox that it has dealt with; what is older may be dropped."""
@@ -131,6 +131,20 @@ class Goodbye(Part):
     """Why, in one line."""
 
 
+class Dropped(Part):
+    """A game was broken off or could not go on: nothing more will be asked in it, and it has no end. Its seats may be
+    forgotten. Goes to every agent that has seats in it.
+    """
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["dropped"] = "dropped"
+    game: GameId
+    """The game's id."""
+    reason: OneLine
+    """Why, in one line; it tells nothing of the game."""
+
+
 class HouseOpened(Part):
     """A session of games begins; what stood before it on the stream belongs to earlier ones."""
 
@@ -192,7 +206,7 @@ class HouseClosed(Part):
 FromAgent: TypeAlias = Annotated[Join | Leave | Archived, Field(discriminator="type")]
 """What agents and analytics tell the moderator, beside replies and reports."""
 
-ToAgent: TypeAlias = Annotated[Welcome | Refused | RollCall | Goodbye, Field(discriminator="type")]
+ToAgent: TypeAlias = Annotated[Welcome | Refused | RollCall | Dropped | Goodbye, Field(discriminator="type")]
 """What the moderator tells agents, beside deliveries."""
 
 News: TypeAlias = Annotated[HouseOpened | GameOpened | GameClosed | HouseClosed, Field(discriminator="type")]
