@@ -138,7 +138,7 @@ def test_what_is_to_follow_does_so_and_changes_no_exit_code() -> None:
 def test_redis_stops_when_the_last_one_is_out_and_not_before() -> None:
     with RedisServer() as redis, contextlib.ExitStack() as around:
         somebody = around.enter_context(socket.create_connection(("127.0.0.1", redis.port)))
-        words = ["bash", ROOT / "docker" / "last-out", "127.0.0.1", str(redis.port)]
+        words = ["bash", str(ROOT / "docker" / "last-out"), "127.0.0.1", str(redis.port)]
         leaving = around.enter_context(subprocess.Popen(words))
         asked = 0
         while f"cmdstat_info:calls={asked}," in redis.command("INFO", "commandstats").decode() or not asked:

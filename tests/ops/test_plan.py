@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import queue
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from wolfbus.bus import open_bus
+from wolfbus.bus.protocol import Entry
 from wolfbus.cli.up import seats_of, up
 from wolfbus.errors import BusError, ConfigError
+from wolfbus.redis_server import redis_installed
+from wolfbus.service.stop import Stopping
+from wolfbus.up.child import Child, Said
 from wolfbus.up.plan import Plan
 from wolfbus.up.private_redis import PrivateRedis
 from wolfbus.up.speaker import Speaker
 
-PLAN = Plan("redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="7", games=3)
+PLAN = Plan("redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="s33d", games=3)
 
 
 def test_each_seat_is_an_agent_of_its_own_and_an_open_one_is_nobody() -> None:
@@ -24,13 +31,15 @@ def test_each_seat_is_an_agent_of_its_own_and_an_open_one_is_nobody() -> None:
     second = programs["player-2"].command[2:]
     assert "--brain=llm:x@http://h" in second
     assert second[second.index("--place") + 1] == "2"
-    assert {"--archive", "--seed", "--games"} <= set(programs["moderator"].command)
+    assert {"--archive", "--games"} <= set(programs["moderator"].command)
 
 
-def test_a_password_stands_in_no_command_line_and_in_no_invitation() -> None:
+def test_password_and_seed_stand_in_no_command_line_and_in_no_invitation() -> None:
     for program in PLAN.programs():
-        assert "secret" not in " ".join(program.command)
+        assert not {"secret", "s33d"} & set(re.findall(r"\w+", " ".join(program.command)))
         assert program.environment["WOLFBUS_BUS"] == "redis://u:secret@h:1"
+    seeds = {program.name for program in PLAN.programs() if "s33d" in program.environment.values()}
+    assert seeds == {"moderator"}
     assert PLAN.invitation("redis://h:1")[1].startswith("  wolfbus join --bus redis://h:1 --house up-1 --place 3 -- ")
 
 
@@ -64,6 +73,29 @@ def test_without_a_redis_server_one_line_says_what_to_install(monkeypatch: pytes
     monkeypatch.setattr(shutil, "which", lambda _name: None)
     with pytest.raises(BusError, match=r"apt install redis-server.* --redis redis://HOST:PORT"):
         PrivateRedis()
+
+
+@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+def test_the_redis_of_a_run_is_to_be_reached_by_this_user_alone_and_survives_a_kill() -> None:
+    said: Said = queue.SimpleQueue()
+    with Stopping() as stopping, PrivateRedis() as redis:
+        child = Child(redis.program, said)
+        try:
+            child.start()
+            redis.wait(stopping)
+            bus = open_bus(redis.url)
+            bus.append("news", [Entry(b"", "join", "ann", id="1-1")])
+            child.kill()
+            child.start()
+            assert bus.last_id("news") == "1-1"
+            bus.close()
+            socket = Path(redis.url.removeprefix("unix://"))
+            assert socket.parent.stat().st_mode & 0o077 == 0
+            words = redis.program.command
+            assert words[words.index("--port") + 1] == "0"
+        finally:
+            child.kill()
+    assert not socket.parent.exists()
 
 
 def test_lines_are_told_apart_by_name_and_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -167,18 +167,18 @@ def _try_member(
     """Try an agent that joins over Redis."""
     from moderator.trial import Trial
     from wolfbus.bus import open_bus
-    from wolfbus.testing.redis_server import RedisServer
+    from wolfbus.redis_server import LocalRedis
 
     if url.startswith("memory:"):
         raise ConfigError("--bus memory:// lives in one process: no other can join there; use a Redis, or auto")
     with contextlib.ExitStack() as ending:
         if url == PRIVATE:
-            url = ending.enter_context(RedisServer()).url
+            url = ending.enter_context(LocalRedis()).url
         if not command:
             click.echo(f"waiting {terms.join_s:g} s for an agent to join house {house} on {_place(url)}", err=True)
         bus = open_bus(url)
         ending.callback(bus.close)
-        process = ending.enter_context(_started(command, url, house)) if command else None
+        process = ending.enter_context(_started(command, url, house, name)) if command else None
 
         def gone() -> str | None:
             code = None if process is None else process.poll()
@@ -202,13 +202,15 @@ def _silenced(*names: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _started(command: Sequence[str], url: str, house: str) -> Iterator[subprocess.Popen[bytes]]:
+def _started(command: Sequence[str], url: str, house: str, name: str | None) -> Iterator[subprocess.Popen[bytes]]:
     """Run an agent's process; it has a while to leave by itself, then it is ended."""
     words = [word.replace("{bus}", url).replace("{house}", house) for word in command]
     program = shutil.which(words[0])
     if program is None:
         raise ConfigError(f"there is no program {words[0]!r:.80}")
     environment = {**os.environ, "WOLFBUS_BUS": url, "WOLFBUS_HOUSE": house}
+    if name is not None:
+        environment["WOLFBUS_NAME"] = name
     process = subprocess.Popen([program, *words[1:]], stdin=subprocess.DEVNULL, env=environment)  # noqa: S603 - asked for
     try:
         yield process

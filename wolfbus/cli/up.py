@@ -38,10 +38,14 @@ if TYPE_CHECKING:
     metavar="auto|URL",
     default="auto",
     show_default=True,
-    help="auto: a Redis of our own for this run (redis-server must be installed).",
+    help="auto: a Redis of our own for this run, on a Unix socket that only you can reach (redis-server must be "
+    "installed).",
 )
 @click.option("--house", help="Name of the house on the bus; a fresh one unless given.")
-@click.option("--seed", help="Seed of the session; game 1 is that of `wolfbus play --seed`. Fresh unless given.")
+@click.option(
+    "--seed",
+    help="Seed of the session; a single game has it itself, of several each has one drawn from it. Fresh unless given.",
+)
 @click.option("--games", type=click.IntRange(1), default=1, show_default=True, help="Games to play.")
 @click.option("--at-once", type=click.IntRange(1), default=1, show_default=True, help="Games under way at a time.")
 @click.option(
@@ -79,7 +83,7 @@ def up(
 
     What dies is started again, up to five times, and play goes on from the record. Ctrl-C or SIGTERM stops everything.
     On Linux nothing is left even if this process is killed with -9; elsewhere the others then play on to the end of the
-    session.
+    session. Budgets and cassettes belong to `wolfbus player`: each of its processes has its own.
     """
     from wolfbus.up.plan import Plan
     from wolfbus.up.speaker import Speaker

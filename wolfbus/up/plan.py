@@ -47,8 +47,7 @@ class Plan:
         """Return the processes: a moderator, an agent for every seat that is not open, and analytics."""
         shared = ["--house", self.house, "--log", self.log]
         config = [] if self.config is None else ["--config", str(self.config)]
-        seed = [] if self.seed is None else ["--seed", self.seed]
-        moderator = [*config, *seed, "--games", str(self.games), "--at-once", str(self.at_once), "--archive"]
+        moderator = [*config, "--games", str(self.games), "--at-once", str(self.at_once), "--archive"]
         seats = ["--seats", str(self.at_once), *config]
         return [
             self._program(MODERATOR, "moderator", *shared, *moderator),
@@ -63,8 +62,10 @@ class Plan:
 
     def _program(self, name: str, *words: str) -> Program:
         leads = name in {MODERATOR, ANALYTICS}
-        # The address may hold a password, which other users of this machine would see in a command line.
+        # The address may hold a password, and the seed tells all roles: others on this machine see command lines.
         environment = {"WOLFBUS_BUS": self.url, f"WOLFBUS_{words[0].upper()}_BUS": self.url}
+        if name == MODERATOR and self.seed is not None:
+            environment["WOLFBUS_MODERATOR_SEED"] = self.seed
         named = words if leads else (*words, "--name", name)
         return Program(name, (sys.executable, "-m", "wolfbus", *named), environment, leads=leads, muted=leads)
 
