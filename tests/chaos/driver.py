@@ -82,6 +82,7 @@ class Chaos:
         self.breaks = breaks
         self.broken: Counter[str] = Counter()
         self._random = random.Random(seed)
+        self._marked: Path | None = None
         self.server = RedisServer(persist=True)
         self.server.start()
         self.proxy = Proxy(self.server.port)
@@ -115,6 +116,7 @@ class Chaos:
                 after = news[-1].id
             for _ in news:
                 seen += 1
+                self._forget()
                 if seen % spacing == 0 and sum(self.broken.values()) < self.breaks:
                     self._break_something()
         for child in self.children.values():
@@ -140,6 +142,7 @@ class Chaos:
             "bruno": self._kill_and_start("bruno"),
             "analytics": self._kill_and_start("analytics"),
             "redis": self.server.restart,
+            "memory of redis": self._mark,
             "connections": self.proxy.cut,
             "replies": lambda: self.proxy.lose_replies(3, passing=self._random.randrange(20)),
             "delay": lambda: self.proxy.delay(self._random.choice((0.0, 0.002, 0.005))),
@@ -149,6 +152,15 @@ class Chaos:
         name = self._random.choice(sorted(name for name in deeds if self.broken[name] == fewest))
         self.broken[name] += 1
         deeds[name]()
+
+    def _mark(self) -> None:
+        self._marked = self.server.mark()
+
+    def _forget(self) -> None:
+        """Have Redis come back as it was a moment ago."""
+        marked, self._marked = self._marked, None
+        if marked is not None:
+            self.server.forget_since(marked)
 
     def _kill_and_start(self, name: str) -> Callable[[], None]:
         def deed() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wolfbus.record.folder import prepare_folder
 from wolfbus.service.options import service_options
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @service_options
-@click.option("--name", default="analytics", show_default=True, help="Its name in the house.")
+@click.option("--name", envvar="WOLFBUS_NAME", default="analytics", show_default=True, help="Its name in the house.")
 @click.option(
     "--out",
     "folder",
@@ -48,6 +49,7 @@ def analytics(
             f"{name!r:.80}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
             param_hint="--name",
         )
+    prepare_folder(folder)
     configure_logs(log, service="analytics", house=house, agent=name)
 
     def tell(results: Results) -> None:

@@ -134,7 +134,9 @@ def moderator(
     configure_logs(log, service="moderator", house=house)
 
     def tell(result: GameResult) -> None:
-        click.echo(json.dumps(result.as_json(), allow_nan=False) if as_json else result.line())
+        # without --json the log says it
+        if as_json:
+            click.echo(json.dumps(result.as_json(), allow_nan=False))
 
     with Stopping() as stopping, Health(health) as told:
         return serve(settings, stopping, told, tell)

@@ -20,6 +20,7 @@ from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.options import load_config
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import counted
+from wolfbus.record.folder import prepare_folder
 from wolfbus.service.options import LOG_STYLES, check_house
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def up(
     """Play with every actor as a process of its own: a moderator, an agent for each seat, and analytics, on Redis.
 
     What dies is started again, up to five times, and play goes on from the record. Ctrl-C or SIGTERM stops everything.
-    On Linux nothing is left even if this process is killed with -9; elsewhere the others then play on to the end of the
+    On Linux no process is left even if this one is killed with -9; elsewhere the others then play on to the end of the
     session. Budgets and cassettes belong to `wolfbus player`: each of its processes has its own.
     """
     from wolfbus.up.plan import Plan
@@ -105,6 +106,7 @@ def up(
     if url.startswith("memory:"):
         raise click.BadParameter("processes meet on a Redis, not on memory://", param_hint="--redis")
     plan = Plan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
+    prepare_folder(plan.out)
     began = time.time()
     ended = _run(plan, Speaker(plain=log == "json", quiet=quiet))
     return _report(plan, ended, began, as_json=as_json)
