@@ -1,6 +1,5 @@
 // A wolfbus agent that joins a house over Redis, for node 20 with the packages `redis` and `@msgpack/msgpack` alone.
-// Start it with: node examples/bus_agent.js redis://127.0.0.1:6379 main my-agent 2
-// The arguments are the bus, the house, its name, and how many seats it takes. All else is in docs/protocol.md.
+// node examples/bus_agent.js redis://127.0.0.1:6379 main my-agent 2 (bus, house, name, seats); see docs/protocol.md
 "use strict";
 const { createClient, RESP_TYPES } = require("redis");
 const { decode, encode } = require("@msgpack/msgpack");
@@ -10,7 +9,6 @@ const writer = createClient({ url });
 const reader = writer.duplicate().withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }); // apart, for its reads block
 let [instance, incarnation, sent, seen, again] = ["", 0, 0, "0-0", 5000];
 let games = new Map(); // id -> { facts, seats: name -> { facts, seated }, answered: ids of requests }
-
 async function send(message, game = "") {
   const [id, body] = [`${incarnation}-${++sent}`, Buffer.from(encode({ v: 1, ...message }))];
   const entry = { type: message.type, from: agent, game, n: String(sent), body };
@@ -26,7 +24,6 @@ async function comeIn() {
   [games, instance] = [new Map(), `${process.pid}-${incarnation}-${sent}`]; // a new instance is caught up on all games
   await writer.xAdd(lobby, "*", await join()).catch(() => {}); // closed with tickets: then our name is known already
 }
-
 function doubt({ seated, facts }, said, name) { // from 0 to 1: how much like a Werewolf a player looks to this seat
   if (name === seated.seat || seated.partners?.includes(name)) return 0;
   const inspected = facts.find((fact) => fact.type === "inspection" && fact.target === name);
@@ -48,9 +45,9 @@ function answer(ask, seat, facts) {
   if (ask.kind === "vote") return { target: most(legal, suspicion), reason: "I trust that one least." };
   return { target: most(legal, ask.kind === "inspect" ? suspicion : (name) => -suspicion(name)) };
 }
-// true if all facts are there: repeats are passed over, and behind a gap only a catch_up helps
 const add = (to, news) => news.every(({ n, fact }) => n <= to.length || (n === to.length + 1 && to.push(fact)));
-async function hear({ game, facts = [], seats: parts = [] }) {
+async function hear({ type, game, facts = [], seats: parts = [] }) {
+  if (type === "catch_up") games.delete(game); // it is right where we have heard otherwise
   const table = games.get(game) ?? { facts: [], seats: new Map(), answered: new Set() };
   for (const { seat, facts: [{ fact } = {}] = [] } of parts)
     if (fact?.type === "seated" && !table.seats.has(seat)) table.seats.set(seat, { facts: [], seated: fact });
@@ -58,7 +55,7 @@ async function hear({ game, facts = [], seats: parts = [] }) {
   if (table.seats.size === 0) return; // we were never seated there, or that game is over
   games.set(game, table);
   const heard = ({ seat, facts: news = [] }) => add(table.seats.get(seat).facts, news);
-  if (!add(table.facts, facts) || !own.every(heard)) return comeIn();
+  if (!add(table.facts, facts) || !own.every(heard)) return comeIn(); // behind a gap only a catch_up helps
   for (const { seat, asks = [] } of own)
     for (const ask of asks.filter(({ id }) => !table.answered.has(id))) {
       const content = answer(ask, table.seats.get(seat), table.facts);
@@ -67,10 +64,11 @@ async function hear({ game, facts = [], seats: parts = [] }) {
     }
   if (facts.some(({ fact }) => fact.type === "ended")) games.delete(game);
 }
+const order = (id) => id.split("-").reduce((time, n) => (BigInt(time) << 64n) + BigInt(n));
 async function main() {
   for (const client of [reader, writer]) await client.on("error", () => {}).connect(); // it reconnects by itself
-  const last = (stream) => writer.xInfoStream(stream).then((info) => info["last-generated-id"], () => "0-0");
-  [incarnation, seen] = [Math.max(Date.now(), parseInt(await last(outbox)) + 1), await last(inbox)];
+  const last = (stream, none) => writer.xInfoStream(stream).then((info) => info["last-generated-id"], () => none);
+  [incarnation, seen] = [Math.max(Date.now(), parseInt(await last(outbox, "0")) + 1), await last(inbox, "0-0")];
   await comeIn();
   for (let due = Date.now() + again; ; ) {
     const found = await reader.xRead({ key: inbox, id: seen }, { BLOCK: Math.max(1, due - Date.now()), COUNT: 100 });
@@ -83,7 +81,9 @@ async function main() {
       if (said.v === 1 && ["delivery", "catch_up"].includes(said.type)) await hear(said);
       seen = id.toString();
     }
-    if (Date.now() >= due) await join().then(() => (due = Date.now() + again));
+    if (Date.now() < due) continue;
+    const end = await last(inbox, seen); // below what we have read if Redis has lost data
+    await (order(end) < order(seen) ? comeIn((seen = end)) : join()).then(() => (due = Date.now() + again));
   }
 }
 main().then(() => process.exit(0), (error) => (console.error(String(error)), process.exit(1)));

@@ -1,7 +1,6 @@
 """An agent of one's own on the bus, with the Python SDK: subclass `Agent`, implement what you want, serve it.
 
-Run it beside a moderator: python examples/bus_agent.py redis://127.0.0.1:6379 main 2
-(the bus, the house, and how many seats to take).
+Run it beside a moderator: python examples/bus_agent.py redis://127.0.0.1:6379 main 2 (bus, house, how many seats).
 """
 
 import sys
@@ -22,7 +21,8 @@ class Follower(Agent):
         return view.suspicion.of(view.me, name)
 
     def suspect(self, view, legal):
-        return max((name for name in legal if name not in (None, view.me)), key=lambda name: self.doubt(view, name))
+        names = [name for name in legal if name not in (None, view.me)]
+        return max(names, key=lambda name: self.doubt(view, name), default=None)
 
     def bid(self, _ask, view):
         return 7 if "Werewolf" in view.inspections.values() else 3
@@ -31,7 +31,7 @@ class Follower(Agent):
         suspect = self.suspect(view, view.others)
         if view.inspections.get(suspect) == "Werewolf":
             return f"I am the Seer, and {suspect} is a Werewolf."
-        return Reply(f"I do not trust {suspect}.", thought="Say no more than that.")
+        return Reply(f"I do not trust {suspect or 'the silence'}.", thought="Say no more than that.")
 
     def assess_own(self, _ask, view):
         lied = view.role == "Werewolf"
@@ -44,10 +44,10 @@ class Follower(Agent):
 
     async def vote(self, ask, view):  # a coroutine does as well: ask a model, a database, a colleague
         suspect = self.suspect(view, ask.legal)
-        return {"target": suspect, "reason": f"I trust {suspect} least."}
+        return {"target": suspect, "reason": f"I trust {suspect} least." if suspect else None}
 
     def kill(self, ask, view):
-        return min((name for name in ask.legal if name), key=lambda name: self.doubt(view, name))
+        return min(filter(None, ask.legal), key=lambda name: self.doubt(view, name), default=None)
 
     whisper = protect = kill
 
@@ -56,5 +56,5 @@ class Follower(Agent):
 
 
 if __name__ == "__main__":
-    url, house, seats = sys.argv[1:] + ["redis://127.0.0.1:6379", "main", "1"][len(sys.argv) - 1 :]
-    print(Follower.serve(url, house, seats=int(seats)))
+    url, house, seats = [*sys.argv[1:], None, None, None][:3]
+    print(Follower.serve(url, house, seats=int(seats or 1)))

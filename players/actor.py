@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 from players.brain import Brain, LaterBrain
 from wolfbus.actors import PooledActor, tell_if_alive
-from wolfbus.agent.answer import reply_to
-from wolfbus.agent.hearing import Again, Hearing, News, worth_answering
+from wolfbus.agent.hearing import Hearing, News, worth_answering
 from wolfbus.agent.pen import Pen as ReplyPen
 from wolfbus.agent.pen import Post
 from wolfbus.agent.requests import Requests
@@ -19,16 +18,20 @@ from wolfbus.errors import BusError, RulesError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText
 from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.delivery import Ask
-
-__all__ = ["Answered", "Desk", "Pen", "PlayerActor", "reply_to"]
+from wolfbus.messages.delivery import Ask, Seated
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A slow brain is through with its questions."""
+    """A slow brain is through with its questions.
+
+    Attributes:
+        hearing: what the seat knew then; another's brain may have been put aside since.
+    """
+
+    hearing: Hearing
 
 
 class Outgoing(Post, Protocol):
@@ -46,6 +49,10 @@ class Desk(Outgoing, Protocol):
         """Take note that facts of a game did not reach a seat."""
         ...
 
+    def another(self, seated: Seated, /) -> Brain | LaterBrain:
+        """Return a brain that knows nothing yet, for a seat whose game goes on from before what was told."""
+        ...
+
     def left(self) -> None:
         """Take note that a player is gone and has let go of all that it had."""
         ...
@@ -58,6 +65,9 @@ class PlayerActor(PooledActor):
     it does its work. Any other gets a thread of its own while it thinks, one question after the other, and this actor
     keeps the news back meanwhile: the view does not change under a thinking brain.
 
+    Where a `catch_up` tells another story than was told before, the bus has lost data: view and brain are put aside,
+    and new ones begin with it.
+
     Args:
         game: the game's id.
         seat: the seat's name.
@@ -67,39 +77,61 @@ class PlayerActor(PooledActor):
 
     def __init__(self, game: str, seat: str, brain: Brain | LaterBrain, desk: Desk) -> None:
         super().__init__()
-        self._brain = brain
-        self._later = brain if isinstance(brain, LaterBrain) else None
-        self._now = None if isinstance(brain, LaterBrain) else brain
-        self._quick = bool(getattr(brain, "quick", False))
         self._game = game
+        self._seat = seat
         self._desk = desk
-        self._hearing = Hearing(seat)
-        self._view = self._hearing.view
-        self._pen = Pen(game, seat, desk, self._hearing.requests)
-        self._thinking = False
         self._waiting: list[News] = []
+        self._begin(brain)
 
     def on_receive(self, message: Any) -> None:
         """Take in news and answer what is asked."""
         if isinstance(message, News):
+            if message.asked_at is not None:
+                self._catch_up(message)
             self._waiting.append(message)
-        elif isinstance(message, Answered):
+        elif isinstance(message, Answered) and message.hearing is self._hearing:
             self._thinking = False
-        elif isinstance(message, Again):
-            self._hearing.requests.again()
         while self._waiting and not self._thinking:
             self._take_in(self._waiting.pop(0))
 
     def on_stop(self) -> None:
         """Let the brain give up what it still does."""
+        try:
+            self._close()
+        finally:
+            self._desk.left()
+
+    def _begin(self, brain: Brain | LaterBrain) -> None:
+        self._brain = brain
+        self._later = brain if isinstance(brain, LaterBrain) else None
+        self._now = None if isinstance(brain, LaterBrain) else brain
+        self._quick = bool(getattr(brain, "quick", False))
+        self._hearing = Hearing(self._seat)
+        self._pen = Pen(self._game, self._seat, self._desk, self._hearing.requests)
+        self._thinking = False
+
+    def _close(self) -> None:
         close = getattr(self._brain, "close", None)
         try:
             if callable(close):
                 close()
         except Exception:
-            logger.exception("%s: the brain could not be closed", self._view.me)
-        finally:
-            self._desk.left()
+            logger.exception("%s: the brain could not be closed", self._seat)
+
+    def _catch_up(self, news: News) -> None:
+        """Make ready for a `catch_up`: all that waits is in it, or was lost."""
+        self._waiting.clear()
+        if self._hearing.expect(news):
+            return
+        logger.info(
+            "%s: the bus lost what was told last; the brain starts anew, from what is left of the game",
+            self._seat,
+            extra={"game": self._game, "seat": self._seat},
+        )
+        told = news.part.facts if news.part is not None else ()
+        seated = next((own.fact for own in told if isinstance(own.fact, Seated)), None)
+        self._close()
+        self._begin(self._brain if seated is None else self._desk.another(seated))
 
     def _take_in(self, news: News) -> None:
         try:
@@ -109,40 +141,41 @@ class PlayerActor(PooledActor):
             return
         if not asks:
             return
-        self._pen.limit = self._view.config.max_reply_bytes
+        self._pen.limit = self._hearing.view.config.max_reply_bytes
         if self._later is not None:
             self._start(self._later, asks)
         elif self._now is not None and self._quick:
             for ask in asks:
-                self._answer(self._now, ask)
+                _answer(self._now, ask, self._hearing, self._pen)
         else:
             self._thinking = True
             # a daemon: a brain that never comes back must not keep the process
-            arguments = (self._now, news.heard, asks)
-            threading.Thread(target=self._think, args=arguments, name=f"brain-{self._view.me}", daemon=True).start()
+            arguments = (self._now, self._hearing, self._pen, news.heard, asks)
+            threading.Thread(target=self._think, args=arguments, name=f"brain-{self._seat}", daemon=True).start()
 
     def _start(self, brain: LaterBrain, asks: tuple[Ask, ...]) -> None:
         try:
-            brain.start(asks, self._view, self._pen)
+            brain.start(asks, self._hearing.view, self._pen)
         except BaseException as error:  # noqa: BLE001 - a brain may fail in any way; the record says how
             for ask in asks:
                 self._pen.fail(ask, error)
 
-    def _think(self, brain: Brain, heard: float, asks: tuple[Ask, ...]) -> None:
+    def _think(self, brain: Brain, hearing: Hearing, pen: Pen, heard: float, asks: tuple[Ask, ...]) -> None:
         for ask in asks:
-            if worth_answering(ask, heard, newest=ask is asks[-1] and not self._waiting):
-                self._answer(brain, ask)
-            else:
-                self._hearing.requests.drop(ask.id)
-        tell_if_alive(self.actor_ref, Answered())
+            if not worth_answering(ask, heard, newest=ask is asks[-1] and not self._waiting):
+                hearing.requests.drop(ask.id)
+            elif hearing.requests.under_way(ask.id):
+                _answer(brain, ask, hearing, pen)
+        tell_if_alive(self.actor_ref, Answered(hearing))
 
-    def _answer(self, brain: Brain, ask: Ask) -> None:
-        try:
-            given = brain.answer(ask, self._view)
-        except BaseException as error:  # noqa: BLE001 - a brain may fail in any way; the record says how
-            self._pen.fail(ask, error)
-        else:
-            self._pen.answer(ask, given)
+
+def _answer(brain: Brain, ask: Ask, hearing: Hearing, pen: Pen) -> None:
+    try:
+        given = brain.answer(ask, hearing.view)
+    except BaseException as error:  # noqa: BLE001 - a brain may fail in any way; the record says how
+        pen.fail(ask, error)
+    else:
+        pen.answer(ask, given)
 
 
 class Pen(ReplyPen):
@@ -152,7 +185,7 @@ class Pen(ReplyPen):
         game: the game's id.
         seat: the seat's name.
         desk: takes the replies and reports.
-        requests: told what has been answered; None where nobody asks twice.
+        requests: knows which answers are wanted, and is told of each; None where all are.
     """
 
     def __init__(self, game: str, seat: str, desk: Outgoing, requests: Requests | None = None) -> None:

@@ -13,18 +13,19 @@ from typing import Any, Final, Self
 from pykka import ActorRef
 
 from players.actor import PlayerActor
-from players.brain import Answer, Brain, LaterBrain
+from players.brain import Brain, LaterBrain
 from wolfbus.actors import ActorPool, PooledActor, default_pool, tell_if_alive
+from wolfbus.agent.answer import Answer
 from wolfbus.agent.hearing import Again, News
 from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.table import Table
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import MessageError, WolfError
+from wolfbus.errors import WolfError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import PromptText, segment_hash
-from wolfbus.messages.codec import decode_delivery, pack, plain
+from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.delivery import Ask, Seated
 from wolfbus.view import SeatView
 
@@ -64,7 +65,7 @@ class Watch:
 class Agent(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
 
-    Tell it the bodies of the deliveries in its mailbox, the id of a game that will not end, or `Again` before it joins
+    Tell it the bodies of what its mailbox says of games, the id of a game that will not end, or `Again` before it joins
     anew. It reads deliveries one at a time: what waits, waits as bytes.
 
     Args:
@@ -82,7 +83,7 @@ class Agent(PooledActor):
         self._watch = watch or Watch()
         self._lock = threading.Lock()
         self._segments: dict[str, set[str]] = {}
-        self._table: Table[ActorRef[PlayerActor]] = Table(self)
+        self._table: Table[ActorRef[PlayerActor]] = Table(self, outbox)
         self._played = 0
         self._at_table = 0
         self._left = threading.Condition()
@@ -144,22 +145,15 @@ class Agent(PooledActor):
             self._left.notify_all()
 
     def on_receive(self, message: Any) -> None:
-        """Hand out one delivery, or leave the game of an id; what cannot be read is logged: nobody here could answer
-        it.
-        """
+        """Hear one message of the mailbox, or leave the game of an id."""
         if isinstance(message, str):
             self._table.leave(message)
         elif isinstance(message, Missed):
             self._table.lost(message.game, message.why)
         elif isinstance(message, Again):
             self._table.again()
-            for ref in self._table.seats:
-                tell_if_alive(ref, message)
         else:
-            try:
-                self._table.hand_out(decode_delivery(message))
-            except MessageError:
-                logger.exception("%s: a delivery could not be read", self._name)
+            self._table.hear(message)
 
     def on_stop(self) -> None:
         """Stop all players."""
@@ -173,11 +167,7 @@ class Agent(PooledActor):
             self._segments.setdefault(game, set())
         if first:
             self._watch.moved(len(self._table), self._played)
-        try:
-            brain = self._make_brain(seated.brain)
-        except Exception as error:
-            logger.exception("%s: the brain of %s could not be made", self._name, seated.seat, extra={"game": game})
-            brain = _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
+        brain = self._brain_of(seated, self._make_brain)
         with self._left:
             self._at_table += 1
         return PlayerActor.start_in(self._pool or default_pool(), game, seated.seat, brain, self)
@@ -195,6 +185,23 @@ class Agent(PooledActor):
             self._segments.pop(game, None)
         self._played += 1
         self._watch.moved(len(self._table), self._played)
+
+    def another(self, seated: Seated) -> Brain | LaterBrain:
+        """Return a brain that knows nothing yet, for a seat whose game goes on from before what was told; safe from any
+        thread. Prompt text of that game is sent anew.
+        """
+        with self._lock:
+            if seated.game in self._segments:
+                self._segments[seated.game] = set()
+        return self._brain_of(seated, self._brain_for)
+
+    def _brain_of(self, seated: Seated, make: BrainFor) -> Brain | LaterBrain:
+        try:
+            return make(seated.brain)
+        except Exception as error:
+            where = {"game": seated.game}
+            logger.exception("%s: the brain of %s could not be made", self._name, seated.seat, extra=where)
+            return _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
 
     def _make_brain(self, label: str) -> Brain | LaterBrain:
         here = len(self._table.seats)

@@ -12,9 +12,6 @@ from wolfbus.messages.delivery import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 
-__all__ = ["Answer", "BaseBrain", "Brain", "Given", "LaterBrain", "Outlet"]
-
-
 Given: TypeAlias = Answer | Content | None
 """What a brain may return: an answer, its bare content for short, or None to let the request time out."""
 

@@ -48,8 +48,8 @@ def serve(settings: Settings, venue: Venue, stopping: Stopping, health: Health |
         health: told how it goes.
 
     Raises:
-        WolfError: the bus cannot be reached, the house does not take the agent, another process has its name, or the
-            brains cannot go on (a budget that is spent).
+        ConfigError: the house does not take the agent, or another process has its name.
+        WolfError: the bus cannot be reached, or the brains cannot go on (a budget that is spent).
     """
     fatal: list[WolfError] = []
 
@@ -82,6 +82,9 @@ class _Crew(Watch):
     def deliver(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             tell_if_alive(self._agent, entry.body)
+
+    def welcome(self) -> None:
+        pass
 
     def again(self) -> None:
         tell_if_alive(self._agent, Again())

@@ -107,7 +107,8 @@ class SeatView:
     whispers: list[Whispered] = field(default_factory=list)
     answers: list[OwnAnswer] = field(default_factory=list)
     judgements: dict[int, OwnJudgement] = field(default_factory=dict)
-    suspicion: Suspicion = field(default_factory=Suspicion)
+    # it follows from the judgements
+    suspicion: Suspicion = field(default_factory=Suspicion, compare=False)
     private: list[Memory] = field(default_factory=list)
     revealed: dict[SeatName, Role | Team] = field(default_factory=dict)
     ended: Ended | None = None
@@ -124,6 +125,11 @@ class SeatView:
     def others(self) -> tuple[SeatName, ...]:
         """Living players but this one, in seating order."""
         return tuple(name for name in self.names if name not in self.dead and name != self.me)
+
+    @property
+    def private_known(self) -> int:
+        """How many private facts it was told."""
+        return self._last_private
 
     def hear_public(self, news: Public | PublicNews) -> bool:
         """Take in a public fact; returns False for one already known.

@@ -17,6 +17,7 @@ from wolfbus.messages.codec import FROM_AGENT, pack, plain, unpack, validate
 from wolfbus.messages.house import FromAgent, Join, Leave, RollCall, Welcome
 
 LEASE_S: Final = 15.0
+_HOLDER: Final = "check-agent"
 _BLOCK_S: Final = 0.5
 
 
@@ -61,7 +62,7 @@ class Desk:
         Raises:
             HouseHeld: another moderator has it.
         """
-        self._epoch = self._bus.claim(self.house, "check-agent", LEASE_S)
+        self._epoch = self._bus.claim(self.house, _HOLDER, LEASE_S)
         self._renewed = time.monotonic()
         lobby = streams.lobby(self.house)
         known = {self._wanted} if self._wanted else set()
@@ -141,7 +142,7 @@ class Desk:
 
     def close(self) -> None:
         """Give the house back, and leave no mail behind."""
-        self._bus.release(self.house, self._epoch)
+        self._bus.release(self.house, _HOLDER, self._epoch)
         self._reader.close()
         if self.agent:
             inbox = streams.inbox(self.house, self.agent)
@@ -231,5 +232,5 @@ class Desk:
     def _keep_house(self) -> None:
         now = time.monotonic()
         if now - self._renewed > LEASE_S / 3:
-            self._bus.renew(self.house, self._epoch, LEASE_S)
+            self._bus.renew(self.house, _HOLDER, self._epoch, LEASE_S)
             self._renewed = now

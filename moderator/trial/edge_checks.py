@@ -137,6 +137,24 @@ def restarted(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = f"a game that it never heard of, {scene.said} statements long"
 
 
+def otherwise(stage: Stage, sheet: Sheet) -> None:
+    """Tell it a game otherwise than before, and ask once more what it had answered, as after a loss of data."""
+    scene = stage.scene()
+    scene.say("These words will be lost.")
+    scene.ask("bid")
+    scene.rewind()
+    scene.say("This is what was said, as far as anybody knows.")
+    asked = scene.question("bid")
+    scene.put(asked, caught_up=True)
+    answer = scene.answer(asked, strict=False)
+    if answer.outcome == "timed_out":
+        said = "a catch-up asked anew what it had answered on facts that were lost since, and it did not answer"
+        stage.ledger.fault("holds on to what was lost", "warn", said)
+    scene.ask("assess_other", about=scene.said)
+    stage.end(scene)
+    sheet.seen = "other facts under known numbers, and a request that it had answered"
+
+
 def gap(stage: Stage, sheet: Sheet) -> None:
     """Keep a fact from it: the next one shows that something is missing."""
     scene = stage.scene()

@@ -99,6 +99,13 @@ class TrialGame:
         for request in requests:
             self._sent[request.id] = (request, now)
 
+    def rewind(self) -> None:
+        """Let all that happened since the game was opened be lost, answers included: it never was."""
+        self._events = [self.opened]
+        self._referee = Referee(self.opened)
+        self._deliveries = Deliveries(self._desk.house, self.opened)
+        self._deliveries.of_step(self._events, [plain(self.opened)], ())
+
     def catch_up(self) -> None:
         """Tell the agent everything again, and repeat what is open."""
         for _, entry in self._catch_up():

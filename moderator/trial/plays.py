@@ -116,6 +116,12 @@ class Scene:
         self.put(asked)
         return self.answer(asked)
 
+    def rewind(self) -> None:
+        """Begin once more, behind the opening, as after a Redis that lost the rest; numbers begin anew."""
+        self.game.rewind()
+        self._news = []
+        self.said = self._asked = 0
+
     def lose(self, events: Iterable[AnyEvent]) -> None:
         """Let things happen that the agent is not told, as when its mailbox was cut off."""
         news, self._news = self._news, []

@@ -127,6 +127,7 @@ def _checks() -> Iterator[tuple[str, Check]]:
     yield "unknown members", edge_checks.grows
     yield "catch-up in mid-game", edge_checks.caught_up
     yield "catch-up on an unknown game", edge_checks.restarted
+    yield "catch-up after a loss of data", edge_checks.otherwise
     yield "missing facts", edge_checks.gap
     yield "heartbeats", presence_checks.heartbeats
     yield "ids on its stream", presence_checks.entries

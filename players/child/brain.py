@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from players.brain import Answer
 from players.child.babble import Babble
 from players.child.farewell import expect, see_off
 from players.child.ledger import Ledger, Place
@@ -20,6 +19,7 @@ from players.child.process import ChildProcess, Heard
 from players.child.protocol import ask_line, bye_line, hello_line
 from players.child.reply import failed, mentions, outline, read_reply, unusable
 from players.child.splitter import Overlong
+from wolfbus.agent.answer import Answer
 from wolfbus.errors import ConfigError
 from wolfbus.messages.delivery import Ask
 from wolfbus.printable import printable

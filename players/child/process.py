@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, Literal, TypeAlias
 
@@ -26,6 +26,9 @@ _PIECE: Final = 65_536
 _GLANCE: Final = 0.25
 """Seconds between looks at whether a silent child still runs: its output stays open while a child of its own has it."""
 
+_OURS: Final = ("WOLFBUS_",)
+_SECRET: Final = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+
 Heard: TypeAlias = bytes | Overlong | Literal["late", "gone", "closed", "babble"]
 """A line, or why there is none: the time is up, the child has ended or cannot be talked to, `interrupt` was called,
 or there was too much to read.
@@ -38,7 +41,7 @@ class ChildProcess:
     One thread at a time talks to it; `interrupt` may be called from any other.
 
     Args:
-        argv: the program and its arguments; no shell sees them.
+        argv: the program and its arguments; no shell sees them. It gets `environment`.
         seat: whose child it is.
         logs: folder for its error output; None lets it through to our own.
 
@@ -70,6 +73,7 @@ class ChildProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr.fd,
+                env=environment(os.environ),
                 bufsize=0,
                 # a group of its own, so that all it starts can be ended with it, and Ctrl-C leaves the farewell to us
                 start_new_session=True,
@@ -254,6 +258,15 @@ class ChildProcess:
         # nobody of the group may be left
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, sign)
+
+
+def environment(ours: Mapping[str, str]) -> dict[str, str]:
+    """Return what a child gets of our environment: not the way to the bus, and no keys, which are not meant for it."""
+    return {
+        name: value
+        for name, value in ours.items()
+        if name != "REDIS_URL" and not name.upper().startswith(_OURS) and not name.upper().endswith(_SECRET)
+    }
 
 
 def _end(pipe: IO[bytes] | None) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from players.brain import Answer
 from players.child.splitter import LONGEST, Overlong
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.delivery import Ask
 from wolfbus.reading import read
 from wolfbus.view import SeatView

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from players.brain import Answer, BaseBrain, Given, Outlet
+from players.brain import BaseBrain, Given, Outlet
 from players.human.keyboard import Gap, Keyboard
 from players.human.news import News
 from players.human.question import empty_is_legal, help_in_words, prompt_for, question_in_words
@@ -19,6 +19,7 @@ from players.human.still import still
 from players.human.table import table_in_words
 from players.human.typed import Typo, answer_of
 from players.human.wording import COUNTS_AS, content_in_words
+from wolfbus.agent.answer import Answer
 from wolfbus.errors import PlayerError
 from wolfbus.messages.delivery import Ask
 from wolfbus.printable import counted, printable

@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from players.brain import Answer, Outlet
+from players.brain import Outlet
 from players.llm.call import Completion, Question
 from players.llm.gateway import Gateway, Job
 from players.llm.prompts.forms import part_name
@@ -16,6 +16,7 @@ from players.llm.prompts.prompt import Prompt
 from players.llm.prompts.writer import Writer
 from players.llm.settings import Model
 from players.llm.turn import Turn, report
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Ballot, Speech
 from wolfbus.messages.delivery import Ask
 from wolfbus.view import SeatView

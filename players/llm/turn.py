@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from players.brain import Answer
 from players.llm.call import Completion
 from players.llm.prompts.forms import part_name
 from players.llm.prompts.prompt import Prompt
 from players.llm.settings import Model
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.calls import REPLY_KEPT, Call
 from wolfbus.messages.delivery import Ask
 from wolfbus.reading import Read, Wanted, read, read_parts

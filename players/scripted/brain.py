@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from players.brain import Answer, BaseBrain
+from players.brain import BaseBrain
 from players.scripted.bidding import bid
 from players.scripted.honest import plan_honest
 from players.scripted.judging import judge
@@ -13,6 +13,7 @@ from players.scripted.phrasing import sentence
 from players.scripted.standpoint import Standpoint
 from players.scripted.voting import ballot
 from players.scripted.wolfish import plan_wolf
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Speech
 from wolfbus.messages.delivery import Ask
 from wolfbus.view import SeatView

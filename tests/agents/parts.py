@@ -13,7 +13,7 @@ from wolfbus.agent.stay import Stay
 from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import Part
-from wolfbus.messages.codec import encode, unpack
+from wolfbus.messages.codec import encode, pack, unpack
 from wolfbus.messages.delivery import Ask, Delivery, Private, PrivateFact, Public, PublicFact, Seated, SeatPart
 from wolfbus.messages.events import Dawn, Ended, Statement
 from wolfbus.messages.house import Goodbye, Welcome
@@ -46,6 +46,12 @@ class Moderator:
             for message in messages
         ]
         (result,) = self.bus.commit([Commit(HOUSE, game, self._epoch, "", "", posts=posts)])
+        assert result is None, result
+
+    def tell_plain(self, agent: str, value: dict[str, Any], game: str = "") -> None:
+        """Put a message of plain values into an agent's mailbox, whatever it says."""
+        post = (streams.inbox(HOUSE, agent), Entry(pack(value), str(value["type"]), "moderator", game))
+        (result,) = self.bus.commit([Commit(HOUSE, game, self._epoch, "", "", posts=(post,))])
         assert result is None, result
 
     def deliver(self, agent: str, *deliveries: Delivery) -> None:
@@ -104,6 +110,14 @@ class Moderator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.bus.close()
+
+
+def grown(value: Any, name: str = "") -> Any:
+    """Return plain values with a member more in every map but those by players' names."""
+    if isinstance(value, dict):
+        more = {} if name in {"votes", "roles"} else {"not_known_yet": {"words": ("a", None)}}
+        return {key: grown(each, key) for key, each in value.items()} | more
+    return tuple(grown(each) for each in value) if isinstance(value, tuple) else value
 
 
 def stay(url: str, agent: str = "ann", *, again_s: float = 60.0, **more: Any) -> Stay:

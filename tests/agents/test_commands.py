@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from players.service import Settings
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
 from wolfbus.agent.stay import default_name
 from wolfbus.cli import FAILED, USAGE, run
@@ -125,3 +126,33 @@ def test_both_commands_can_be_explained(capsys: pytest.CaptureFixture[str]) -> N
     for command in (player, join):
         assert run([str(command.name), "--help"]) == 0
         assert "--house" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["player"], ["join", "--", "true"]])
+def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Settings] = []
+
+    def keep(settings: Settings, *_: object, **__: object) -> int:
+        seen.append(settings)
+        return 0
+
+    for module in ("player", "join"):
+        monkeypatch.setattr(f"wolfbus.cli.{module}.run", keep)
+    ticket = {"BUS": "redis://ann:secret@redis.example:6379", "HOUSE": "inn", "NAME": "ann", "BRAIN": "random"}
+    for name, value in ticket.items():
+        monkeypatch.setenv(f"WOLFBUS_{name}", value)
+    assert run(words) == 0
+    (settings,) = seen
+    assert (settings.stay.url, settings.stay.house, settings.stay.introduction.name) == tuple(ticket.values())[:3]
+    assert settings.brain == ("random" if words == ["player"] else "exec:true")
+
+
+def test_analytics_takes_its_name_from_a_ticket_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr("analytics.service.serve", lambda settings, *_: seen.append(settings.name) or 0)
+    monkeypatch.setattr("wolfbus.service.logs.configure_logs", lambda *_, **__: None)
+    monkeypatch.setenv("WOLFBUS_NAME", "keeper")
+    assert run(["analytics"]) == 0
+    assert seen == ["keeper"]

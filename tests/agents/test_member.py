@@ -13,9 +13,9 @@ from wolfbus.agent import member as member_module
 from wolfbus.agent.member import Member, Parting
 from wolfbus.bus import Entry, streams
 from wolfbus.bus.acl import agent_rules
-from wolfbus.errors import BusDown, ConfigError, NotAllowed, PlayerError, StaleWriter
-from wolfbus.messages.codec import unpack
-from wolfbus.messages.house import Goodbye, Refused, RollCall
+from wolfbus.errors import BusDown, ConfigError, NotAllowed
+from wolfbus.messages.codec import plain, unpack
+from wolfbus.messages.house import Dropped, Goodbye, Refused, RollCall, Welcome
 from wolfbus.testing.redis_server import RedisServer
 
 
@@ -29,6 +29,7 @@ class Ear:
         self.member: Member | None = None
         self.heard: list[Entry] = []
         self.anew = 0
+        self.welcomes = 0
         self.news = threading.Condition()
 
     def at(self, member: Member) -> Ear:
@@ -43,6 +44,11 @@ class Ear:
     def again(self) -> None:
         with self.news:
             self.anew += 1
+            self.news.notify_all()
+
+    def welcome(self) -> None:
+        with self.news:
+            self.welcomes += 1
             self.news.notify_all()
 
     def close(self) -> None:
@@ -102,6 +108,47 @@ def test_deliveries_are_handed_on_and_what_the_house_says_is_not(moderator: Mode
         assert [entry.type for entry in ear.wait_for(2)] == ["catch_up", "catch_up"]
 
 
+def test_every_welcome_is_told_and_members_that_nobody_knows_are_passed_over(
+    moderator: Moderator, redis_url: str
+) -> None:
+    ear = Ear()
+    with Aside(lambda stopping: stay(redis_url).run(ear.at, stopping)):
+        join = moderator.welcome("ann")
+        welcome = Welcome(house=HOUSE, agent="ann", instance=str(join["instance"]), again_s=0.02)
+        moderator.tell("ann", welcome.model_copy(update={"instance": "an earlier start"}))
+        moderator.tell_plain("ann", {**plain(welcome), "motto": {"in": "Latin"}})
+        moderator.hear("ann", "join")
+        with ear.news:
+            assert ear.news.wait_for(lambda: ear.welcomes == 2, SOON_S)
+
+
+def test_types_of_message_that_nobody_knows_are_passed_over_with_a_line_for_debugging(
+    moderator: Moderator, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "wolfbus")
+    with Aside(lambda stopping: stay(redis_url).run(Ear().at, stopping)):
+        join = moderator.welcome("ann")
+        moderator.tell_plain("ann", {"v": 1, "type": "weather", "wind": 3})
+        moderator.tell_plain("ann", {"v": 2, "type": "weather"})
+        moderator.tell("ann", RollCall())
+        assert moderator.hear("ann", "join")["instance"] == join["instance"]
+    said = [record for record in caplog.records if "passed over" in record.getMessage()]
+    assert [record.levelno for record in said] == [logging.DEBUG] * 2
+    assert "'weather' is not known here" in said[0].getMessage()
+
+
+def test_that_a_game_was_dropped_is_handed_on_in_its_place_among_deliveries(
+    moderator: Moderator, redis_url: str
+) -> None:
+    ear = Ear()
+    with Aside(lambda stopping: stay(redis_url).run(ear.at, stopping)):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up())
+        moderator.tell("ann", Dropped(game="game-1", reason="the moderator failed"))
+        moderator.deliver("ann", catch_up(game="g2"))
+        assert [entry.type for entry in ear.wait_for(3)] == ["catch_up", "dropped", "catch_up"]
+
+
 def test_a_goodbye_ends_the_stay_but_not_one_that_is_older_than_it(moderator: Moderator, redis_url: str) -> None:
     moderator.goodbye("ann")
     with Aside(lambda stopping: stay(redis_url).run(Ear().at, stopping)) as aside:
@@ -115,7 +162,7 @@ def test_who_is_not_taken_hears_why(moderator: Moderator, redis_url: str) -> Non
         join = moderator.hear("ann", "join")
         moderator.tell("ann", Refused(instance="another", reason="not you"))
         moderator.tell("ann", Refused(instance=str(join["instance"]), reason="the house is full"))
-        with pytest.raises(PlayerError, match="does not take ann: the house is full"):
+        with pytest.raises(ConfigError, match="does not take ann: the house is full"):
             aside.end()
 
 
@@ -124,7 +171,7 @@ def test_of_two_processes_under_one_name_the_older_one_leaves(moderator: Moderat
         first = moderator.hear("ann", "join")
         with Aside(lambda stopping: stay(redis_url).run(Ear().at, stopping)):
             moderator.hear_again("ann", first["instance"])
-            with pytest.raises(StaleWriter, match=r"another process plays as ann in house inn"):
+            with pytest.raises(ConfigError, match=r"another process plays as ann in house inn"):
                 older.end()
 
 

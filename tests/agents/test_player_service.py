@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import os
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -21,15 +25,20 @@ from tests.agents.parts import (
     Moderator,
     ask,
     catch_up,
+    grown,
     part,
     seated,
     stay,
     step,
 )
 from wolfbus.agent import member as member_module
-from wolfbus.errors import BudgetSpent, PlayerError, StaleWriter
+from wolfbus.agent import table
+from wolfbus.errors import BudgetSpent, ConfigError, PlayerError
+from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Bid
 from wolfbus.messages.delivery import Ask, Delivery
+from wolfbus.messages.events import Statement
+from wolfbus.messages.house import Dropped, RollCall
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
 from wolfbus.view import SeatView
@@ -87,18 +96,76 @@ def test_a_player_that_starts_anew_gives_the_same_answer_to_the_same_request(
 def test_a_request_that_is_repeated_is_answered_once(moderator: Moderator, redis_url: str) -> None:
     with player(redis_url):
         moderator.welcome("ann")
-        again = catch_up(ask("bid", 1))
-        moderator.deliver("ann", again, again, again, step(ask("bid", 2)))
+        again = step(ask("bid", 1))
+        moderator.deliver("ann", catch_up(ask("bid", 1)), again, again, step(ask("bid", 2)))
         assert [moderator.hear("ann", "reply")["request"] for _ in range(2)] == [ask("bid", 1).id, ask("bid", 2).id]
 
 
-def test_a_delivery_for_a_seat_that_never_was_seated_asks_to_be_caught_up(moderator: Moderator, redis_url: str) -> None:
+def test_a_question_in_a_game_that_is_over_or_to_a_seat_never_seated_here_is_passed_over(
+    moderator: Moderator, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "wolfbus.agent")
     with player(redis_url):
         first = moderator.welcome("ann")
-        moderator.deliver("ann", step(ask("bid", 1), told=[DAWN]))
+        moderator.deliver("ann", catch_up(told=[DAWN, ENDED]), step(ask("bid", 1)), step(ask("bid"), game="strange"))
+        moderator.deliver("ann", step(ask("bid"), seat="Hugo"), catch_up(ask("bid", 2, game="g2"), game="g2"))
+        assert moderator.hear("ann", "reply")["request"] == ask("bid", 2, game="g2").id
+        moderator.tell("ann", RollCall())
+        assert moderator.hear("ann", "join")["instance"] == first["instance"]
+    assert caplog.text.count("is not seated here: passed over") == 3
+    assert "joins anew" not in caplog.text
+
+
+def test_members_that_nobody_knows_are_passed_over_wherever_they_stand(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url):
+        moderator.welcome("ann")
+        moderator.tell_plain("ann", grown(plain(catch_up(ask("vote")))), GAME)
+        moderator.tell_plain("ann", grown({"v": 1, "type": "weather", "game": GAME}), GAME)
+        moderator.tell_plain("ann", grown(plain(step(ask("bid", 2), told=[SAID], first=3))), GAME)
+        assert [moderator.hear("ann", "reply")["kind"] for _ in range(2)] == ["vote", "bid"]
+
+
+def test_a_game_that_was_dropped_is_forgotten(moderator: Moderator, redis_url: str) -> None:
+    with player(redis_url, once=True) as ann:
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid", 1)))
+        moderator.hear("ann", "join", seats=0)
+        moderator.tell("ann", Dropped(game="another", reason="none of ours"))
+        moderator.tell("ann", Dropped(game=GAME, reason="the moderator failed"))
+        assert moderator.hear("ann", "leave")["reason"] == "its game is over"
+        assert ann.end() == 0
+
+
+def test_a_program_whose_game_was_dropped_hears_bye_without_a_winner(
+    moderator: Moderator, redis_url: str, tmp_path: Path
+) -> None:
+    said = tmp_path / "said"
+    os.mkfifo(said)
+    program = tmp_path / "program.sh"
+    program.write_text(
+        "while IFS= read -r line; do case $line in\n"
+        """  *'"type":"ask"'*) echo '{"bid": 4}';;\n"""
+        f"""  *'"type":"bye"'*) printf '%s\\n' "$line" > '{said}';;\n"""
+        "esac; done\n"
+    )
+    with player(redis_url, f"exec:sh {program}"):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid")))
+        assert moderator.hear("ann", "reply")["content"] == {"bid": 4}
+        moderator.tell("ann", Dropped(game=GAME, reason="the moderator failed"))
+        assert json.loads(said.read_text()) == {"v": 1, "type": "bye"}
+
+
+def test_a_game_given_up_after_long_silence_is_caught_up_if_it_goes_on(
+    moderator: Moderator, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "FORGET_S", -1.0)
+    with player(redis_url):
+        first = moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(), catch_up(game="g2"), step(ask("bid")))
         moderator.hear_again("ann", first["instance"])
-        moderator.deliver("ann", catch_up(ask("bid", 2)))
-        assert moderator.hear("ann", "reply")["request"] == ask("bid", 2).id
+        moderator.deliver("ann", catch_up(ask("bid")))
+        assert moderator.hear("ann", "reply")["request"] == ask("bid").id
 
 
 def test_a_gap_is_healed_by_joining_anew_and_only_what_is_new_is_taken_in(moderator: Moderator, redis_url: str) -> None:
@@ -113,7 +180,20 @@ def test_a_gap_is_healed_by_joining_anew_and_only_what_is_new_is_taken_in(modera
         assert moderator.hear("ann", "reply")["request"] == ask("bid", 3).id
 
 
-def test_what_was_answered_and_is_asked_again_after_joining_anew_did_not_arrive_and_is_answered_again(
+def test_what_was_answered_before_a_roll_call_and_is_asked_after_it_did_not_arrive_and_is_answered_again(
+    moderator: Moderator, redis_url: str
+) -> None:
+    with player(redis_url):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid", 1)))
+        reply = moderator.hear("ann", "reply")
+        moderator.tell("ann", RollCall())
+        moderator.hear("ann", "join")
+        moderator.deliver("ann", catch_up(ask("bid", 1)))
+        assert moderator.hear("ann", "reply") == reply
+
+
+def test_what_was_answered_and_is_asked_again_after_joining_anew_is_answered_again(
     moderator: Moderator, redis_url: str
 ) -> None:
     with player(redis_url):
@@ -150,6 +230,59 @@ def test_a_request_that_is_being_worked_on_is_not_begun_again(moderator: Moderat
         Slow.go.release(2)
         assert [moderator.hear("ann", "reply")["content"]["bid"] for _ in range(2)] == [1, 2]
         assert Slow.asked == [ask("bid", 1).id, ask("bid", 2).id]
+
+
+class Elephant(BaseBrain):
+    """Remembers what it heard outside its view; tells who it is, and is slow about it."""
+
+    made: ClassVar[list[Elephant]] = []
+    begun: ClassVar[threading.Semaphore] = threading.Semaphore(0)
+    go: ClassVar[threading.Event] = threading.Event()
+
+    def __init__(self) -> None:
+        self.made.append(self)
+        self.heard: list[str] = []
+        self.closed = False
+
+    def bid(self, ask: Ask, view: SeatView, /) -> Bid:
+        self.heard += [said.text for said in view.statements.values()]
+        self.begun.release()
+        if ask.turn == 2:
+            assert self.go.wait(SOON_S)
+        return Bid(bid=self.made.index(self))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def said(text: str, statement: int = 1) -> Statement:
+    return Statement(statement=statement, round=1, phase="debate", turn=statement, speaker="Bruno", text=text)
+
+
+def test_a_catch_up_that_tells_another_story_puts_aside_view_and_brain_and_what_it_was_about_to_answer(
+    moderator: Moderator, redis_url: str
+) -> None:
+    Elephant.made.clear()
+    Elephant.go.clear()
+    with player(redis_url, f"{__name__}:Elephant"):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN, said("so it was")]))
+        assert moderator.hear("ann", "reply")["content"]["bid"] == 0
+        moderator.deliver("ann", step(ask("bid", 2), told=[said("and so", 2)], first=3))
+        moderator.deliver("ann", step(ask("bid", 3)))
+        assert Elephant.begun.acquire(timeout=SOON_S)
+        assert Elephant.begun.acquire(timeout=SOON_S)
+        moderator.deliver("ann", catch_up(ask("bid", 2), told=[DAWN, said("so it is")]))
+        assert Elephant.begun.acquire(timeout=SOON_S)
+        Elephant.go.set()
+        reply = moderator.hear("ann", "reply")
+        assert (reply["request"], reply["content"]["bid"]) == (ask("bid", 2).id, 1)
+        moderator.deliver("ann", step(ask("bid", 4)))
+        assert moderator.hear("ann", "reply")["request"] == ask("bid", 4).id
+    old, new = Elephant.made
+    assert old.closed
+    assert set(old.heard) == {"so it was", "and so"}
+    assert set(new.heard) == {"so it is"}
 
 
 class OneTerminal(BaseBrain):
@@ -284,7 +417,7 @@ def test_two_players_of_one_name_do_not_both_play(moderator: Moderator, redis_ur
         first = moderator.hear("ann", "join")
         with player(redis_url):
             moderator.hear_again("ann", first["instance"])
-            with pytest.raises(StaleWriter):
+            with pytest.raises(ConfigError, match="another process plays as ann"):
                 older.end()
             moderator.deliver("ann", catch_up(ask("bid")))
             assert moderator.hear("ann", "reply")["request"] == ask("bid").id

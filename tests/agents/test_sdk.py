@@ -13,13 +13,16 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.agents.parts import DAWN, ENDED, HOUSE, SAID, SOON_S, Aside, Moderator, ask, catch_up, step
+from tests.agents.parts import DAWN, ENDED, GAME, HOUSE, SAID, SOON_S, Aside, Moderator, ask, catch_up, grown, step
 from wolfbus.agent import Agent, Reply
 from wolfbus.agent import member as member_module
 from wolfbus.agent.agent import Returned
 from wolfbus.agent.said import answer_of
+from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
 from wolfbus.messages.delivery import Ask, PublicFact
+from wolfbus.messages.events import Statement
+from wolfbus.messages.house import Dropped, RollCall
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS
 
@@ -156,6 +159,48 @@ def test_an_agent_hears_who_it_is_what_happens_and_how_it_ends(moderator: Modera
     assert of["g2 Bruno"] == [("seated", "Villager"), ("heard", ["dawn", "statement"]), ("ended", None)]
 
 
+def test_an_agent_hears_that_its_game_was_dropped_as_an_end_without_a_winner(
+    moderator: Moderator, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Diary.pages.clear()
+    with served(Diary, redis_url) as ann:
+        first = moderator.welcome("ann")
+        moderator.tell_plain("ann", grown(plain(catch_up(ask("bid")))), GAME)
+        moderator.tell("ann", Dropped(game=GAME, reason="the moderator failed"))
+        moderator.deliver("ann", step(ask("bid", 2)))
+        moderator.tell("ann", RollCall())
+        assert moderator.hear("ann", "join")["instance"] == first["instance"]
+        with Diary.turned:
+            assert Diary.turned.wait_for(lambda: len(Diary.pages) == 4, SOON_S)
+        moderator.goodbye("ann")
+        ann.end()
+    assert [page for page in Diary.pages if "heard" not in page[0]] == [
+        ("game-1 Ada seated", "Villager"),
+        ("game-1 Ada bid", 2),
+        ("game-1 Ada ended", None),
+    ]
+
+
+def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
+    moderator: Moderator, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("BUS", redis_url), ("HOUSE", HOUSE), ("NAME", "ticket-holder")):
+        monkeypatch.setenv(f"WOLFBUS_{name}", value)
+    with Aside(lambda stopping: Terse.serve(stopping=stopping)) as agent:
+        assert moderator.welcome("ticket-holder")["agent"] == "ticket-holder"
+        moderator.goodbye("ticket-holder")
+        assert agent.end() == "all games are played"
+
+
+def test_the_example_copes_with_an_empty_table() -> None:
+    agent = load_example()()
+    view = SeatView(me="Ada", names=("Ada", "Bruno"), dead={"Bruno": "exile"})
+    nobody = ask("vote").model_copy(update={"legal": (None,)})
+    for kind in ("speak", "kill", "protect", "inspect", "whisper"):
+        answer_of(kind, getattr(agent, kind)(nobody, view))
+    assert answer_of("vote", asyncio.run(agent.vote(nobody, view))).content == Ballot()
+
+
 class Blocking(Agent):
     """Does not come back until it is let."""
 
@@ -253,3 +298,44 @@ def test_importing_it_loads_nothing_heavy() -> None:
     heavy = "{'openai', 'scipy', 'sklearn', 'numpy', 'redis', 'click', 'players', 'moderator'}"
     code = f"import sys, wolfbus.agent; assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class Witness(Agent):
+    """Notes what it hears; bids when it is let."""
+
+    notes: ClassVar[list[str]] = []
+    begun: ClassVar[threading.Event] = threading.Event()
+    there: ClassVar[threading.Event] = threading.Event()
+    go: ClassVar[threading.Event] = threading.Event()
+
+    def heard(self, news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
+        if view.me == "Ada":
+            self.notes.extend(str(getattr(fact, "text", "dawn")) for fact in news)
+
+    def seated(self, view: SeatView, /) -> None:
+        if view.me == "Bruno":
+            self.there.set()
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        self.begun.set()
+        assert self.go.wait(SOON_S)
+        return len(view.public)
+
+
+def test_after_a_loss_an_agent_hears_what_is_otherwise_and_its_answer_to_what_was_lost_is_dropped(
+    moderator: Moderator, redis_url: str
+) -> None:
+    def said(text: str) -> Statement:
+        return Statement(statement=1, round=1, phase="debate", turn=1, speaker="Bruno", text=text)
+
+    with served(Witness, redis_url):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid"), told=[DAWN, said("so it was"), DAWN, DAWN]))
+        assert Witness.begun.wait(SOON_S)
+        moderator.deliver("ann", catch_up(ask("bid"), told=[DAWN, said("so it is"), DAWN]))
+        # a seat that comes to the table afterwards shows that this one has been told
+        moderator.deliver("ann", catch_up(seat="Bruno", game="g2"))
+        assert Witness.there.wait(SOON_S)
+        Witness.go.set()
+        assert moderator.hear("ann", "reply")["content"]["bid"] == 3
+    assert Witness.notes == ["dawn", "so it was", "dawn", "dawn", "so it is", "dawn"]

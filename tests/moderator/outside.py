@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 
-from players.brain import Answer, Brain
+from players.brain import Brain
 from players.scripted import ScriptedBrain
+from wolfbus.agent.answer import Answer
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.messages.codec import decode_delivery, encode, pack, plain

@@ -52,7 +52,16 @@ class BareAgent:
                     self.hear(message)
             if time.monotonic() >= due:
                 due = time.monotonic() + self.again_s
-                self.join()
+                end = self.last(self.inbox)
+                if self.order(end) < self.order(self.seen):  # Redis has lost data
+                    self.seen = end
+                    self.come_in()
+                else:
+                    self.join()
+
+    @staticmethod
+    def order(entry_id):
+        return tuple(map(int, entry_id.split("-")))
 
     def last(self, stream):
         try:
@@ -103,6 +112,8 @@ class BareAgent:
             self.take(message)
 
     def take(self, message):
+        if message["type"] == "catch_up":  # it holds all, and is right where we have heard otherwise
+            self.forget(message["game"])
         game = self.games.get(message["game"], {"facts": [], "seats": {}, "answered": set()})
         parts = [part for part in message.get("seats", ()) if self.sit_down(game, part)]
         if not game["seats"]:
@@ -123,6 +134,9 @@ class BareAgent:
             if news["fact"]["type"] == "ended":
                 self.ended.append(news["fact"])
                 self.game_over(message["game"])
+
+    def forget(self, name):
+        self.games.pop(name, None)
 
     def game_over(self, name):
         self.games.pop(name, None)

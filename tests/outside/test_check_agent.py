@@ -52,8 +52,8 @@ def test_a_good_agent_passes_every_check(redis_url: str) -> None:
     agent = BareAgent(redis_url, "check", "good")
     found = tried(agent, redis_url, PATIENT)
     assert {check: finding.faults for check, finding in found.items() if finding.verdict != "ok"} == {}
-    assert len(found) == 35
-    assert len(agent.ended) == 22
+    assert len(found) == 37
+    assert len(agent.ended) == 24
     assert not agent.faults
     assert agent.starts == 2  # once for the facts that were kept from it
 
@@ -118,7 +118,12 @@ def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
 
 
 class Rude(BareAgent):
-    """Answers twice, goes on after the end, answers what was never asked, and puts the wrong game beside a reply."""
+    """Answers twice, goes on after the end, answers what was never asked, puts the wrong game beside a reply, and holds
+    on to what it heard before a catch-up.
+    """
+
+    def forget(self, name):
+        pass
 
     def answer(self, name, seat, ask, game):
         super().answer(name, seat, ask, game)
@@ -140,6 +145,7 @@ def test_what_was_not_asked_for_is_named(redis_url: str) -> None:
     assert sorts(found["game over"]) == {"after game over"}
     assert sorts(found["kind vote"]) == {"answered twice"}
     assert found["kind vote"].verdict == "warn"
+    assert "holds on to what was lost" in sorts(found["catch-up after a loss of data"])
     assert "unknown request" in sorts(found["game 4, as Seer, two rounds"])
     assert "entry fields" in sorts(found["game 2, as Werewolf with a partner"])
 
@@ -170,6 +176,26 @@ def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> N
     assert "gap not noticed" in sorts(found["missing facts"])
     assert sorts(found["ids on its stream"]) == {"ids"}
     assert found["ids on its stream"].verdict == "warn"
+
+
+class Strict(BareAgent):
+    """Drops a delivery that has a member it does not know, wherever it stands."""
+
+    def introduction(self):
+        return {**super().introduction(), "declines": ["inspect"]}
+
+    def take(self, message):
+        if "not_known_yet" not in str(message):
+            super().take(message)
+
+
+def test_an_agent_that_refuses_members_it_does_not_know_is_told(redis_url: str) -> None:
+    found = tried(Strict(redis_url, "check", "strict"), redis_url, HASTY)
+    assert [check for check, finding in found.items() if finding.verdict == "fail"] == [
+        "unknown members",
+        "kind assess_other",
+    ]
+    assert sorts(found["unknown members"]) == {"no answer"}
 
 
 class Fading(BareAgent):

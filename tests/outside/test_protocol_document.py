@@ -44,7 +44,7 @@ def test_every_example_is_a_message_by_schema_and_by_reader(name: str, text: str
 def test_every_block_of_json_says_what_it_is() -> None:
     assert len(EXAMPLES) == TEXT.count("```json")
     said = {json.loads(text)["type"] for _, text in EXAMPLES}
-    assert said == {"reply", "delivery", "join", "leave", "welcome", "refused", "roll_call", "goodbye"}
+    assert said == {"reply", "delivery", "join", "leave", "welcome", "refused", "roll_call", "dropped", "goodbye"}
 
 
 def test_the_bytes_are_those_of_the_reply_above_them() -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from moderator.referee import find_fault
 from moderator.seating import deal
 from moderator.steps import Steps
-from players.brain import Answer, Brain
+from players.brain import Brain
 from players.scripted import ScriptedBrain
+from wolfbus.agent.answer import Answer
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import CONTENT

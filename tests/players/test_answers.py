@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from players.actor import reply_to
-from players.brain import Answer, Brain
+from players.brain import Brain
 from players.random_brain import RandomBrain
 from players.scripted import ScriptedBrain
 from players.silent import SilentBrain
 from tests.players.table import CONFIGS, answer_of, play
+from wolfbus.agent.answer import Answer, reply_to
 from wolfbus.messages.codec import REPLIES, pack, unpack, validate
 from wolfbus.messages.delivery import Ask
 from wolfbus.reading.labels import normalise

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from players.actor import reply_to
-from players.brain import Answer, BaseBrain
+from players.brain import BaseBrain
 from players.scripted import ScriptedBrain
 from tests.players.table import CONFIGS, play
+from wolfbus.agent.answer import Answer, reply_to
 from wolfbus.messages.content import Ballot, Bid, Choice, Speech
 from wolfbus.messages.delivery import Ask
 from wolfbus.view import SeatView

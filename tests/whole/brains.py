@@ -43,7 +43,7 @@ class Talks(RandomBrain):
     """Thinks aloud at length."""
 
     def answer(self, ask, view):
-        from players.brain import Answer
+        from wolfbus.agent.answer import Answer
 
         given = super().answer(ask, view)
         content = given.content if isinstance(given, Answer) else given

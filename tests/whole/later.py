@@ -6,8 +6,9 @@ import random
 import threading
 from collections.abc import Sequence
 
-from players.brain import Answer, Outlet
+from players.brain import Outlet
 from players.random_brain import RandomBrain
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.calls import Call, PromptText, segment_hash
 from wolfbus.messages.delivery import Ask
 from wolfbus.view import SeatView

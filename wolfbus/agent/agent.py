@@ -35,7 +35,9 @@ class Agent:
     after ``ask.deadline_s`` seconds is too late.
 
     A process that is started again gets new instances and is told the whole game so far, so keep nothing that matters
-    outside the view, or rebuild it in `heard`.
+    outside the view, or rebuild it in `heard`. If the bus loses its last moments, the game goes on from what is left:
+    the view begins anew, `heard` is told what is otherwise than it was or goes beyond it, and an answer under way is
+    dropped.
 
     Attributes:
         name: what records call the agent, as ``outside:NAME``.
@@ -98,7 +100,9 @@ class Agent:
         """Take note of what is new: public facts, then what this seat alone learned or did. Called before requests."""
 
     def ended(self, view: SeatView, /) -> Awaitable[None] | None:
-        """Take note that the seat is played no more; ``view.ended`` is None where the game was broken off."""
+        """Take note that the seat is played no more; ``view.ended`` is None where the game was broken off, or
+        this process leaves.
+        """
 
     @classmethod
     def declines(cls) -> tuple[Kind, ...]:
@@ -109,7 +113,7 @@ class Agent:
     def serve(
         cls,
         url: str | None = None,
-        house: str = "main",
+        house: str | None = None,
         *,
         name: str | None = None,
         seats: int = 1,
@@ -126,8 +130,9 @@ class Agent:
         Args:
             url: the bus, ``redis://…``, ``rediss://…`` or ``unix://…``, with the user and password of a ticket where
                 the house wants one. From ``WOLFBUS_BUS`` or ``REDIS_URL`` unless given.
-            house: the house's name.
-            name: this process's name in the house, unique there; a fresh one unless given.
+            house: the house's name. From ``WOLFBUS_HOUSE`` unless given, or else ``main``.
+            name: this process's name in the house, unique there. From ``WOLFBUS_NAME`` unless given, or else a fresh
+                one.
             seats: how many seats it plays at a time, 1 or more.
             places: seats it asks for, from 1 in seating order; empty for any.
             once: leave after the first game.
@@ -139,19 +144,21 @@ class Agent:
             Why it is over, in one line.
 
         Raises:
-            ConfigError: an argument that cannot be used.
-            WolfError: the bus cannot be reached, the house does not take the agent, or another process has its name.
+            ConfigError: an argument that cannot be used, the house does not take the agent, or another process has its
+                name.
+            WolfError: the bus cannot be reached.
         """
         from wolfbus.agent.introduction import Introduction
         from wolfbus.agent.seats import AgentSeats
         from wolfbus.agent.stay import Stay, default_name
         from wolfbus.service.logs import configure_logs
-        from wolfbus.service.options import DEFAULT_BUS
+        from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE
         from wolfbus.service.stop import Stopping
 
         url = url or os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or DEFAULT_BUS
         label = cls.name or cls.__name__
-        name = name or default_name(label)
+        house = house or os.environ.get("WOLFBUS_HOUSE") or DEFAULT_HOUSE
+        name = name or os.environ.get("WOLFBUS_NAME") or default_name(label)
         introduction = Introduction(
             name, f"outside:{label}", f"{label} {cls.version}", seats, tuple(places), declines=cls.declines()
         )

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from wolfbus.agent.requests import Requests
+from wolfbus.errors import RulesError
 from wolfbus.messages.delivery import Ask, Public, SeatPart
 from wolfbus.view import SeatView
 
@@ -17,17 +18,20 @@ class News:
     Attributes:
         facts: public facts, in order.
         part: the seat's own facts and requests.
+        asked_at: for a `catch_up`, which holds all that the seat may know: when the `join` before it was said, on the
+            clock of `time.monotonic`; None for what is merely new.
         heard: when it came, on the clock of `time.monotonic`.
     """
 
     facts: tuple[Public, ...]
     part: SeatPart | None
+    asked_at: float | None = None
     heard: float = field(default_factory=time.monotonic)
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The agent has joined anew: what was answered before and is asked once more did not arrive."""
+    """The agent has joined anew: all that runs will be caught up."""
 
 
 class Hearing:
@@ -38,12 +42,43 @@ class Hearing:
 
     Attributes:
         view: everything the seat may know; only `hear` changes it.
-        requests: which requests are answered or under way.
+        requests: which requests are answered or under way; asked of by those who answer.
     """
 
     def __init__(self, seat: str) -> None:
         self.view = SeatView(me=seat)
         self.requests = Requests()
+
+    def expect(self, news: News) -> bool:
+        """Take note of a `catch_up` as soon as it is there, before it is heard.
+
+        From then on only answers to what it asks are wanted.
+
+        Returns:
+            Whether it goes on where this seat is. If not, the bus has lost what was told before, no answer under way
+            is wanted, and another `Hearing` must hear it.
+        """
+        goes_on = self._goes_on(news)
+        asked_at = time.monotonic() if news.asked_at is None else news.asked_at
+        self.requests.resume(news.part.asks if goes_on and news.part is not None else (), asked_at)
+        return goes_on
+
+    def _goes_on(self, news: News) -> bool:
+        view, part = self.view, news.part
+        if part is None:
+            return True
+        public, private = len(view.public), view.private_known
+        if len(news.facts) < public or len(part.facts) < private:
+            return False
+        again = SeatView(me=view.me)
+        try:
+            for fact in news.facts[:public]:
+                again.hear_public(fact)
+            for own in part.facts[:private]:
+                again.hear_private(own)
+        except RulesError:
+            return False
+        return again == view
 
     def hear(self, news: News) -> tuple[Ask, ...]:
         """Take in what is new, pass over what is known; return the requests that nobody works on yet.

@@ -18,11 +18,18 @@ from wolfbus.agent.outbox import Outbox
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed, PlayerError, StaleWriter, WolfError
-from wolfbus.messages.codec import TO_AGENT, encode, unpack, validate
+from wolfbus.errors import (
+    BusDown,
+    BusError,
+    ConfigError,
+    MessageError,
+    NotAllowed,
+    StaleWriter,
+    VersionError,
+    WolfError,
+)
+from wolfbus.messages.codec import decode_mail, encode
 from wolfbus.messages.house import Leave, Welcome
-
-__all__ = ["AGAIN_S", "LONELY_S", "Crew", "Introduction", "Member", "Parting"]
 
 logger = logging.getLogger(__name__)
 
@@ -46,11 +53,17 @@ class Crew(Protocol):
     """Who does a member's work. Its methods are called from threads of the bus and should only pass things on."""
 
     def deliver(self, entries: Sequence[Entry], /) -> None:
-        """Take deliveries, in order."""
+        """Take what is said of games, in order: deliveries, and that a game was dropped; perhaps what nobody knows."""
+        ...
+
+    def welcome(self) -> None:
+        """Take note that a moderator has welcomed the member. One that does not know it yet does so: that of the house
+        on each fresh start, and each that comes after it.
+        """
         ...
 
     def again(self) -> None:
-        """Take note that the member joins anew: what was answered before and is asked again did not arrive."""
+        """Take note that the member joins anew: all that runs will be caught up."""
         ...
 
 
@@ -60,7 +73,8 @@ class Parting:
 
     Attributes:
         reason: in one line.
-        error: why it could not go on; None if the house closed.
+        error: why it could not go on; None if the house closed. `ConfigError` where another start would not help: the
+            house does not take the agent, or another process has its name.
     """
 
     reason: str
@@ -197,7 +211,8 @@ class Member:
             if not self._closed:
                 logger.warning("%s; waiting for it", error)
         elif isinstance(error, StaleWriter):
-            self._end(StaleWriter(f"another process plays as {self.name} in house {self._house}; this one leaves"))
+            # no failure, after which supervisors would start it again, for the two to throw each other out for ever
+            self._end(ConfigError(f"another process plays as {self.name} in house {self._house}; this one leaves"))
         elif isinstance(error, NotAllowed):
             self._end(NotAllowed(f"{self._bus.url} does not let this user be {self.name} in house {self._house}"))
         else:
@@ -206,7 +221,7 @@ class Member:
     def _hear(self, _stream: str, entries: Sequence[Entry]) -> None:
         deliveries: list[Entry] = []
         for entry in entries:
-            if entry.game:
+            if entry.game or entry.type == "dropped":
                 deliveries.append(entry)
                 continue
             self._hand_over(deliveries)
@@ -221,9 +236,14 @@ class Member:
 
     def _obey(self, entry: Entry) -> None:
         try:
-            message = validate(TO_AGENT, unpack(entry.body))
+            message = decode_mail(entry.body)
+        except VersionError as error:
+            logger.debug("a message of the house is passed over: %s", error)
+            return
         except MessageError as error:
             logger.warning("a message of the house cannot be read: %s", error)
+            return
+        if message is None:
             return
         if message.type == "welcome":
             self._be_welcome(message)
@@ -233,8 +253,8 @@ class Member:
             if self._close():
                 logger.info("the house closes: %s", message.reason)
                 self._over(Parting(message.reason))
-        elif message.instance == self._instance:
-            self._end(PlayerError(f"the moderator of house {self._house} does not take {self.name}: {message.reason}"))
+        elif message.type == "refused" and message.instance == self._instance:
+            self._end(ConfigError(f"the moderator of house {self._house} does not take {self.name}: {message.reason}"))
 
     def _be_welcome(self, message: Welcome) -> None:
         if message.instance != self._instance:
@@ -244,6 +264,8 @@ class Member:
             logger.info("%s is welcome in house %s", self.name, self._house)
         self._welcome = True
         self._beat_again()
+        if self._crew is not None and not self._closed:
+            self._crew.welcome()
 
     def _say_join(self) -> None:
         if self._closed:
@@ -315,6 +337,8 @@ class Member:
             logger.debug("the mailbox of %s cannot be read: %s", self.name, error)
             self._after(1.0, self._listen_again)
             return
+        # what was read before may be beyond the end of what is left
+        self._seen = None
         self._reader.follow(self._inbox, self._hear, last, self._lost)
         self.rejoin("the mailbox lost what was not read")
 

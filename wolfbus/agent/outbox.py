@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 
@@ -25,6 +26,8 @@ class Outbox:
 
     Attributes:
         stream: the stream's name.
+        joined_at: when `join` was said last, on the clock of `time.monotonic`: who sends a `catch_up` upon it has read
+            all that was sent before.
 
     Raises:
         BusDown: the bus is away.
@@ -38,6 +41,7 @@ class Outbox:
         # a clock that was set back must not put us behind an older process
         self._incarnation = max(int(time.time() * 1000), parse_id(bus.last_id(self.stream))[0] + 1)
         self._sent = 0
+        self.joined_at = -math.inf
         self._lock = threading.Lock()
 
     def send(self, game: str, body: bytes, kind: str = "reply") -> None:
@@ -52,6 +56,8 @@ class Outbox:
             BusDown: the writer was closed.
         """
         with self._lock:
+            if kind == "join":
+                self.joined_at = time.monotonic()
             self._sent += 1
             entry_id = f"{self._incarnation}-{self._sent}"
             self._writer.append(self.stream, Entry(body, kind, self._agent, game, self._sent, entry_id))

@@ -25,13 +25,13 @@ class Post(Protocol):
 
 
 class Pen:
-    """Writes one seat's replies; safe from any thread.
+    """Writes one seat's replies; safe from any thread. An answer that nobody wants any more is dropped.
 
     Args:
         game: the game's id.
         seat: the seat's name.
         post: takes the replies.
-        requests: told what has been answered; None where nobody asks twice.
+        requests: knows which answers are wanted, and is told of each; None where all are.
 
     Attributes:
         limit: bytes a message may have; what is beside an answer's content is cut to fit. None for no limit.
@@ -77,9 +77,10 @@ class Pen:
         self._close(ask, pack(reply_to(self._game, self._seat, ask, failed)))
 
     def _close(self, ask: Ask, body: bytes) -> None:
-        self._send(body)
-        if self._requests is not None:
-            self._requests.answered(ask.id)
+        if self._requests is None or self._requests.answered(ask.id):
+            self._send(body)
+        else:
+            logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
 
     def _send(self, body: bytes) -> None:
         try:

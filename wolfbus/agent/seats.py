@@ -17,8 +17,7 @@ from wolfbus.agent.pen import Pen
 from wolfbus.agent.said import answer_of
 from wolfbus.agent.table import Table
 from wolfbus.bus.protocol import Entry
-from wolfbus.errors import MessageError, RulesError
-from wolfbus.messages.codec import decode_delivery
+from wolfbus.errors import RulesError
 from wolfbus.messages.delivery import Ask, Seated
 
 logger = logging.getLogger(__name__)
@@ -44,15 +43,18 @@ class AgentSeats:
         self.played = 0
         self._member = member
         self._make = make
-        self._table: Table[Seat] = Table(self)
+        self._table: Table[Seat] = Table(self, member.outbox)
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         # a daemon: an agent that never comes back must not keep the process
         self._thread = threading.Thread(target=self._loop.run_forever, name="agent-loop", daemon=True)
         self._thread.start()
 
+    def welcome(self) -> None:
+        """Take note that a moderator has welcomed the member: seats wait for what they are told."""
+
     def deliver(self, entries: Sequence[Entry]) -> None:
-        """Take deliveries, from any thread."""
+        """Take what is said of games, from any thread."""
         self._call(self._hand_out, [entry.body for entry in entries])
 
     def again(self) -> None:
@@ -81,7 +83,7 @@ class AgentSeats:
 
     def tell(self, seat: Seat, news: News) -> None:
         """Hand a seat its news."""
-        seat.queue.put_nowait(news)
+        seat.hear(news)
 
     def rise(self, game: str, seats: Sequence[Seat]) -> None:
         """End the tasks of a game's seats, behind what waits for them."""
@@ -104,15 +106,10 @@ class AgentSeats:
 
     def _hand_out(self, bodies: Sequence[bytes]) -> None:
         for body in bodies:
-            try:
-                self._table.hand_out(decode_delivery(body))
-            except MessageError:
-                logger.exception("a delivery could not be read")
+            self._table.hear(body)
 
     def _join_anew(self) -> None:
         self._table.again()
-        for seat in self._table.seats:
-            seat.hearing.requests.again()
 
     async def _end(self) -> None:
         self._table.clear()
@@ -142,49 +139,68 @@ class Seat:
 
     Attributes:
         queue: news in order; None at the end.
-        hearing: the seat's view and requests.
     """
 
     def __init__(
         self, seated: Seated, make: Callable[[], Agent], member: Member, missed: Callable[[str, str], None]
     ) -> None:
         self.queue: asyncio.Queue[News | None] = asyncio.Queue()
-        self.hearing = Hearing(seated.seat)
         self._game = seated.game
         self._make = make
         self._missed = missed
-        self._pen = Pen(seated.game, seated.seat, member.outbox, self.hearing.requests)
+        self._outbox = member.outbox
+        self._hearing, self._pen = self._begin(seated.seat)
+        self._afresh: News | None = None
         self._agent: Agent | None = None
         self._unmade: BaseException | None = None
+
+    def hear(self, news: News) -> None:
+        """Take news for later. All that waits is in a `catch_up`, or was lost by the bus."""
+        if news.asked_at is not None:
+            while not self.queue.empty():
+                self.queue.get_nowait()
+            self._afresh = None if self._hearing.expect(news) else news
+        self.queue.put_nowait(news)
 
     async def run(self) -> None:
         """Take in news and answer requests, one after the other, until the end."""
         while (news := await self.queue.get()) is not None:
             await self._take_in(news)
         if self._agent is not None:
-            await self._hook(self._agent.ended, self.hearing.view)
+            await self._hook(self._agent.ended, self._hearing.view)
+
+    def _begin(self, seat: str) -> tuple[Hearing, Pen]:
+        hearing = Hearing(seat)
+        return hearing, Pen(self._game, seat, self._outbox, hearing.requests)
 
     async def _take_in(self, news: News) -> None:
-        view = self.hearing.view
-        public, private = len(view.public), len(view.private)
+        known = self._hearing.view
+        public, private = len(known.public), len(known.private)
+        if news is self._afresh:
+            logger.info("%s: the bus lost what was told last: hearing it anew", known.me, extra=self._where())
+            self._hearing, self._pen = self._begin(known.me)
+        view = self._hearing.view
         try:
-            asks = self.hearing.hear(news)
+            asks = self._hearing.hear(news)
         except RulesError as error:
             self._missed(self._game, str(error))
             asks = ()
+        if view is not known:
+            public, private = _agreeing(known.public, view.public), _agreeing(known.private, view.private)
+        self._pen.limit = view.config.max_reply_bytes
         if self._agent is None and self._unmade is None and view.names:
             await self._sit_down()
         if self._agent is not None and (len(view.public) > public or len(view.private) > private):
             await self._hook(self._agent.heard, (*view.public[public:], *view.private[private:]), view)
+        requests = self._hearing.requests
         for ask in asks:
-            if worth_answering(ask, news.heard, newest=ask is asks[-1] and self.queue.empty()):
+            if not worth_answering(ask, news.heard, newest=ask is asks[-1] and self.queue.empty()):
+                requests.drop(ask.id)
+            elif requests.under_way(ask.id):
                 await self._answer(ask)
-            else:
-                self.hearing.requests.drop(ask.id)
 
     async def _sit_down(self) -> None:
-        view = self.hearing.view
-        self._pen.limit = view.config.max_reply_bytes
+        view = self._hearing.view
         try:
             agent = self._make()
         except BaseException as error:
@@ -202,12 +218,12 @@ class Seat:
             self._pen.fail(ask, self._unmade or RuntimeError("nobody plays this seat"))
             return
         try:
-            said = await _run(getattr(agent, ask.kind), ask, self.hearing.view, quick=agent.quick)
+            said = await _run(getattr(agent, ask.kind), ask, self._hearing.view, quick=agent.quick)
             answer = answer_of(ask.kind, said)
         except asyncio.CancelledError:
             raise
         except BaseException as error:
-            logger.debug("%s: %s failed", self.hearing.view.me, ask.kind, exc_info=True, extra=self._where())
+            logger.debug("%s: %s failed", self._hearing.view.me, ask.kind, exc_info=True, extra=self._where())
             self._pen.fail(ask, error)
         else:
             self._pen.answer(ask, answer)
@@ -218,10 +234,16 @@ class Seat:
         except asyncio.CancelledError:
             raise
         except BaseException:
-            logger.exception("%s: %s failed", self.hearing.view.me, method.__name__, extra=self._where())
+            logger.exception("%s: %s failed", self._hearing.view.me, method.__name__, extra=self._where())
 
     def _where(self) -> dict[str, str]:
-        return {"game": self._game, "seat": self.hearing.view.me}
+        return {"game": self._game, "seat": self._hearing.view.me}
+
+
+def _agreeing(known: Sequence[object], told: Sequence[object]) -> int:
+    """Return how many facts two stories have in common before they part."""
+    pairs = zip(known, told, strict=False)
+    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(known), len(told)))
 
 
 async def _run(method: Callable[..., object], *arguments: object, quick: bool) -> Any:

@@ -16,11 +16,11 @@ from typing import Final, Protocol
 from wolfbus.actors import Timers
 from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.member import AGAIN_S, LONELY_S, Crew, Member, Parting
-from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError
 from wolfbus.service.health import Health
+from wolfbus.service.opening import open_when_there
 from wolfbus.service.stop import Stopping
 
 logger = logging.getLogger(__name__)
@@ -73,7 +73,8 @@ class Stay:
     lonely_s: float = LONELY_S
 
     def run(self, seat: Callable[[Member], Seats], stopping: Stopping, health: Health | None = None) -> Parting:
-        """Play until the house says goodbye or somebody asks to stop.
+        """Play until the house says goodbye or somebody asks to stop. A bus that is not up yet is waited for, as long
+        as its address has patience.
 
         Args:
             seat: makes what plays the seats of a member.
@@ -84,10 +85,13 @@ class Stay:
             Why it is over.
 
         Raises:
-            WolfError: the bus cannot be reached, the house does not take the agent, or another process has its name.
+            WolfError: the bus cannot be reached; `ConfigError` where the house does not take the agent, or another
+                process has its name.
         """
         with contextlib.ExitStack() as ending:
-            bus = open_bus(self.url)
+            bus = open_when_there(self.url, stopping, health)
+            if bus is None:
+                return Parting(stopping.why)
             ending.callback(bus.close)
             parting = self._stay(bus, seat, stopping, health or Health(None), ending)
         if parting.error is not None:

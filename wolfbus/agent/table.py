@@ -8,13 +8,17 @@ from collections.abc import Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
 from wolfbus.agent.hearing import News
+from wolfbus.agent.outbox import Outbox
+from wolfbus.errors import MessageError, VersionError
+from wolfbus.messages.codec import decode_mail
 from wolfbus.messages.delivery import Delivery, Seated, SeatPart
+from wolfbus.messages.house import Dropped
 
 logger = logging.getLogger(__name__)
 
 FORGET_S: Final = 3600.0
-"""Seconds without a word after which a game counts as broken off, for nobody tells an agent; should it go on after all,
-it is caught up."""
+"""Seconds without a word after which a game is given up, for its moderator may be gone for good; should it go on after
+all, the agent asks to be caught up."""
 
 S = TypeVar("S")
 
@@ -48,13 +52,16 @@ class Table(Generic[S]):
 
     Args:
         players: what plays the seats.
+        outbox: where their replies go.
     """
 
-    def __init__(self, players: Players[S]) -> None:
+    def __init__(self, players: Players[S], outbox: Outbox) -> None:
         self._players = players
+        self._outbox = outbox
         self._games: dict[str, dict[str, S]] = {}
         self._heard: dict[str, float] = {}
         self._behind: set[str] = set()
+        self._given_up: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._games)
@@ -69,10 +76,27 @@ class Table(Generic[S]):
         """All players of all games."""
         return tuple(player for seats in self._games.values() for player in seats.values())
 
+    def hear(self, body: bytes) -> None:
+        """Take in one message of the mailbox, packed: hand out a delivery, leave a game that is dropped.
+
+        The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here could answer it.
+        """
+        try:
+            mail = decode_mail(body)
+        except VersionError as error:
+            logger.debug("a message is passed over: %s", error)
+        except MessageError as error:
+            logger.error("a delivery could not be read: %s", error)  # noqa: TRY400 - the line says it all
+        else:
+            if isinstance(mail, Delivery):
+                self.hand_out(mail)
+            elif isinstance(mail, Dropped):
+                self._drop(mail)
+
     def hand_out(self, delivery: Delivery) -> None:
         """Tell every seat of a game what is new, after seating those that were not seated yet.
 
-        What is for a seat that never was seated is passed over: a `catch_up` must come first.
+        What is for a seat that never was seated is passed over: its game is over here, or a `catch_up` is on its way.
         """
         game = delivery.game
         if delivery.type == "catch_up":
@@ -84,10 +108,11 @@ class Table(Generic[S]):
             if part.seat not in seats:
                 self._sit_down(game, seats, part)
         parts = {part.seat: part for part in delivery.seats}
+        asked_at = self._outbox.joined_at if delivery.type == "catch_up" else None
         for seat, player in seats.items():
             own = parts.get(seat)
             if own is not None or delivery.facts:
-                self._players.tell(player, News(delivery.facts, own))
+                self._players.tell(player, News(delivery.facts, own, asked_at))
         if seats:
             self._heard[game] = time.monotonic()
         if any(news.fact.type == "ended" for news in delivery.facts):
@@ -107,6 +132,7 @@ class Table(Generic[S]):
     def leave(self, game: str) -> None:
         """Leave a game; unknown ones are ignored."""
         self._behind.discard(game)
+        self._given_up.discard(game)
         self._heard.pop(game, None)
         seats = self._games.pop(game, None)
         if seats is not None:
@@ -117,12 +143,19 @@ class Table(Generic[S]):
         for game in self.games:
             self.leave(game)
 
+    def _drop(self, dropped: Dropped) -> None:
+        if dropped.game in self._games:
+            logger.info("game %s is broken off: %s", dropped.game, dropped.reason, extra={"game": dropped.game})
+        self.leave(dropped.game)
+
     def _sit_down(self, game: str, seats: dict[str, S], part: SeatPart) -> None:
         seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
         if seated is None:
-            logger.debug("%s was never seated here", part.seat, extra={"game": game, "seat": part.seat})
-            self.lost(game, f"{part.seat} was never seated here")
+            logger.debug("%s is not seated here: passed over", part.seat, extra={"game": game, "seat": part.seat})
+            if game in self._given_up:
+                self.lost(game, "it goes on after all")
             return
+        self._given_up.discard(game)
         if game not in self._games:
             self._forget_silent_ones()
             self._games[game] = seats
@@ -133,3 +166,4 @@ class Table(Generic[S]):
         for game in [game for game, heard in self._heard.items() if heard < before]:
             logger.info("nothing was heard of game %s for an hour: it is given up", game, extra={"game": game})
             self.leave(game)
+            self._given_up.add(game)

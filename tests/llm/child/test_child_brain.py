@@ -47,6 +47,18 @@ def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(tmp_path
     assert (answer.thought, answer.reading, answer.raw, answer.note) == ("quietly", "clean", None, None)
 
 
+def test_a_child_gets_neither_the_way_to_the_bus_nor_keys(tmp_path, monkeypatch):
+    ours = ("WOLFBUS_BUS", "WOLFBUS_PLAYER_BUS", "REDIS_URL")
+    secret = ("OPENAI_API_KEY", "GH_TOKEN", "APP_SECRET", "pg_password")
+    for name in (*ours, *secret, "MY_REDIS_URL", "MY_API_KEYS"):
+        monkeypatch.setenv(name, "hunter2")
+    code = 'for each in asks(): say(id=each["id"], text=" ".join(n for n, v in os.environ.items() if v == "hunter2"))'
+    brain = ChildBrain(command(tmp_path, code), tmp_path)
+    answer = brain.answer(ask(kind="speak"), sit())
+    brain.close()
+    assert set(answer.content.text.split()) == {"MY_REDIS_URL", "MY_API_KEYS"}
+
+
 @pytest.mark.parametrize(
     ("line", "reading", "target"),
     [

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 import pytest
 
-from players.brain import Answer
 from players.llm.prompts.prompt import Prompt
 from players.llm.prompts.writer import Writer
 from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said, said_to
 from tests.players.table import CONFIGS, play
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Bid, Judgement, Label
 from wolfbus.messages.delivery import Ask
 from wolfbus.reading import read

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
-from players.brain import Answer
 from players.human import HumanBrain
 from players.human.keyboard import Keyboard
 from players.human.screen import Screen
 from players.random_brain import RandomBrain
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Ballot, Judgement, Label, Proposal, Speech
 
 PROMPT = re.compile(r"(\w+) \([^()]* left, \? for help\) > \Z")

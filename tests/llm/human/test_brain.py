@@ -17,11 +17,12 @@ from pathlib import Path
 import pytest
 
 from players.actor import Pen
-from players.brain import Answer, Given, LaterBrain
+from players.brain import Given, LaterBrain
 from players.human import HumanBrain
 from players.human.keyboard import Keyboard
 from players.human.screen import Screen
 from tests.llm.human.person import PROMPT, Paper
+from wolfbus.agent.answer import Answer
 from wolfbus.audience import PublicNews
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import PlayerError

@@ -1,0 +1,120 @@
+"""Services and their Redis come up in any order; what waiting cannot mend is said at once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import analytics.service
+import moderator.service
+import moderator.settings
+from players.service import Settings, serve
+from players.venue import Venue
+from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, stay
+from wolfbus.bus import redis_bus
+from wolfbus.config import GameConfig
+from wolfbus.errors import BusDown, BusError
+from wolfbus.service import opening
+from wolfbus.service.health import Health
+from wolfbus.service.opening import open_when_there
+from wolfbus.service.stop import Stopping
+from wolfbus.testing.redis_server import RedisServer
+
+
+class Told(Health):
+    """Health that can be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.states: list[str] = []
+        self._news = threading.Condition()
+
+    def set(self, state: str, ok: bool = True, **details: object) -> None:
+        with self._news:
+            self.states.append(state)
+            self._news.notify_all()
+
+    def reached(self, state: str) -> None:
+        with self._news:
+            assert self._news.wait_for(lambda: state in self.states, SOON_S)
+
+
+@pytest.fixture(autouse=True)
+def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis_bus, "OPENING_S", 0.05)
+    monkeypatch.setattr(opening, "_PAUSE_S", 0.02)
+
+
+@pytest.fixture
+def closed() -> Iterator[RedisServer]:
+    """A server that is not up yet."""
+    server = RedisServer()
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(
+    closed: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = Told()
+
+    def play(stopping: Stopping) -> int:
+        with Venue() as venue:
+            return serve(Settings(stay(closed.url, grace_s=0.0), "scripted"), venue, stopping, told)
+
+    with Aside(play) as ann:
+        told.reached("waiting for the bus")
+        with closed.start(), Moderator(closed.url) as moderator:
+            moderator.welcome("ann")
+            moderator.goodbye("ann")
+            assert ann.end() == 0
+    (line,) = [record.getMessage() for record in caplog.records if "waiting for it" in record.getMessage()]
+    assert f"127.0.0.1:{closed.port} cannot be reached" in line
+    assert line.endswith("waiting for it up to 30 s")
+
+
+def test_a_wrong_address_is_a_clear_line_when_patience_is_over(closed: RedisServer) -> None:
+    with pytest.raises(
+        BusDown, match=rf"^Redis at 127\.0\.0\.1:{closed.port} cannot be reached \(tried for 0\.2 s\): "
+    ):
+        open_when_there(closed.url, Stopping(), patience_s=0.2)
+    with pytest.raises(BusDown, match=r"^Redis at no-such-host\.invalid:6379 cannot be reached"):
+        open_when_there("redis://no-such-host.invalid?patience=0.01", Stopping())
+
+
+def test_a_wrong_password_is_said_at_once(redis_url: str, caplog: pytest.LogCaptureFixture) -> None:
+    told = Told()
+    url = redis_url.replace("redis://", "redis://ann:wrong@")
+    with pytest.raises(BusError, match="does not accept this user and password") as caught:
+        open_when_there(url, Stopping(), told)
+    assert not isinstance(caught.value, BusDown)
+    assert not told.states
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well(
+    closed: RedisServer, tmp_path: Path
+) -> None:
+    def play(stopping: Stopping, health: Health) -> int:
+        with Venue() as venue:
+            return serve(Settings(stay(closed.url), "scripted"), venue, stopping, health)
+
+    def moderate(stopping: Stopping, health: Health) -> int:
+        settings = moderator.settings.Settings(url=closed.url, house=HOUSE, config=GameConfig())
+        return moderator.service.serve(settings, stopping, health)
+
+    def analyse(stopping: Stopping, health: Health) -> int:
+        return analytics.service.serve(analytics.service.Settings(closed.url, HOUSE, tmp_path), stopping, health)
+
+    for service in (play, moderate, analyse):
+        told = Told()
+        with Aside(lambda stopping, service=service, told=told: service(stopping, told)) as aside:  # type: ignore[misc]
+            told.reached("waiting for the bus")
+            aside.stopping.ask("SIGTERM")
+            assert aside.end() == 0

@@ -1,0 +1,56 @@
+"""An agent written from the document alone, on a bus that lost data."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agents.parts import DAWN, HOUSE, SAID, Moderator, ask, catch_up
+from tests.outside.bare_agent import BareAgent
+from tests.outside.test_whole_games import EXAMPLES, node_modules
+from wolfbus.bus import streams
+from wolfbus.messages.house import RollCall
+from wolfbus.testing.redis_server import RedisServer
+
+__all__ = ["node_modules"]
+
+
+@pytest.fixture(params=["python", "javascript"])
+def agent(request: pytest.FixtureRequest, redis_url: str) -> Iterator[str]:
+    """Run an agent; return its name."""
+    if request.param == "python":
+        bare = BareAgent(redis_url, HOUSE, "bare")
+        thread = threading.Thread(target=bare.run)
+        thread.start()
+        yield "bare"
+        bare.stop.set()
+        thread.join()
+        return
+    modules: Path = request.getfixturevalue("node_modules")
+    words = ["node", str(EXAMPLES / "bus_agent.js"), redis_url, HOUSE, "js", "2"]
+    with subprocess.Popen(words, env={**os.environ, "NODE_PATH": str(modules)}, stdin=subprocess.DEVNULL) as process:
+        yield "js"
+        process.kill()
+
+
+def test_a_catch_up_replaces_what_it_knew_and_a_mailbox_that_went_back_makes_it_join_anew(
+    agent: str, redis_url: str, redis_server: RedisServer
+) -> None:
+    with Moderator(redis_url) as moderator:
+        first = moderator.welcome(agent, again_s=0.05)
+        moderator.deliver(agent, catch_up(ask("bid"), told=[DAWN, DAWN, DAWN]))
+        assert moderator.hear(agent, "reply")["request"] == ask("bid").id
+        moderator.deliver(agent, catch_up(ask("bid"), ask("assess_other"), told=[DAWN, SAID]))
+        kinds = [moderator.hear(agent, "reply")["kind"] for _ in range(2)]
+        assert kinds == ["bid", "assess_other"]
+        redis_server.command("DEL", streams.inbox(HOUSE, agent))
+        moderator.tell(agent, RollCall())
+        anew = moderator.hear_again(agent, first["instance"])
+        assert anew["seen"] == moderator.bus.last_id(streams.inbox(HOUSE, agent))
+        moderator.deliver(agent, catch_up(ask("vote")))
+        assert moderator.hear(agent, "reply")["kind"] == "vote"
