@@ -65,7 +65,10 @@ def agent_options(command: _Command) -> _Command:
             help="Seats to play at a time, over all games. [default: 1, or as many as places]",
         ),
         click.option(
-            "--name", callback=_agent_name, help="Name of this agent, unique in the house. [default: HOST-PID]"
+            "--name",
+            envvar="WOLFBUS_NAME",
+            callback=_agent_name,
+            help="Name of this agent, unique in the house. [default: HOST-PID]",
         ),
     ):
         command = option(command)
@@ -77,6 +80,7 @@ def agent_options(command: _Command) -> _Command:
 @agent_options
 @click.option(
     "--brain",
+    envvar="WOLFBUS_BRAIN",
     default="scripted",
     show_default=True,
     help="What answers: scripted, random, silent, llm:MODEL, llm:MODEL@URL, human, exec:COMMAND or module:Class.",
