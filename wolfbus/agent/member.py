@@ -251,7 +251,7 @@ class Member:
             self._say_join()
         elif message.type == "goodbye":
             if self._close():
-                logger.info("the house closes: %s", message.reason)
+                logger.debug("the house closes: %s", message.reason)
                 self._over(Parting(message.reason))
         elif message.type == "refused" and message.instance == self._instance:
             self._end(ConfigError(f"the moderator of house {self._house} does not take {self.name}: {message.reason}"))

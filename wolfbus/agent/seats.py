@@ -85,9 +85,8 @@ class AgentSeats:
         """Hand a seat its news."""
         seat.hear(news)
 
-    def rise(self, game: str, seats: Sequence[Seat]) -> None:
+    def rise(self, _game: str, seats: Sequence[Seat]) -> None:
         """End the tasks of a game's seats, behind what waits for them."""
-        logger.debug("game %s is over here", game)
         for seat in seats:
             seat.queue.put_nowait(None)
         self.played += 1

@@ -104,9 +104,12 @@ class Table(Generic[S]):
             if not self._behind:
                 self._players.caught_up()
         seats = self._games.get(game, {})
+        known = len(seats)
         for part in delivery.seats:
             if part.seat not in seats:
                 self._sit_down(game, seats, part)
+        if len(seats) > known:
+            logger.info("plays %s", " and ".join(seats), extra={"game": game})
         parts = {part.seat: part for part in delivery.seats}
         asked_at = self._outbox.joined_at if delivery.type == "catch_up" else None
         for seat, player in seats.items():
@@ -136,6 +139,7 @@ class Table(Generic[S]):
         self._heard.pop(game, None)
         seats = self._games.pop(game, None)
         if seats is not None:
+            logger.info("has left the game", extra={"game": game})
             self._players.rise(game, tuple(seats.values()))
 
     def clear(self) -> None:
