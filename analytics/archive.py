@@ -156,11 +156,6 @@ class GameArchive:
         if file is not None:
             file.close()
 
-    def read_again(self) -> GameRows:
-        """Return the rows of a game whose file holds its lines."""
-        self._refold(self.lines)
-        return self.rows()
-
     def _seal(self, number: int, pending: Sequence[_Line] = ()) -> str:
         """Return the seal of a line that is in the file, or about to be; "" for number 0."""
         if number > self.lines:

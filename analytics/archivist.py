@@ -6,6 +6,7 @@ It only ever waits for the disk. What it wants of the bus it asks of its `Desk`.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -19,14 +20,19 @@ from analytics.rows import GameRows
 from analytics.session import SessionNews
 from wolfbus.actors import PooledActor
 from wolfbus.bus.protocol import Entry
-from wolfbus.errors import RecordError, RulesError
-from wolfbus.messages.house import Archived, GameClosed, GameOpened
+from wolfbus.errors import RecordError, RulesError, WolfError
+from wolfbus.messages.house import Archived, GameClosed, GameOpened, SessionSoFar
 from wolfbus.printable import printable
+from wolfbus.session import game_id
 
 logger = logging.getLogger(__name__)
 
 ERROR_SHOWN: Final = 300
 """Characters of an error that a message of the house holds at most."""
+
+
+FAILINGS_AT_MOST: Final = 1000
+"""Games that are not as they should be, of those that nobody asks about any more, that are told one by one."""
 
 
 class _Game:
@@ -73,6 +79,9 @@ class Archivist(PooledActor):
         self._desk = desk
         self._games: dict[str, _Game] = {}
         self._kept: dict[str, Kept] = {}
+        self._settled = 0
+        self._settled_to = 0
+        self._failings: list[Kept] = []
         self._metrics = Metrics()
         self._rolling = Rolling()
         self._recount = False
@@ -104,13 +113,14 @@ class Archivist(PooledActor):
     def _hear(self, entries: Sequence[Entry]) -> None:
         begun: list[str] = []
         self._news_lost = False
-        for entry in entries:
-            news = self._news.feed(entry)
+        for news in (news for entry in entries for news in self._news.feed(entry)):
             if isinstance(news, GameOpened) and news.game not in self._games and news.game not in self._kept:
                 self._games[news.game] = _Game(news.number)
                 begun.append(news.game)
             elif isinstance(news, GameClosed):
                 self._close(news)
+            elif isinstance(news, SessionSoFar):
+                self._sum_up(news)
         if self._news.another and self._error is None:
             self._error = f"session {self._news.another} began, and the end of this one is lost"
             self._desk.over()
@@ -154,6 +164,32 @@ class Archivist(PooledActor):
             game.closed = news
             if game.archive is not None or game.error is not None:
                 self._settle(news.game)
+
+    def _sum_up(self, told: SessionSoFar) -> None:
+        """Keep only sums of games that nobody will ask about any more; of those kept in an earlier life too."""
+        known = {kept.number for kept in self._kept.values()} | {game.number for game in self._games.values()}
+        for name in [name for name, kept in self._kept.items() if self._news.settled(told, name, kept.number)]:
+            kept = self._kept.pop(name)
+            if kept.fine:
+                self._settled += 1
+            elif len(self._failings) < FAILINGS_AT_MOST:
+                self._failings.append(kept)
+        for number in range(self._settled_to + 1, told.games + 1):
+            name = game_id(told.session, number)
+            if number not in known and os.path.lexists(self._folder / f"{name}.ndjson"):
+                self._take_up(name)
+        self._settled_to = max(self._settled_to, told.games)
+
+    def _take_up(self, name: str) -> None:
+        """Count in a game whose record was archived in an earlier life."""
+        try:
+            rows = GameArchive(self._folder, name).rows()
+        except WolfError as error:
+            logger.warning("a record of this session is left out: %s", error, extra={"game": name})
+            return
+        self._metrics.add(rows)
+        self._rolling.add(rows)
+        self._settled += 1
 
     # -- their records
 
@@ -300,15 +336,14 @@ class Archivist(PooledActor):
             if idle and game.error is None and (game.closed is not None or self._news.closed is not None):
                 waited_for[name] = (lines, game.closed.lines if game.closed is not None else None)
         changed, self._changed = self._changed, False
-        failed = sum(not kept.fine for kept in self._kept.values()) + sum(
-            game.error is not None for game in self._games.values()
-        )
+        failed = sum(not kept.fine for kept in [*self._kept.values(), *self._failings])
+        failed += sum(game.error is not None for game in self._games.values())
         return View(
             changed,
             self._live() if changed else {},
             waited_for,
             len(self._games),
-            sum(kept.error is None for kept in self._kept.values()),
+            self._settled + sum(kept.error is None for kept in [*self._kept.values(), *self._failings]),
             failed,
         )
 
@@ -318,7 +353,12 @@ class Archivist(PooledActor):
             archive = game.archive
             if archive is not None and archive.lines and archive.unmeasured is None and len(pictures) < LIVE_GAMES:
                 pictures.append(picture(archive.rows(), archive.at, archive.lines))
-        return self._rolling.picture(self._news.session, len(self._games), len(self._kept), pictures)
+        return self._rolling.picture(self._news.session, len(self._games), self._over, pictures)
+
+    @property
+    def _over(self) -> int:
+        """Games that are over."""
+        return self._settled + len(self._failings) + len(self._kept)
 
     def _conclude(self) -> None:
         """Say that all is over, if the house has closed and every game is settled, as far as it can be."""
@@ -337,23 +377,28 @@ class Archivist(PooledActor):
             logger.warning("the bus has lost game %s; its record is left out", name, extra={"game": name})
         if self._recount or ghosts:
             self._count_again(ghosts)
-        kept = sorted((game for name, game in self._kept.items() if name not in ghosts), key=lambda game: game.number)
+        kept = [*self._failings, *(game for name, game in self._kept.items() if name not in ghosts)]
         return Results(
             self._house,
             self._news.session,
             closed is not None,
             self._folder,
-            kept,
+            sorted(kept, key=lambda game: game.number),
             self._metrics.result(),
             closed.failed if closed is not None else 0,
             self._error,
+            self._settled,
         )
 
     def _count_again(self, without: Sequence[str]) -> None:
         self._metrics = Metrics()
-        for name, kept in self._kept.items():
-            if kept.counted and name not in without:
-                self._metrics.add(GameArchive(self._folder, name).rows())
+        counted = [name for name, kept in self._kept.items() if kept.counted and name not in without]
+        counted += (kept.game for kept in self._failings if kept.counted)
+        known = {*self._kept, *self._games, *(kept.game for kept in self._failings)}
+        settled = (game_id(self._news.session, number) for number in range(1, self._settled_to + 1))
+        counted += (name for name in settled if name not in known and (self._folder / f"{name}.ndjson").exists())
+        for name in counted:
+            self._metrics.add(GameArchive(self._folder, name).rows())
 
     @staticmethod
     def _shut(archive: GameArchive) -> None:

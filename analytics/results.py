@@ -64,6 +64,7 @@ class Results:
         metrics: `Metrics` over those that count.
         failed: games that the moderator says have failed.
         error: what else went wrong, None for nothing.
+        settled: games whose records are whole, and that are no longer told one by one.
     """
 
     house: str
@@ -74,6 +75,7 @@ class Results:
     metrics: Result
     failed: int = 0
     error: str | None = None
+    settled: int = 0
 
     @property
     def fine(self) -> bool:
@@ -86,10 +88,11 @@ class Results:
             "house": self.house,
             "session": self.session,
             "closed": self.closed,
-            "games": len(self.games),
-            "archived": sum(game.error is None for game in self.games),
+            "games": len(self.games) + self.settled,
+            "archived": sum(game.error is None for game in self.games) + self.settled,
             "failed": max(self.failed, sum(not game.fine for game in self.games)),
             "error": self.error,
+            "settled": self.settled,
             "records": [asdict(game) for game in self.games],
             "metrics": self.metrics,
         }

@@ -21,15 +21,18 @@ from analytics.results import Results, finished_session, write_results
 from analytics.session import SessionNews, past_sessions
 from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timers
-from wolfbus.agent.member import AGAIN_S, Introduction, Member, Parting
-from wolfbus.bus import open_bus, streams
+from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.member import AGAIN_S, Member, Parting
+from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
+from wolfbus.bus.pages import every_entry
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, RecordError, StreamLost, WolfError
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Archived
 from wolfbus.service.health import Health
+from wolfbus.service.opening import open_when_there
 from wolfbus.service.stop import Stopping
 
 if TYPE_CHECKING:
@@ -45,7 +48,6 @@ FILES_AT_MOST: Final = 65_536
 
 _BREATH_S: Final = 0.2
 _LAST_WORDS_S: Final = 2.0
-_PAGE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,14 @@ def serve(
         The exit code: 0, or 1 if a game failed, or a record or the results could not be kept.
 
     Raises:
-        WolfError: the bus cannot be reached, the house does not take us, or another process has our name.
+        ConfigError: the house does not take us, or another process has our name.
+        WolfError: the bus cannot be reached.
     """
     _allow_many_files()
     with contextlib.ExitStack() as ending:
-        bus = open_bus(settings.url)
+        bus = open_when_there(settings.url, stopping, health)
+        if bus is None:
+            return 0
         ending.callback(bus.close)
         service = _Service(settings, bus, stopping, health or Health(None), ending)
         ending.callback(service.stop)
@@ -124,7 +129,7 @@ class _Service:
         self.parting: Parting | None = None
         self.done = False
         folder, house = settings.folder, settings.house
-        news = SessionNews(past_sessions(_all_news(bus, house), folder, finished_session(folder)))
+        news = SessionNews(past_sessions(every_entry(bus, streams.games(house)), folder, finished_session(folder)))
         pool = ActorPool(1)
         ending.callback(pool.close)
         timers = Timers("analytics-timers")
@@ -138,7 +143,6 @@ class _Service:
             introduction, house, bus, self._reader, self._writer, timers, over=self._part, again_s=settings.again_s
         )
         self._live = LivePost(bus, house, settings.name)
-        self._epoch: int | None = None
         self._ended = threading.Event()
         self._soon = threading.Event()
         self._looker = threading.Thread(target=self._look_around, name="analytics-look")
@@ -214,9 +218,12 @@ class _Service:
     def deliver(self, entries: object) -> None:
         """Take deliveries, which nobody sends to a service without seats."""
 
-    def again(self) -> None:
-        """Tell anew what is archived."""
+    def welcome(self) -> None:
+        """Tell a moderator that is new what is archived: it may not have read that far."""
         self._tell_archivist(Acknowledge())
+
+    def again(self) -> None:
+        """Do nothing yet: the welcome that follows has all told anew."""
 
     def _part(self, parting: Parting) -> None:
         self.parting = parting
@@ -282,18 +289,10 @@ class _Service:
             self._live.post(view.live)
         if last:
             return
-        self._greet_moderator()
         state = "archiving" if view.running else "waiting"
         self._health.set(state, games=view.running, archived=view.archived, failed=view.failed)
         for game, (here, due) in view.waited_for.items():
             self._look_for(game, here, due)
-
-    def _greet_moderator(self) -> None:
-        """Tell a moderator that is new what is archived: it may not have read that far."""
-        epoch = self._bus.owner(self._settings.house).epoch
-        before, self._epoch = self._epoch, epoch
-        if before is not None and epoch != before:
-            self._tell_archivist(Acknowledge())
 
     def _look_for(self, game: str, here: int, due: int | None) -> None:
         """See whether what is waited for is still on the bus, and say so if it is not."""
@@ -326,11 +325,3 @@ def _allow_many_files() -> None:
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-def _all_news(bus: Bus, house: str) -> list[Entry]:
-    """Return the whole ``games`` stream of a house."""
-    found: list[Entry] = []
-    while page := bus.entries(streams.games(house), found[-1].id if found else "0-0", _PAGE):
-        found += page
-    return found

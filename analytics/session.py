@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Entry
-from wolfbus.errors import MessageError
-from wolfbus.messages.codec import HOUSE_NEWS, unpack, validate
-from wolfbus.messages.house import GameOpened, HouseClosed, HouseOpened, News
+from wolfbus.messages.house import GameOpened, HouseClosed, HouseOpened, News, SessionSoFar
+from wolfbus.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -32,42 +32,64 @@ class SessionNews:
         self.closed: HouseClosed | None = None
         self.another = ""
         self._past = frozenset(past)
-        self._ours = False
-        self._announced: set[str] = set()
-
-    def feed(self, entry: Entry) -> News | None:
-        """Take in one entry of the stream and return its news, if they are of this session; repeats are harmless."""
-        news = read_news(entry)
-        if news is None:
-            return None
-        if isinstance(news, HouseOpened):
-            self._begin(news.session)
-        elif isinstance(news, HouseClosed):
-            if not self._ours or news.session != self.session:
-                return None
-            self.closed = news
-        elif isinstance(news, GameOpened) and self._ours:
-            self._announced.add(news.game)
-        return news if self._ours else None
+        self._announced: dict[str, str] = {}
+        self.start_again()
 
     def start_again(self) -> None:
-        """Take note that the stream is read anew, from its beginning, since it has lost something."""
-        self._ours = False
+        """Take note that the stream is read from its beginning: at first, and anew when it has lost something."""
+        self._fold = Session()
+        self._name = ""
+        self._held: list[tuple[str, News]] = []
         self._announced.clear()
+
+    def feed(self, entry: Entry) -> list[News]:
+        """Take in one entry of the stream; returns what is now known to be news of this session, in order.
+
+        Where the stream was cut, what comes first is of a session whose name is told only further on. Repeats are
+        harmless.
+        """
+        news = self._fold.feed(entry)
+        if news is None:
+            logger.warning("entry %s of the games stream cannot be read", entry.id)
+            return []
+        self._held.append((entry.id, news))
+        if not self._fold.name:
+            return []
+        if self._fold.name != self._name:
+            if isinstance(news, HouseOpened):
+                # what came before it was of a session of which nothing else is left
+                del self._held[:-1]
+            self._name = self._fold.name
+            self._enter(self._name)
+        held, self._held = self._held, []
+        return [one for where, one in held if self._name == self.session and self._is_ours(where, one)]
+
+    def settled(self, told: SessionSoFar, game: str, number: int) -> bool:
+        """Return whether a game is among those that are summed up, and will not be asked about any more."""
+        where = self._announced.get(game)
+        return number <= told.games if where is None else parse_id(where) < parse_id(told.before)
 
     def stands(self, game: str) -> bool:
         """Return whether the stream, as last read, holds the opening of a game."""
         return game in self._announced
 
-    def _begin(self, session: str) -> None:
+    def _is_ours(self, where: str, news: News) -> bool:
+        if isinstance(news, HouseClosed):
+            if news.session != self.session:
+                return False
+            self.closed = news
+        elif isinstance(news, GameOpened):
+            self._announced.setdefault(news.game, where)
+        return True
+
+    def _enter(self, session: str) -> None:
         if self.session and session != self.session and self.closed is None:
             self.another = session
-        self._ours = session == self.session if self.session else session not in self._past
-        if self._ours:
+        if not self.session and session not in self._past:
             self.session = session
 
 
-def past_sessions(entries: Sequence[Entry], folder: Path, finished: str) -> list[str]:
+def past_sessions(entries: Iterable[Entry], folder: Path, finished: str) -> list[str]:
     """Return the sessions on the stream that need no analytics any more.
 
     That is all but the last one; and that one too if it has closed, unless records of it are in `folder` and its
@@ -78,29 +100,20 @@ def past_sessions(entries: Sequence[Entry], folder: Path, finished: str) -> list
         folder: where records and results are kept.
         finished: the session whose results are in `folder`, "" for none.
     """
-    games: dict[str, list[str]] = {}
-    last, closed = "", False
+    fold = Session()
+    found: dict[str, None] = {}
+    games: list[str] = []
     for entry in entries:
-        news = read_news(entry)
+        news = fold.feed(entry)
         if isinstance(news, HouseOpened):
-            last, closed = news.session, False
-            games[last] = []
-        elif isinstance(news, HouseClosed):
-            closed = closed or news.session == last
-        elif isinstance(news, GameOpened) and last:
-            games[last].append(news.game)
-    if last and (not closed or (last != finished and _has_records(folder, games[last]))):
-        del games[last]
-    return list(games)
-
-
-def read_news(entry: Entry) -> News | None:
-    """Return what an entry of the ``games`` stream says; None, and a line in the log, if it cannot be read."""
-    try:
-        return validate(HOUSE_NEWS, unpack(entry.body))
-    except MessageError as error:
-        logger.warning("entry %s of the games stream cannot be read: %s", entry.id, error)
-        return None
+            games.clear()
+        elif isinstance(news, GameOpened):
+            games.append(news.game)
+        if fold.name:
+            found[fold.name] = None
+    if fold.name and (fold.running or (fold.name != finished and _has_records(folder, games))):
+        del found[fold.name]
+    return list(found)
 
 
 def _has_records(folder: Path, games: Sequence[str]) -> bool:

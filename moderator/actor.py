@@ -24,9 +24,9 @@ from moderator.steps import Step, Steps
 from moderator.table import Answers
 from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
 from wolfbus.bus import streams
-from wolfbus.bus.ids import START, Id, parse_id
+from wolfbus.bus.ids import Id
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.errors import BusDown, BusError, RecordError, WolfError
+from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
 from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected, Stopped
 from wolfbus.record.writer import RecordFile
@@ -100,6 +100,7 @@ class ModeratorActor(PooledActor):
         self._over = over
         self._file = file
         self._recovered = recovered
+        self._lenient = office.anew and recovered is not None
         self._scribe = Scribe(office.house, office.epoch, opened, number, recovered, office.clock)
         self._steps = recovered.steps if recovered else Steps(opened)
         self._referee = recovered.referee if recovered else Referee(opened)
@@ -195,19 +196,19 @@ class ModeratorActor(PooledActor):
         self._commit(Step((Stopped(reason=str(reason)),), (), None))
 
     def _receive(self, message: Incoming) -> None:
-        heard = self._heard.get(message.agent, START)
         for entry in message.entries:
-            if message.again and parse_id(entry.id) <= heard:
-                continue
             for verdict in self._referee.receive(message.agent, entry):
                 if verdict.type == "answered":
                     self._keep(verdict)
                 elif verdict.type == "rejected":
-                    self._reject(verdict)
+                    if self._lenient and verdict.reason == "unknown":
+                        # it was asked in a step that the bus has forgotten, and is asked again when the game gets there
+                        logger.debug("a reply of %s is to a step that is lost: %s", message.agent, verdict.request)
+                    else:
+                        self._reject(verdict)
                 else:
                     self._aside.append(verdict)
-        if message.upto > heard:
-            self._heard[message.agent] = message.upto
+        self._heard[message.agent] = message.upto
         self._go_on()
 
     def _reject(self, rejected: Rejected) -> None:
@@ -301,7 +302,8 @@ class ModeratorActor(PooledActor):
         landing = self._landing
         if landing is None:
             return
-        if isinstance(error, BusDown) and self._has_patience(landing):
+        if isinstance(error, BusDown | BusFull) and self._has_patience(landing):
+            # housekeeping makes room as agents read on, so a full memory passes as an outage does
             logger.warning("game %s: %s; trying again", self._opened.game, error)
             # without its cursors, which would go back if it came to stand behind younger ones
             self._send(replace(landing.commit, cursors=None))
@@ -311,7 +313,7 @@ class ModeratorActor(PooledActor):
             self._leave(None, error)
             return
         if landing.accounts is not None:
-            self._office.cursors.landed(self._opened.game, landing.accounts, landing.commit.cursors)
+            self._office.cursors.landed(self._opened.game, landing.accounts)
         self._write(landing)
         if landing.ended is not None:
             self._leave(landing.ended, None)
@@ -331,7 +333,7 @@ class ModeratorActor(PooledActor):
         self._go_on()
 
     def _has_patience(self, landing: _Landing) -> bool:
-        """Return whether to commit again: an outage shorter than the longest deadline costs only time."""
+        """Return whether to commit again: what passes within the longest deadline costs only time."""
         if self._handing_over:
             return False
         now = time.monotonic()

@@ -21,9 +21,6 @@ class Archives:
         house: the house's name.
         session: its news; games that are accounted for leave its `closed`.
         keep_s: seconds that a record stays on the bus after it was archived, >= 0.
-
-    Attributes:
-        failed: games whose record could not be kept or proved, and that had not failed already.
     """
 
     def __init__(self, bus: Bus, house: str, session: Session, keep_s: float) -> None:
@@ -31,13 +28,17 @@ class Archives:
         self._house = house
         self._session = session
         self._keep_s = keep_s
-        self.failed = 0
+
+    @property
+    def failed(self) -> int:
+        """Games whose record could not be kept or proved, and that had not failed already."""
+        return self._session.lost
 
     def recall(self) -> None:
         """Strike out what earlier moderators have seen archived; raises BusError."""
         for game in list(self._session.closed):
             if not self._bus.head(self._house, game):
-                del self._session.closed[game]
+                self._session.settle(game)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -55,13 +56,11 @@ class Archives:
             logger.debug("%s archived a game that is not waited for", agent, extra={"game": told.game})
         elif told.error is not None:
             if closed is not None:
-                self.failed += closed.outcome == "ended"
-                del self._session.closed[told.game]
+                self._session.settle(told.game, lost=closed.outcome == "ended")
             logger.error("%s could not archive the record: %s", agent, told.error, extra={"game": told.game})
         elif _is_whole(told, closed or earlier):
             self._bus.expire(self._house, told.game, self._keep_s)
-            self._session.closed.pop(told.game, None)
-            self._session.earlier.pop(told.game, None)
+            self._session.settle(told.game)
             logger.debug("%s archived %d lines", agent, told.lines, extra={"game": told.game})
         else:
             logger.warning(

@@ -31,6 +31,7 @@ _LOOK_S: Final = 0.02
 def close_after_breakdown(
     bus: Bus,
     name: str,
+    holder: str,
     epoch: int,
     house: ModeratorHouse,
     session: Session,
@@ -44,6 +45,7 @@ def close_after_breakdown(
     Args:
         bus: where it is.
         name: the house's.
+        holder: who claimed it.
         epoch: under which it was claimed.
         house: tells everybody.
         session: its news.
@@ -56,7 +58,7 @@ def close_after_breakdown(
         How the term ended; None if the house is another's, was closed already, or cannot be closed.
     """
     try:
-        return _close(bus, name, epoch, house, session, archives, programme, everybody, seconds)
+        return _close(bus, name, holder, epoch, house, session, archives, programme, everybody, seconds)
     except BusError as error:
         logger.warning("the house could not be closed: %s", error)
     except Exception:
@@ -67,6 +69,7 @@ def close_after_breakdown(
 def _close(
     bus: Bus,
     name: str,
+    holder: str,
     epoch: int,
     house: ModeratorHouse,
     session: Session,
@@ -75,7 +78,8 @@ def _close(
     everybody: Iterable[str],
     seconds: float,
 ) -> Departure | None:
-    if bus.owner(name).epoch != epoch:
+    owner = bus.owner(name)
+    if (owner.holder, owner.epoch) != (holder, epoch):
         return None
     house.break_off(WolfError(REASON), seconds)
     session.catch_up(bus, name)
@@ -86,14 +90,14 @@ def _close(
     failed = session.failed + len(session.under_way) + archives.failed
     closed = HouseClosed(session=session.name, games=session.games, failed=failed, reason=REASON)
     house.announce(closed, [(agent, Goodbye(reason=REASON)) for agent in sorted(everybody)])
-    return Departure("closed", REASON, failed=True) if _landed(bus, name, session, seconds) else None
+    return Departure("closed", REASON, failed=True) if _landed(bus, name, house, session, seconds) else None
 
 
-def _landed(bus: Bus, name: str, session: Session, seconds: float) -> bool:
+def _landed(bus: Bus, name: str, house: ModeratorHouse, session: Session, seconds: float) -> bool:
     until, tick = time.monotonic() + seconds, threading.Event()
     while time.monotonic() < until:
         session.catch_up(bus, name)
-        if not session.running:
+        if not session.running and house.has_said_all:
             return True
         tick.wait(_LOOK_S)
-    return False
+    return not session.running

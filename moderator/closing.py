@@ -8,20 +8,26 @@ from typing import Final
 from moderator.archives import Archives
 from moderator.departure import Departure
 from moderator.house import ModeratorHouse
+from moderator.housekeeping import carry_out, last_tidy
 from moderator.reception import Reception
 from moderator.roster import Roster
 from moderator.session import Session
 from moderator.settings import Settings
 from moderator.tickets import Tickets
+from moderator.unfinished import take_back
 from moderator.waiting import Patience
+from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
-from wolfbus.errors import BusDown, BusError
-from wolfbus.messages.house import Goodbye, HouseClosed
+from wolfbus.errors import BusError
+from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
 
 logger = logging.getLogger(__name__)
 
 LANDING_S: Final = 70.0
 """Longest time for news to land; the house tries for a minute while the bus is away."""
+
+ROLL_CALL_S: Final = 1.0
+"""Longest time that is waited for answers to the last roll call."""
 
 LAST_YARDS: Final = 6
 """Heartbeats that analytics has for its last results before its ticket is taken back; players have one."""
@@ -68,11 +74,12 @@ class Closing:
         self._tickets = tickets
         self._patience = Patience(None)
         self._began: float | None = None
+        self._called_at: float | None = None
         self._told_at: float | None = None
         self._error: BusError | None = None
 
     def unsaid(self, error: BusError) -> None:
-        """Take note that something for the house could not be said."""
+        """Take note that something could not be told on the ``games`` stream."""
         self._error = error
 
     def go_on(self, now: float) -> Departure | None:
@@ -83,15 +90,30 @@ class Closing:
         """
         self._session.catch_up(self._bus, self._set.house)
         self._began = now if self._began is None else self._began
+        if self._told_at is None:
+            # what agents say now is accounted for, and can be cut away at the end
+            self._house.settle()
         if self._told_at is not None:
             return self._leave(now, self._told_at)
         if self._session.under_way:
             # the word that these have failed is still on its way
             return self._too_late(now, self._began)
-        if not self._waits_for_archive(now):
+        if self._called_at is None:
+            # how far everybody has read is asked once more, so that little is left behind
+            self._called_at = now
+            self._house.tell([(name, RollCall()) for name in self._reception.names])
+        if not self._waits_for_archive(now) and self._all_heard(now, self._called_at):
             self._close()
             self._told_at = now
         return None
+
+    def _all_heard(self, now: float, since: float) -> bool:
+        """Return whether all who are here have answered the roll call, as far as we can wait."""
+        waits = now - since < min(ROLL_CALL_S, self._set.heartbeat_s)
+        return not waits or all(
+            member.heard >= since or not self._roster.is_present(name, now)
+            for name, member in self._roster.members.items()
+        )
 
     def _waits_for_archive(self, now: float) -> bool:
         missing = len(self._archives.missing)
@@ -118,10 +140,14 @@ class Closing:
     def _leave(self, now: float, since: float) -> Departure | None:
         if self._session.running:
             return self._too_late(now, since)
+        if not self._house.has_said_all and now - since < LANDING_S:
+            # not every mailbox may take its goodbye together with the others
+            return None
         if self._tickets is not None:
             if not self._all_gone(now, since):
                 return None
-            self._take_back(self._tickets)
+            take_back(self._tickets)
+        self._tidy()
         games = self._session.games
         summary = f"{self._reason}; {games} game{'' if games == 1 else 's'}, {self.failures} failed"
         return Departure("closed", summary, self._failed or self.failures > 0)
@@ -139,10 +165,9 @@ class Closing:
         left = all(member.left for member in self._roster.members.values())
         return left or now - since >= patience
 
-    def _take_back(self, tickets: Tickets) -> None:
-        try:
-            logger.info("%d tickets are taken back", tickets.revoke(tickets.holders))
-        except BusDown:
-            raise
-        except BusError as error:
-            logger.warning("the tickets stay as they are: %s", error)
+    def _tidy(self) -> None:
+        """Leave as little as can be on the bus; nobody plays any more."""
+        house, out = self._set.house, streams.outbox(self._set.house, "")
+        dealt = {stream: last for stream, last in self._bus.cursors(house).items() if stream.startswith(out)}
+        seen = {name: member.join.seen for name, member in self._roster.members.items()}
+        carry_out(self._bus, last_tidy(house, dealt, seen))

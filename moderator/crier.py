@@ -14,7 +14,7 @@ from typing import Final
 from moderator.cursors import Cursors
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.pump import BusWriter
-from wolfbus.errors import BusDown, BusError, Fenced
+from wolfbus.errors import BusDown, BusError, BusFull, Fenced
 
 logger = logging.getLogger(__name__)
 
@@ -30,11 +30,17 @@ class Crier:
         epoch: owner epoch under which to commit.
         writer: the process's bus writer.
         cursors: durable cursors, which may travel along.
-        failed: called with why something could not be said, from the writer's thread.
+        failed: called, for each stream, with why nothing could be said on it, from the writer's thread; once and with
+            "" where the house is another's now.
     """
 
     def __init__(
-        self, house: str, epoch: int, writer: BusWriter, cursors: Cursors, failed: Callable[[BusError], None] | None
+        self,
+        house: str,
+        epoch: int,
+        writer: BusWriter,
+        cursors: Cursors,
+        failed: Callable[[BusError, str], None] | None,
     ) -> None:
         self._house = house
         self._epoch = epoch
@@ -45,8 +51,18 @@ class Crier:
         self._waiting: deque[Commit] = deque()
         self._since: float | None = None
 
+    @property
+    def idle(self) -> bool:
+        """Whether everything was said that could be."""
+        with self._lock:
+            return not self._waiting
+
     def post(self, posts: Sequence[tuple[str, Entry]]) -> None:
-        """Post (stream, entry) pairs, all or nothing; at least once while the bus comes and goes."""
+        """Post (stream, entry) pairs, together if all can be; at least once while the bus comes and goes.
+
+        Where the bus refuses them together, each is tried alone, in order: one stream that takes nothing keeps nobody
+        from hearing the rest.
+        """
         commit = Commit(self._house, "", self._epoch, "", "", posts=tuple(posts))
         with self._lock:
             self._waiting.append(commit)
@@ -67,9 +83,7 @@ class Crier:
         self._writer.commit(commit, partial(self._done, commit))
 
     def _done(self, commit: Commit, error: BusError | None) -> None:
-        if error is None:
-            self._cursors.landed("", {}, commit.cursors)
-        elif isinstance(error, BusDown) and self._has_patience():
+        if isinstance(error, BusDown | BusFull) and self._has_patience():
             try:
                 # without its cursors, which would go back if it came to stand behind younger ones
                 self._send(replace(commit, cursors=None))
@@ -86,15 +100,23 @@ class Crier:
 
     def _end(self, error: BusError | None) -> Commit | None:
         """Be done with the oldest of what waits; returns the next."""
-        if error is not None:
-            self._give_up(error)
         with self._lock:
             self._since = None
-            self._waiting.popleft()
-            return self._waiting[0] if self._waiting else None
+            commit = self._waiting.popleft()
+            if error is not None and not isinstance(error, Fenced | BusDown) and len(commit.posts) > 1:
+                # nothing of it was written; whatever came meanwhile stays behind it
+                self._waiting.extendleft(replace(commit, posts=(post,)) for post in reversed(commit.posts))
+                error = None
+            following = self._waiting[0] if self._waiting else None
+        if error is not None:
+            self._give_up(commit, error)
+        return following
 
-    def _give_up(self, error: BusError) -> None:
+    def _give_up(self, commit: Commit, error: BusError) -> None:
         # a moderator that was fenced off has nothing more to say, and steps down anyhow
-        logger.log(logging.DEBUG if isinstance(error, Fenced) else logging.WARNING, "house %s: %s", self._house, error)
+        fenced = isinstance(error, Fenced)
+        told = fenced or self._failed is not None
+        logger.log(logging.DEBUG if told else logging.WARNING, "house %s: %s", self._house, error)
         if self._failed is not None:
-            self._failed(error)
+            for stream in [""] if fenced else dict.fromkeys(stream for stream, _ in commit.posts):
+                self._failed(error, stream)

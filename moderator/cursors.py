@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from wolfbus.bus.ids import START, Id, join_id, parse_id
-from wolfbus.bus.protocol import Commit
+from wolfbus.bus import streams
+from wolfbus.bus.ids import START, Id, join_id
+from wolfbus.bus.protocol import Bus, Commit
 
 EVERY_S = 0.25
 """Seconds between two looks at one stream's cursor, so that a thousand games do not look at each other all the time;
@@ -45,17 +46,12 @@ class Cursors:
         self._due: dict[str, dict[str, _Due]] = {}
         self._promised: dict[str, Id] = {}
         self._looked: dict[str, float] = {}
-        self._settled: dict[str, Id] = {}
 
     def follow(self, stream: str, after: Id) -> None:
-        """Begin with a stream that is accounted for up to id `after`, or begin anew with one that lost something."""
+        """Begin with a stream that is accounted for up to id `after`."""
         with self._lock:
-            self._handed[stream] = after
-            self._promised[stream] = min(self._promised.get(stream, after), after)
-            if stream in self._settled:
-                self._settled[stream] = min(self._settled[stream], after)
-            for due in self._due.setdefault(stream, {}).values():
-                due.floor = min(due.floor, after)
+            self._handed[stream] = self._promised[stream] = after
+            self._due[stream] = {}
 
     def enter(self, game: str) -> None:
         """Count a game in: from here on its messages hold the cursors back until they are recorded."""
@@ -111,15 +107,8 @@ class Cursors:
                     carried[stream] = join_id(cursor)
             send(replace(commit, cursors=carried) if carried else commit)
 
-    def landed(self, game: str, heard: Mapping[str, Id], cursors: Mapping[str, str] | None) -> None:
-        """Note that a game's commit landed; see `send`.
-
-        Args:
-            game: whose commit it was.
-            heard: as it was sent.
-            cursors: what it carried; None if it was tried more than once, for a step that had landed before is not
-                written again.
-        """
+    def landed(self, game: str, heard: Mapping[str, Id]) -> None:
+        """Note that a game's commit landed; `heard` as it was sent, see `send`."""
         with self._lock:
             for stream, upto in heard.items():
                 due = self._due.get(stream, {})
@@ -130,13 +119,6 @@ class Cursors:
                     del due[game]
                 else:
                     known.floor = max(known.floor, upto)
-            for stream, cursor in (cursors or {}).items():
-                self._settled[stream] = max(self._settled.get(stream, START), parse_id(cursor))
-
-    def settled(self) -> dict[str, str]:
-        """Return the durable cursors that have landed."""
-        with self._lock:
-            return {stream: join_id(cursor) for stream, cursor in self._settled.items()}
 
     def _cursor(self, stream: str, game: str, upto: Id) -> Id:
         """Return the stream's cursor if `game` had recorded everything up to `upto`."""
@@ -153,3 +135,12 @@ class Cursors:
         """Whether a cursor could be carried further now than any commit has."""
         with self._lock:
             return any(self._cursor(stream, "", START) > self._promised[stream] for stream in self._due)
+
+
+def dealt_with(bus: Bus, house: str) -> dict[str, str]:
+    """Return up to where nobody wants an out stream again, as the bus itself knows it, by stream; raises BusError.
+
+    What the bus has confirmed it may have forgotten, and then the streams are read again from there.
+    """
+    out = streams.outbox(house, "")
+    return {stream: last for stream, last in bus.cursors(house).items() if stream.startswith(out)}

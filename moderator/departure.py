@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 How: TypeAlias = Literal["closed", "handed over", "fenced", "lost", "anew"]
 """closed: the session is over · handed over: the service was stopped, and another may go on · fenced: another has the
-house · lost: the bus lost its data, or was away for too long · anew: this moderator should claim the house again."""
+house · lost: the bus lost its data, or was away for too long · anew: the bus has gone backwards, and this moderator
+should claim the house again and go on from what is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,10 @@ class Departure:
         how: in one word.
         reason: in one line.
         failed: whether a game of the session failed, or there were not enough agents for one.
+        playing: games that were under way, where the bus may have forgotten that they ever began.
     """
 
     how: How
     reason: str
     failed: bool = False
+    playing: tuple[str, ...] = ()

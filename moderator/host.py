@@ -8,33 +8,34 @@ from __future__ import annotations
 import contextlib
 import logging
 import queue
-import re
-import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from moderator.abridging import Abridging
 from moderator.actor import GameOver
 from moderator.archives import Archives
 from moderator.breakdown import close_after_breakdown
 from moderator.closing import Closing
+from moderator.cursors import dealt_with
 from moderator.departure import Departure, How
 from moderator.house import ModeratorHouse
 from moderator.housekeeping import Chores, Housekeeper, tidy_house, tidy_mailbox
-from moderator.lease import Lease
+from moderator.impatience import LAST_S, Impatience
+from moderator.lease import Claim, Lease
 from moderator.programme import Programme
-from moderator.reception import Reception, who_knocked
+from moderator.reception import Reception
 from moderator.roster import Roster
 from moderator.session import Seeds, Session
 from moderator.settings import GameResult, Settings
+from moderator.takeover import TakeOver
 from moderator.tickets import Tickets
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import BusDown, BusError, Fenced, StreamLost
-from wolfbus.messages.base import ID_PATTERN
+from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StreamLost
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
 
@@ -43,8 +44,8 @@ logger = logging.getLogger(__name__)
 GLANCE_S: Final = 0.1
 """Longest time between two looks at what is due."""
 
-LAST_S: Final = 5.0
-"""How long the end of a term may take before the bus is given up."""
+NOTHING: Final = "0-0"
+"""Last id of a stream on which nothing ever was."""
 
 _POOL: Final = 2
 
@@ -55,38 +56,44 @@ class Host:
     Args:
         bus: where it is; closed before its time if it does not let go.
         settings: what the service was told.
-        epoch: the owner epoch.
+        claim: by which it is ours.
         stopping: asked when this process should end.
         health: told how it goes.
         told: called with the result of every game.
         tickets: who holds one; None where anybody may come.
+        anew: whether the bus has gone backwards, so that this moderator's last term ended.
+        playing: games that this moderator had under way before the bus went backwards.
     """
 
     def __init__(
         self,
         bus: Bus,
         settings: Settings,
-        epoch: int,
+        claim: Claim,
         stopping: Stopping,
         health: Health,
         told: Callable[[GameResult], None],
         tickets: Tickets | None = None,
+        playing: tuple[str, ...] = (),
+        *,
+        anew: bool = False,
     ) -> None:
         self._bus = bus
         self._set = settings
         self._name = settings.house
-        self._epoch = epoch
+        self._claim = claim
         self._stopping = stopping
         self._health = health
         self._told = told
         self._tickets = tickets
+        self._playing = playing
+        self._anew = anew
         self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._departure: Departure | None = None
-        self._ended = threading.Event()
+        self._ended = False
         self._away = False
         self._unkept = False
         self._next_round = 0.0
-        self._known: set[str] = set()
         self._begun = False
         self._session = Session()
         self._archives = Archives(bus, settings.house, self._session, settings.keep_s)
@@ -99,8 +106,7 @@ class Host:
         Raises:
             BusError: the house cannot be moderated at all; one clear line.
         """
-        impatience = threading.Thread(target=self._lose_patience, name="impatience", daemon=True)
-        impatience.start()
+        impatience = Impatience(self._bus, lambda: self._stopping.asked or self._departure is not None)
         try:
             with contextlib.ExitStack() as ending:
                 try:
@@ -108,25 +114,30 @@ class Host:
                     while self._departure is None:
                         self._do_next()
                         self._try(self._look_around)
+                except BusDown:
+                    if not self._stopping.asked:
+                        raise
                 except BusError:
                     raise
                 except Exception as error:
                     self._departure = self._break_down(error)
                     if self._departure is None:
                         raise
-                if self._departure.how == "handed over":
+                departure = self._departure or Departure("handed over", self._stopping.why)
+                if departure.how == "handed over" and self._begun:
                     self._house.hand_over()
-                elif self._departure.how != "closed":
-                    self._house.stop(Fenced(self._departure.reason))
+                elif departure.how != "closed" and self._begun:
+                    self._house.stop(Fenced(departure.reason))
         finally:
-            self._ended.set()
-            impatience.join()
-        return self._departure
+            self._ended = True
+            impatience.close()
+        return departure
 
     # -- beginning
 
     def _begin(self, ending: contextlib.ExitStack) -> None:
-        lease = Lease(self._bus, self._name, self._epoch, self._set.lease_s, self._later(self._refused))
+        claim = self._claim
+        lease = Lease(self._bus, self._name, claim.holder, claim.epoch, self._set.lease_s, self._later(self._refused))
         ending.callback(self._end_lease, lease)
         pool = ActorPool(_POOL)
         ending.callback(pool.close)
@@ -136,13 +147,23 @@ class Host:
         ending.callback(self._end_writer, writer)
         self._reader = BusReader(self._bus, on_error=self._bus_failed)
         ending.callback(self._reader.close)
-        hear, unsaid = self._later(self._heard), self._later(self._unsaid)
         self._house = ModeratorHouse(
-            self._name, self._bus, self._reader, writer, pool, timers, self._epoch, hear, unsaid
+            self._name,
+            self._bus,
+            self._reader,
+            writer,
+            pool,
+            timers,
+            claim.epoch,
+            self._later(self._heard),
+            self._later(self._unsaid),
+            self._later(self._gone_backwards),
+            anew=self._anew,
         )
         ending.callback(self._house.stop)
         self._housekeeper = Housekeeper(self._bus, self._name, self._later(self._roster.count_unread))
         ending.callback(self._housekeeper.close)
+        self._abridging = Abridging(self._name, self._session, self._house.announce, self._housekeeper.do)
         seeds = Seeds(self._set.seed, alone=self._set.games == 1)
         self._reception = Reception(
             self._name,
@@ -159,43 +180,36 @@ class Host:
         self._programme = Programme(
             self._set, self._bus, self._house, self._session, self._roster, seeds, over, self._told, self._everybody
         )
+        self._takeover = TakeOver(
+            self._name,
+            self._bus,
+            self._house,
+            self._session,
+            self._archives,
+            self._roster,
+            self._programme,
+            self._tickets,
+            self._playing,
+        )
         writer.start()
         self._reader.start()
         self._begun = True
-        self._take_over()
+        self._try(self._take_over)
 
     def _take_over(self) -> None:
-        """Go on where the last moderator stopped, or open a new session; then ask who is here."""
-        session = self._session
-        session.catch_up(self._bus, self._name)
-        if session.running:
-            self._archives.recall()
-            logger.info("session %s goes on, %d games begun", session.name, session.games)
-        else:
-            self._house.announce(session.open())
-            logger.info("session %s opens", session.name)
-        cursors = self._bus.cursors(self._name)
-        lobby = streams.lobby(self._name)
-        knocked = self._bus.last_id(lobby)
-        if self._tickets is not None:
-            self._roster.tickets = self._tickets.read()
-            known = set(self._roster.tickets)
-        else:
-            out = streams.outbox(self._name, "")
-            known = {stream.removeprefix(out) for stream in cursors if stream.startswith(out)}
-            known |= who_knocked(self._bus, lobby)
-        self._known = known
-        for game, number in sorted(session.under_way.items(), key=lambda item: item[1]):
-            self._programme.resume(game, number)
-        for playing in self._programme.running.values():
-            known.update(seat.agent for seat in playing.opened.seats)
-        # only now: what they have sent meanwhile finds its game
-        self._reception.call_the_roll(known, cursors)
+        """Go on where the last moderator stopped, or open a new session; then ask who is here.
+
+        Raises:
+            BusDown: the bus is away; this may be called again.
+        """
+        # only once the games are there: what agents have sent meanwhile finds its game
+        knocked, cursors = self._takeover.take_up()
+        self._reception.call_the_roll(self._takeover.known, cursors)
         self._follow_lobby(knocked)
 
     def _everybody(self) -> set[str]:
         """Return the names of all whose mailboxes there may be."""
-        return {name for name in self._known if re.fullmatch(ID_PATTERN, name)}.union(self._reception.names)
+        return {*self._takeover.names, *self._reception.names}
 
     def _follow_lobby(self, after: str) -> None:
         knocked = self._later(self._knocked)
@@ -230,8 +244,8 @@ class Host:
                 if self._stopping.wait(GLANCE_S):
                     self._leave("handed over", self._stopping.why)
             except BusError as error:
-                self._refused(error)
-                return
+                # this asks the bus in its turn
+                work = partial(self._refused, error)
             else:
                 self._away = False
                 return
@@ -300,10 +314,8 @@ class Host:
             return
         if isinstance(over.error, Fenced):
             self._refused(over.error)
-            if self._departure is None and not self._programme.resume_cut(over.game):
-                self._leave("lost", f"the bus loses what it was given: game {over.game} was cut short again and again")
-        elif isinstance(over.error, BusDown):
-            self._leave("lost", str(over.error))
+        elif isinstance(over.error, BusDown | BusFull):
+            self._lose(over.error)
         else:
             self._programme.finish(over)
             if not self._unkept and not self._roster.present(time.monotonic(), "analytics"):
@@ -313,62 +325,62 @@ class Host:
     def _refused(self, error: BusError) -> None:
         """See whose the house is, since the bus has refused something to us."""
         if not isinstance(error, Fenced):
-            self._leave("lost", str(error))
+            self._lose(error)
             return
         owner = self._bus.owner(self._name)
-        if owner.epoch > self._epoch:
+        if owner.holder not in {"", self._claim.holder}:
             self._leave("fenced", f"house {self._name} belongs to {owner.holder} now")
-        elif owner.epoch == 0:
+        elif owner.epoch == self._claim.epoch or self._bus.last_id(streams.games(self._name)) != NOTHING:
+            # nobody else writes here: what was refused does not go with what the bus has forgotten
+            self._leave("anew", f"the bus has gone backwards: {error}")
+        else:
             self._leave("lost", f"the bus lost its data: it knows nothing of house {self._name} any more")
-        elif owner.epoch < self._epoch:
-            self._leave("anew", "the bus has lost this moderator's claim")
 
-    def _unsaid(self, error: BusError) -> None:
-        """Take note that a word of the house did not reach the bus."""
+    def _unsaid(self, error: BusError, stream: str) -> None:
+        """Take note that a word of the house did not reach a stream of the bus."""
+        box = streams.inbox(self._name, "")
         if isinstance(error, Fenced):
             self._refused(error)
+        elif stream.startswith(box):
+            # perhaps it was a welcome: who says join again gets another
+            self._reception.unreachable(stream.removeprefix(box), error)
         elif self._closing is not None:
             self._closing.unsaid(error)
-        else:
-            # perhaps it was a welcome: whoever says join again gets another
-            self._roster.members.clear()
 
     def _bus_failed(self, error: BusError) -> None:
         """Hear what reader and writer say of the bus, from their threads."""
-        if isinstance(error, StreamLost):
-            self._work.put(partial(self._lost, error))
-        elif not self._ended.is_set():
+        if not self._ended:
             logger.warning("%s; waiting for it", error)
 
-    def _lost(self, error: StreamLost) -> None:
-        """Read on an out stream that has lost something, unless all is lost."""
-        logger.warning("%s", error)
-        if self._bus.owner(self._name).epoch < self._epoch:
-            self._refused(Fenced(str(error)))
-            return
-        out = streams.outbox(self._name, "")
-        if error.stream.startswith(out):
-            self._reception.listen_anew(error.stream.removeprefix(out))
+    def _gone_backwards(self, error: StreamLost) -> None:
+        """End the term: an out stream ends before what was read of it."""
+        self._refused(Fenced(str(error)))
 
     # -- order
 
     def _keep_house(self) -> None:
         self._reception.admit_new_tickets()
         self._reception.sum_up()
-        # of an agent that plays nothing no message is wanted twice
-        heard = {
-            streams.outbox(self._name, agent): last
-            for agent, last in self._reception.heard.items()
-            if not self._roster.plays(agent)
-        }
-        chores = Chores(self._reception.names, {**self._house.settled(), **heard}, self._session.news)
+        self._house.settle()
+        dealt = dealt_with(self._bus, self._name)
+        self._session.catch_up(self._bus, self._name)
+        self._abridging.look()
+        chores = Chores(self._reception.names, dealt, self._session.news)
         self._housekeeper.do(tidy_house(self._name, chores, self._set.mailbox))
 
     # -- ending
 
     def _leave(self, how: How, reason: str) -> None:
         if self._departure is None:
-            self._departure = Departure(how, reason, failed=how == "lost")
+            playing = (*self._takeover.playing, *self._programme.running) if how == "anew" else ()
+            self._departure = Departure(how, reason, failed=how == "lost", playing=playing)
+
+    def _lose(self, error: BusError) -> None:
+        """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""
+        if self._stopping.asked and isinstance(error, BusDown):
+            self._leave("handed over", self._stopping.why)
+        else:
+            self._leave("lost", str(error))
 
     def _end_lease(self, lease: Lease) -> None:
         how = self._departure.how if self._departure is not None else "lost"
@@ -382,15 +394,5 @@ class Host:
         if not self._begun or self._stopping.asked:
             return None
         logger.error("the moderator breaks down, and closes the house if it can", exc_info=error)
-        house = self._bus, self._name, self._epoch, self._house
+        house = self._bus, self._name, self._claim.holder, self._claim.epoch, self._house
         return close_after_breakdown(*house, self._session, self._archives, self._programme, self._everybody(), LAST_S)
-
-    def _lose_patience(self) -> None:
-        """Close the bus if it holds up the end of the term."""
-        until: float | None = None
-        while not self._ended.wait(GLANCE_S):
-            if self._stopping.asked or self._departure is not None:
-                until = until or time.monotonic() + LAST_S
-                if time.monotonic() >= until:
-                    self._bus.close()
-                    return

@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from pykka import ActorRef
 
@@ -21,10 +22,10 @@ from moderator.recovery import Recovered, recover
 from moderator.seating import Taker
 from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import streams
-from wolfbus.bus.ids import Id, parse_id
+from wolfbus.bus.ids import START, Id, join_id, parse_id
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import BusError, Fenced, RecordError, WolfError
+from wolfbus.errors import BusError, Fenced, RecordError, StreamLost, WolfError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Opened
@@ -46,7 +47,12 @@ class ModeratorHouse:
         epoch: owner epoch, as `Bus.claim` gave it; it fences any moderator before.
         hear: called with an agent and each message of its that is for the house rather than a game, from the reader's
             thread.
-        failed: called with why something that `tell` or `announce` had to say could not be said, from any thread.
+        failed: called with why something that `tell` or `announce` had to say could not be said, and on which stream,
+            from any thread; see `Crier`.
+        anew: see `Office`.
+        backwards: called with the loss of an out stream that now ends before what was read of it, from the reader's
+            thread: the bus has gone backwards, and nothing known of it holds any more. One that was only cut is read on
+            behind what was read. None leaves both to the reader's owner.
     """
 
     def __init__(
@@ -59,7 +65,10 @@ class ModeratorHouse:
         timers: Timers,
         epoch: int,
         hear: Callable[[str, Entry], None] | None = None,
-        failed: Callable[[BusError], None] | None = None,
+        failed: Callable[[BusError, str], None] | None = None,
+        backwards: Callable[[StreamLost], None] | None = None,
+        *,
+        anew: bool = False,
     ) -> None:
         self.epoch = epoch
         self._house = house
@@ -67,11 +76,13 @@ class ModeratorHouse:
         self._reader = reader
         self._pool = pool
         self._hear = hear
+        self._backwards = backwards
         self._cursors = Cursors()
-        self._office = Office(house, epoch, bus, writer, timers, self._cursors)
+        self._office = Office(house, epoch, bus, writer, timers, self._cursors, anew)
         self._crier = Crier(house, epoch, writer, self._cursors, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
-        self._ears: dict[str, _Ear] = {}
+        # id up to which each agent's out stream was handed on
+        self._read: dict[str, Id] = {}
         self._leaving = False
         self._lock = threading.Lock()
 
@@ -85,24 +96,16 @@ class ModeratorHouse:
         Raises:
             BusDown: what is new cannot be told, for the bus is away.
         """
-        if agent in self._ears:
+        if agent in self._read:
             return
         stream = streams.outbox(self._house, agent)
         start = parse_id(after if after is not None else self._bus.last_id(stream))
         with self._lock:
-            if agent in self._ears:
+            if agent in self._read:
                 return
             self._cursors.follow(stream, start)
-            ear = self._ears[agent] = _Ear(agent, start)
-        self._follow(ear, start)
-
-    def ignore(self, agent: str) -> None:
-        """Read an agent's out stream no more; `listen` begins anew."""
-        with self._lock:
-            ear = self._ears.pop(agent, None)
-        if ear is not None:
-            ear.stop()
-            self._reader.unfollow(streams.outbox(self._house, agent))
+            self._read[agent] = start
+        self._follow(agent, start)
 
     def open(
         self, opened: Opened, file: RecordFile | None, over: Callable[[GameOver], None], number: int | None = None
@@ -120,8 +123,8 @@ class ModeratorHouse:
     def resume(self, game: str, over: Callable[[GameOver], None], number: int | None = None) -> Opened:
         """Take up a game where its record on the bus ends; blocks while the record is read and executed again.
 
-        Replies that reached the bus and are in no record are read before anything is asked again, if `listen` comes
-        after this. Agents that are listened to already are read again from their durable cursors.
+        Call it before `listen`: then replies that reached the bus and are in no record find their game, and are read
+        before anything is asked again.
 
         Args:
             game: its id.
@@ -139,20 +142,7 @@ class ModeratorHouse:
         over_already = recovered.ended is not None or recovered.stopped is not None
         if not over_already and (head := self._bus.head(self._house, game)) != recovered.head:
             raise RecordError(f"game {game}: its record ends with {recovered.head[:12]}…, the bus holds {head[:12]}…")
-        cursors = self._bus.cursors(self._house)
-        deaf: list[tuple[str, Id]] = []
-        for agent in dict.fromkeys(seat.agent for seat in recovered.opened.seats):
-            ear = self._ears.get(agent)
-            if ear is not None:
-                # what is being handed out just now comes again, in order, behind what came before
-                ear.stop()
-                deaf.append((agent, parse_id(cursors.get(streams.outbox(self._house, agent), "0-0"))))
         self._start(recovered.opened, over, None, number, recovered)
-        for agent, after in deaf:
-            with self._lock:
-                handed = self._ears[agent].handed
-                ear = self._ears[agent] = _Ear(agent, handed, again=after < handed)
-            self._follow(ear, after)
         return recovered.opened
 
     def _start(
@@ -176,8 +166,8 @@ class ModeratorHouse:
         with self._lock:
             self._cursors.enter(opened.game)
             # before anybody can write to the game, it has been told to begin
-            self._games[opened.game] = ref
             ref.tell(Begin())
+            self._games[opened.game] = ref
 
     def joined(self, agent: str, offered: Taker | None = None) -> None:
         """Have each running game in which the agent has seats tell it all that these may know.
@@ -194,18 +184,19 @@ class ModeratorHouse:
         self._crier.post([(streams.inbox(self._house, agent), _entry(message)) for agent, message in posts])
 
     def announce(self, news: Part, goodbye: Sequence[tuple[str, Part]] = ()) -> None:
-        """Put news on the ``games`` stream, and messages into mailboxes, in one commit."""
+        """Put news on the ``games`` stream, and messages into mailboxes, in one commit if all can be."""
         posts = [(streams.inbox(self._house, agent), _entry(message)) for agent, message in goodbye]
         self._crier.post([(streams.games(self._house), _entry(news)), *posts])
 
-    def settled(self) -> dict[str, str]:
-        """Return the durable cursors that have landed, by out stream.
+    @property
+    def has_said_all(self) -> bool:
+        """Whether nothing of `tell` and `announce` is on its way any more."""
+        return self._crier.idle
 
-        While no game is under way whose commits would carry them, newer ones are sent off.
-        """
+    def settle(self) -> None:
+        """Send off newer durable cursors, if no game is under way whose commits would carry them."""
         if not self._games and not self._leaving and self._cursors.behind:
             self._crier.post(())
-        return self._cursors.settled()
 
     def stop(self, reason: WolfError | None = None) -> None:
         """Stop every game where it stands; their records stay readable.
@@ -251,35 +242,39 @@ class ModeratorHouse:
         with self._lock:
             return list(self._games.values())
 
-    def _follow(self, ear: _Ear, after: Id) -> None:
-        def deliver(_stream: str, entries: Sequence[Entry]) -> None:
-            with ear.lock:
-                if not ear.stopped:
-                    self._route(ear, entries)
+    def _follow(self, agent: str, after: Id) -> None:
+        lost = partial(self._lost, agent) if self._backwards is not None else None
+        self._reader.follow(streams.outbox(self._house, agent), partial(self._route, agent), join_id(after), lost)
 
-        self._reader.follow(streams.outbox(self._house, ear.agent), deliver, f"{after[0]}-{after[1]}")
+    def _lost(self, agent: str, error: StreamLost) -> None:
+        logger.warning("%s", error, extra={"agent": agent})
+        if not error.backwards:
+            # all that is left lies behind what was read
+            self._follow(agent, START)
+        elif self._backwards is not None:
+            self._backwards(error)
 
-    def _route(self, ear: _Ear, entries: Sequence[Entry]) -> None:
-        last = parse_id(entries[-1].id)
-        again = ear.again and parse_id(entries[0].id) <= ear.handed
+    def _route(self, agent: str, _stream: str, entries: Sequence[Entry]) -> None:
+        if parse_id(entries[0].id) <= self._read[agent]:
+            entries = [entry for entry in entries if parse_id(entry.id) > self._read[agent]]
+            if not entries:
+                return
+        last = self._read[agent] = parse_id(entries[-1].id)
         by_game: dict[str, list[Entry]] = {}
         for entry in entries:
             by_game.setdefault(entry.game, []).append(entry)
         to_house = by_game.pop("", ())
-        self._cursors.hand(streams.outbox(self._house, ear.agent), by_game, last)
+        self._cursors.hand(streams.outbox(self._house, agent), by_game, last)
         for game, found in by_game.items():
             ref = self._games.get(game)
             if ref is None:
                 # replies that come after their game is over are the common case, and harmless
-                logger.debug("%d messages of %s for game %r found no such game", len(found), ear.agent, game)
+                logger.debug("%d messages of %s for game %r found no such game", len(found), agent, game)
                 continue
-            if not tell_if_alive(ref, Incoming(ear.agent, found, last, again)):
-                logger.debug("%d messages of %s came after the end of game %s", len(found), ear.agent, game)
+            if not tell_if_alive(ref, Incoming(agent, found, last)):
+                logger.debug("%d messages of %s came after the end of game %s", len(found), agent, game)
         for entry in to_house:
-            if not (again and parse_id(entry.id) <= ear.handed):
-                self._hear_out(ear.agent, entry)
-        if last >= ear.handed:
-            ear.handed, ear.again = last, False
+            self._hear_out(agent, entry)
 
     def _hear_out(self, agent: str, entry: Entry) -> None:
         if self._hear is None:
@@ -289,32 +284,6 @@ class ModeratorHouse:
             self._hear(agent, entry)
         except Exception:
             logger.exception("a message of %s to the house failed", agent)
-
-
-class _Ear:
-    """One agent's out stream as it is read.
-
-    Attributes:
-        agent: whose.
-        handed: id up to which it was handed on.
-        again: whether it is read again from before that.
-        stopped: whether it was replaced by another, or is not wanted any more.
-        lock: held while messages are handed on.
-    """
-
-    __slots__ = ("again", "agent", "handed", "lock", "stopped")
-
-    def __init__(self, agent: str, handed: Id, *, again: bool = False) -> None:
-        self.agent = agent
-        self.handed = handed
-        self.again = again
-        self.stopped = False
-        self.lock = threading.Lock()
-
-    def stop(self) -> None:
-        """Hand on nothing more, and return when nothing is being handed on."""
-        with self.lock:
-            self.stopped = True
 
 
 def _entry(message: Part) -> Entry:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -89,6 +89,31 @@ def tidy_house(house: str, chores: Chores, mailbox: int) -> list[Chore]:
     found.append(Cap(streams.lobby(house), LOBBY_AT_MOST))
     found.append(Cap(streams.games(house), max(NEWS_AT_LEAST, chores.news)))
     return found
+
+
+def last_tidy(house: str, dealt: Mapping[str, str], seen: Mapping[str, str | None]) -> list[Trim]:
+    """Return what to cut when a house closes: nobody plays, and nothing will be read twice.
+
+    Args:
+        house: the house's name.
+        dealt: out stream to the id up to which nobody will want it again.
+        seen: agent to the id up to which it has dealt with its mailbox, if it says so.
+    """
+    found = [Trim(stream, upto) for stream, upto in sorted(dealt.items())]
+    found += (Trim(streams.inbox(house, name), upto) for name, upto in sorted(seen.items()) if upto and _is_id(upto))
+    return found
+
+
+def carry_out(bus: Bus, trims: Iterable[Trim]) -> None:
+    """Cut what can be cut, now; that something cannot be is only logged."""
+    for trim in trims:
+        try:
+            bus.trim(trim.stream, trim.before)
+        except BusDown as error:
+            logger.debug("what is left is not tidied: %s", error)
+            return
+        except BusError as error:
+            logger.debug("%s is left as it is: %s", trim.stream, error)
 
 
 def _is_id(text: str) -> bool:

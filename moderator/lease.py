@@ -11,6 +11,7 @@ from typing import Final
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, BusError, HouseHeld
+from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
 
 logger = logging.getLogger(__name__)
@@ -27,15 +28,19 @@ class Lease:
     Args:
         bus: where the house is.
         house: its name.
+        holder: who claimed it.
         epoch: under which it was claimed.
         seconds: how long the lease lasts unless renewed, > 0.
         lost: called once, from the lease's thread, when somebody else owns the house or the bus has forgotten us.
     """
 
-    def __init__(self, bus: Bus, house: str, epoch: int, seconds: float, lost: Callable[[BusError], None]) -> None:
-        self.epoch = epoch
+    def __init__(
+        self, bus: Bus, house: str, holder: str, epoch: int, seconds: float, lost: Callable[[BusError], None]
+    ) -> None:
         self._bus = bus
         self._house = house
+        self._holder = holder
+        self._epoch = epoch
         self._seconds = seconds
         self._lost = lost
         self._ended = threading.Event()
@@ -52,7 +57,7 @@ class Lease:
         self._thread.join()
         if release:
             try:
-                self._bus.release(self._house, self.epoch)
+                self._bus.release(self._house, self._holder, self._epoch)
             except BusError as error:
                 logger.warning("the lease of house %s was not released, it runs out by itself: %s", self._house, error)
 
@@ -60,7 +65,7 @@ class Lease:
         away = False
         while not self._ended.wait(self._seconds / RENEWALS):
             try:
-                self._bus.renew(self._house, self.epoch, self._seconds)
+                self._bus.renew(self._house, self._holder, self._epoch, self._seconds)
             except BusDown as error:
                 # whoever claims the house meanwhile fences us off; until then it is ours
                 if not away and not self._ended.is_set():
@@ -79,18 +84,22 @@ class Claim:
     """A house that was claimed.
 
     Attributes:
+        holder: by whom.
         epoch: the owner epoch.
         stood_by: whether another had it when we came.
         news_before: id of the newest entry of its games stream when we came.
+        broken_off: whether whoever had it last never released it.
     """
 
+    holder: str
     epoch: int
     stood_by: bool
     news_before: str
+    broken_off: bool = False
 
 
-def stand_by(bus: Bus, house: str, holder: str, lease_s: float, stopping: Stopping) -> Claim | None:
-    """Claim a house as soon as nobody else holds it.
+def stand_by(bus: Bus, house: str, holder: str, lease_s: float, stopping: Stopping, health: Health) -> Claim | None:
+    """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
 
     Args:
         bus: where the house is.
@@ -98,19 +107,31 @@ def stand_by(bus: Bus, house: str, holder: str, lease_s: float, stopping: Stoppi
         holder: who claims it; a name that no other process uses.
         lease_s: seconds that the lease shall last.
         stopping: ends the wait.
+        health: told whether the bus is there.
 
     Returns:
         The claim, or None if the wait was ended.
     """
-    waiting = False
-    news = bus.last_id(streams.games(house))
+    waiting = away = False
+    news: str | None = None
     while not stopping.asked:
+        if not away:
+            health.set("standing by")
         try:
-            return Claim(bus.claim(house, holder, lease_s), waiting, news)
+            news = bus.last_id(streams.games(house)) if news is None else news
+            broken_off = bus.owner(house).unreleased
+            return Claim(holder, bus.claim(house, holder, lease_s), waiting, news, broken_off)
         except HouseHeld as error:
+            away = False
             if not waiting:
                 logger.info("standing by: %s", error)
             waiting = True
             # it may be released before it runs out
             stopping.wait(min(max(error.left_s, 0.01), _LOOK_AGAIN_S))
+        except BusDown as error:
+            if not away and not stopping.asked:
+                logger.warning("%s; waiting for it", error)
+            away = True
+            health.set("the bus is away", ok=False)
+            stopping.wait(_LOOK_AGAIN_S)
     return None

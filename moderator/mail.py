@@ -24,13 +24,11 @@ class Incoming:
         agent: whose stream.
         entries: the messages, in order.
         upto: id up to which the stream was read; none for this game are before it but those told of.
-        again: whether some may have been told of before, for the stream was read anew.
     """
 
     agent: str
     entries: Sequence[Entry]
     upto: Id
-    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

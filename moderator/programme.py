@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -26,9 +25,6 @@ logger = logging.getLogger(__name__)
 
 GAVE_UP: Final = "the game could not go on"
 """All that agents are told of a game that failed; why may have to do with what they must not know."""
-
-RESUMPTIONS: Final = 3
-"""How often a game is taken up again whose record the bus has cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,6 @@ class Programme:
         self._clock = clock
         self.running: dict[str, UnderWay] = {}
         self.given_up: str | None = None
-        self._resumed: Counter[str] = Counter()
         self._blocked: set[str] = set()
         self._patience = Patience(settings.wait_s)
         self._rest_until = 0.0
@@ -145,8 +140,10 @@ class Programme:
         """Take up a game where its record ends; one that cannot be taken up has failed.
 
         Raises:
-            BusDown: the bus is away; the game may be tried again.
+            BusDown: the bus is away; this may be called again.
         """
+        if game in self.running:
+            return
         try:
             opened = self._house.resume(game, self._over, number)
         except BusError:
@@ -156,15 +153,6 @@ class Programme:
             return
         logger.info("game %d goes on from its record", number, extra={"game": game})
         self._sit_down(opened, number)
-
-    def resume_cut(self, game: str) -> bool:
-        """Take up a game anew whose record the bus has cut short; False if that has happened too often."""
-        self._resumed[game] += 1
-        if self._resumed[game] > RESUMPTIONS:
-            return False
-        logger.warning("the bus has lost its last steps; it is taken up from its record", extra={"game": game})
-        self.resume(game, self.running[game].number)
-        return True
 
     def finish(self, over: GameOver) -> None:
         """Take note of a game that is over, or could not go on.
@@ -182,7 +170,6 @@ class Programme:
             self.fail(name, number, error)
         game = self.running.pop(name, None)
         self._roster.rise(name)
-        self._resumed.pop(name, None)
         self._rest_until = self._clock() + self._set.pause_s
         result = GameResult(
             game=name,

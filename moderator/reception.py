@@ -16,9 +16,9 @@ from moderator.seating import Taker
 from moderator.session import Seeds
 from moderator.tickets import Tickets
 from wolfbus.bus import streams
-from wolfbus.bus.ids import START, Id, join_id, parse_id
+from wolfbus.bus.ids import START, Id, parse_id
 from wolfbus.bus.protocol import Bus, Entry
-from wolfbus.errors import MessageError
+from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN, Part
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.house import Archived, Join, Leave, Refused, RollCall, Welcome
@@ -44,10 +44,6 @@ class Mail(Protocol):
 
     def listen(self, agent: str, after: str | None = None) -> None:
         """Read an agent's out stream."""
-        ...
-
-    def ignore(self, agent: str) -> None:
-        """Read an agent's out stream no more."""
         ...
 
     def joined(self, agent: str, offered: Taker | None = None) -> None:
@@ -103,9 +99,6 @@ class Reception:
         self._refused: dict[str, tuple[str, str, float]] = {}
         self._early: dict[str, list[Archived]] = {}
         self._urged: dict[str, float] = {}
-        self.heard: dict[str, str] = {}
-        """Agent to the id of its last message for the house; nothing up to there is wanted again of an agent that
-        plays no game."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -115,7 +108,7 @@ class Reception:
     def call_the_roll(self, names: Iterable[str], cursors: dict[str, str]) -> None:
         """Listen to agents of whom earlier moderators knew, or who knocked before, and ask who of them is here.
 
-        What they said before that tells nothing of who is here now.
+        What they said before that tells nothing of who is here now. After an error it may be called again.
 
         Args:
             names: theirs; what is no name is passed over.
@@ -128,20 +121,11 @@ class Reception:
             if re.fullmatch(ID_PATTERN, name) and name not in self._history and self._has_room():
                 stream = streams.outbox(self._house, name)
                 last = parse_id(self._bus.last_id(stream))
+                after = self._where_to_begin(stream, cursors.get(stream, "0-0"), last)
                 self._history[name] = last
-                self._mail.listen(name, self._where_to_begin(stream, cursors.get(stream, "0-0"), last))
+                self._mail.listen(name, after)
         if self._history:
             self._mail.tell([(name, RollCall()) for name in self._history])
-
-    def listen_anew(self, agent: str) -> None:
-        """Read on a stream that has lost something, with as little as can be that was read before; raises BusError."""
-        if agent in self._history:
-            stream = streams.outbox(self._house, agent)
-            last = parse_id(self._bus.last_id(stream))
-            heard = min(parse_id(self.heard.get(agent, "0-0")), last)
-            after = self._where_to_begin(stream, join_id(heard), last)
-            self._mail.ignore(agent)
-            self._mail.listen(agent, after)
 
     def _where_to_begin(self, stream: str, cursor: str, last: Id) -> str:
         """Return the cursor if the stream still reaches back to it, or else its beginning: nothing older is there."""
@@ -191,11 +175,7 @@ class Reception:
         if len(entry.body) > MESSAGE_AT_MOST:
             size = len(entry.body)
             self._complain(agent, f"a message of {agent} has {size} bytes; at most {MESSAGE_AT_MOST} are read")
-        else:
-            self._hear_out(agent, entry)
-        self.heard[agent] = entry.id
-
-    def _hear_out(self, agent: str, entry: Entry) -> None:
+            return
         try:
             told = validate(FROM_AGENT, unpack(entry.body))
         except MessageError as error:
@@ -212,6 +192,11 @@ class Reception:
 
     def _complain(self, agent: str, complaint: str) -> None:
         self._complaints.make(agent, complaint, self._clock())
+
+    def unreachable(self, agent: str, error: BusError) -> None:
+        """Forget an agent in whose mailbox nothing can be put, until it says join again."""
+        self._roster.members.pop(agent, None)
+        self._complain(agent, f"{agent} cannot be told anything, so it is not here: {error}")
 
     def sum_up(self) -> None:
         """Say of how many messages it was only counted that they were not taken."""

@@ -8,21 +8,28 @@ import os
 import re
 import secrets
 import socket
+import time
+from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 from moderator.departure import Departure
 from moderator.host import Host
-from moderator.lease import Claim, stand_by
-from moderator.session import Session
+from moderator.lease import stand_by
 from moderator.settings import GameResult, Settings
 from moderator.tickets import Tickets
-from wolfbus.bus import Bus
-from wolfbus.bus.ids import parse_id
+from moderator.unfinished import finish_closed
+from wolfbus.errors import BusDown
 from wolfbus.service.health import Health
 from wolfbus.service.opening import open_when_there
 from wolfbus.service.stop import Stopping
 
 logger = logging.getLogger(__name__)
+
+LOSSES: Final = 3
+"""Times within `LOSSES_WITHIN_S` seconds that a moderator begins anew because the bus has gone backwards."""
+
+LOSSES_WITHIN_S: Final = 60.0
 
 
 def serve(
@@ -47,10 +54,30 @@ def serve(
         BusError: the bus cannot be reached, or refuses what a moderator needs; one clear line.
     """
     holder = _holder()
+    departure: Departure | None = None
+    losses: deque[float] = deque()
     while True:
-        departure = _term(settings, holder, stopping, health, told)
-        if departure.how in {"fenced", "anew"}:
+        try:
+            departure = _term(settings, holder, stopping, health, told, departure)
+        except BusDown:
+            if not stopping.asked:
+                raise
+            departure = Departure("handed over", stopping.why)
+        if departure.how == "fenced":
             logger.warning("stepping down: %s", departure.reason)
+        elif departure.how == "anew":
+            logger.warning("beginning anew: %s", departure.reason)
+            losses.append(time.monotonic())
+            while losses[-1] - losses[0] > LOSSES_WITHIN_S:
+                losses.popleft()
+            if len(losses) > LOSSES:
+                logger.error(
+                    "the bus loses what it was given, again and again (%d times within %g s): %s",
+                    len(losses),
+                    LOSSES_WITHIN_S,
+                    departure.reason,
+                )
+                return 1
         elif departure.how == "lost":
             logger.error("%s", departure.reason)
             return 1
@@ -61,7 +88,12 @@ def serve(
 
 
 def _term(
-    settings: Settings, holder: str, stopping: Stopping, health: Health, told: Callable[[GameResult], None]
+    settings: Settings,
+    holder: str,
+    stopping: Stopping,
+    health: Health,
+    told: Callable[[GameResult], None],
+    before: Departure | None,
 ) -> Departure:
     with contextlib.ExitStack() as ending:
         bus = open_when_there(settings.url, stopping, health)
@@ -71,24 +103,16 @@ def _term(
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
             ending.callback(tickets.close)
-        health.set("standing by")
-        claim = stand_by(bus, settings.house, holder, settings.lease_s, stopping)
+        claim = stand_by(bus, settings.house, holder, settings.lease_s, stopping, health)
         if claim is None:
             return Departure("handed over", stopping.why)
-        if claim.stood_by and (departure := _closed_meanwhile(bus, settings.house, claim)) is not None:
+        departure = finish_closed(bus, settings, claim, tickets, stopping)
+        if departure is not None:
+            bus.release(settings.house, holder, claim.epoch)
             return departure
         logger.info("moderating house %s on %s, epoch %d", settings.house, bus.url, claim.epoch)
-        return Host(bus, settings, claim.epoch, stopping, health, told, tickets).run()
-
-
-def _closed_meanwhile(bus: Bus, house: str, claim: Claim) -> Departure | None:
-    """Return how the session ended that we stood by for, if another moderator has closed it."""
-    session = Session()
-    session.catch_up(bus, house)
-    if session.running or session.end is None or parse_id(session.end.id) <= parse_id(claim.news_before):
-        return None
-    bus.release(house, claim.epoch)
-    return Departure("closed", f"by another moderator: {session.end.news.reason}", session.end.news.failed > 0)
+        anew, playing = (before.how == "anew", before.playing) if before is not None else (False, ())
+        return Host(bus, settings, claim, stopping, health, told, tickets, playing, anew=anew).run()
 
 
 def _holder() -> str:

@@ -1,6 +1,5 @@
-"""`Session`: the games that a house plays from its opening to its closing, as a fold over its ``games`` stream.
-
-The stream is the one truth of it: a moderator that comes later goes on where the stream ends.
+"""`Session`: the games of a house as their moderator sees them: which records are waited for, and what of the ``games``
+stream nobody needs any more. The stream is the one truth of it: a moderator that comes later goes on where it ends.
 """
 
 from __future__ import annotations
@@ -11,90 +10,149 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
+from wolfbus import session
 from wolfbus.bus import streams
+from wolfbus.bus.ids import parse_id
+from wolfbus.bus.pages import every_entry
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.draws import game_seed
-from wolfbus.errors import MessageError
-from wolfbus.messages.codec import HOUSE_NEWS, unpack, validate
-from wolfbus.messages.house import GameClosed, HouseClosed, HouseOpened
+from wolfbus.messages.house import GameClosed, GameOpened, HouseOpened, News, SessionSoFar
+from wolfbus.session import Outcome, game_id
 
 logger = logging.getLogger(__name__)
-
-PAGE: Final = 1000
 
 LONG_SEED: Final = 16
 """Characters from which on a seed counts as one that cannot be found by trying all."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """How a session was closed, and where that stands on the stream."""
+@dataclass(slots=True)
+class _Told:
+    """A game whose opening stands on the stream: under which id, as which entry of all that were fed, and what came of
+    it.
+    """
 
     id: str
-    news: HouseClosed
+    place: int
+    number: int
+    outcome: Outcome | None = None
+    lost: bool = False
 
 
-@dataclass(slots=True)
-class Session:
+@dataclass
+class Session(session.Session):
     """What the stream says of the session that runs, or ran last.
 
     Attributes:
-        name: the session's; "" before the first.
-        running: whether it was opened and not closed.
-        games: highest number of a game begun in it.
-        failed: games that did not end by the rules.
-        under_way: games begun and not closed, id to number.
-        closed: how games of it were closed, by id; whoever knows a record to be archived takes its game out.
+        closed: how games of it were closed whose record is not known to be archived, by id.
         earlier: the same for sessions before it, as far back as the stream goes.
-        end: how it was closed; None while it runs.
-        news: entries of the stream that belong to it.
-        read: id of the last entry taken in.
+        so_far: the latest summary of it on the stream.
     """
 
-    name: str = ""
-    running: bool = False
-    games: int = 0
-    failed: int = 0
-    under_way: dict[str, int] = field(default_factory=dict)
     closed: dict[str, GameClosed] = field(default_factory=dict)
     earlier: dict[str, GameClosed] = field(default_factory=dict)
-    end: End | None = None
-    news: int = 0
-    read: str = "0-0"
+    so_far: SessionSoFar | None = None
+    _told: dict[str, _Told] = field(default_factory=dict)
+    _fed_in_all: int = 0
+    _gone: int = 0
+    _gone_to: int = 0
+    _planned: tuple[str, int] = ("", 0)
 
-    def feed(self, entry: Entry) -> None:
-        """Take in one entry of the stream; what cannot be read is logged and passed over."""
-        self.read = entry.id
-        self.news += 1
-        try:
-            told = validate(HOUSE_NEWS, unpack(entry.body))
-        except MessageError as error:
-            logger.warning("entry %s of the games stream cannot be read: %s", entry.id, error)
-            return
-        if isinstance(told, HouseOpened):
-            self._open(told.session)
-        elif told.type == "game_opened":
-            self.games = max(self.games, told.number)
-            self.under_way[told.game] = told.number
-        elif told.type == "game_closed":
-            self.under_way.pop(told.game, None)
-            self.closed[told.game] = told
-            self.failed += told.outcome != "ended"
-        elif told.session == self.name:
-            self.running = False
-            self.end = End(entry.id, told)
+    @property
+    def news(self) -> int:
+        """Entries of the stream that belong to the session."""
+        return self._fed_in_all - self._gone
+
+    def feed(self, entry: Entry) -> News | None:
+        """Take in one entry of the stream, and return what it says."""
+        self._fed_in_all += 1
+        news = super().feed(entry)
+        if news is None:
+            logger.warning("entry %s of the games stream cannot be read", entry.id)
+        return news
 
     def _open(self, name: str) -> None:
-        # said again of the session that runs, it changes nothing
         if self.running and name == self.name:
             return
-        self.name, self.running = name, True
-        self.end = None
-        self.games = self.failed = 0
-        self.under_way.clear()
+        super()._open(name)
         self.earlier.update(self.closed)
         self.closed.clear()
-        self.news = 1
+        self.so_far = None
+        self._told.clear()
+        self._gone, self._gone_to = max(self._fed_in_all - 1, 0), 0
+
+    def _sum_up(self, told: SessionSoFar) -> None:
+        super()._sum_up(told)
+        if told.session == self.name:
+            self.so_far = told
+            self._gone_to = max(self._gone_to, told.games)
+
+    def _begin(self, told: GameOpened, where: str) -> None:
+        super()._begin(told, where)
+        self._told.setdefault(told.game, _Told(where, self._fed_in_all, told.number))
+
+    def _finish(self, told: GameClosed) -> bool:
+        if not super()._finish(told):
+            return False
+        if told.hash:
+            # a game that never was opened has no record
+            self.closed[told.game] = told
+        if told.game in self._told:
+            self._told[told.game].outcome = told.outcome
+        return True
+
+    def settle(self, game: str, *, lost: bool = False) -> None:
+        """Wait no more for the record of a game that is over.
+
+        Args:
+            game: its id.
+            lost: whether its record could not be kept, though it ended by the rules.
+        """
+        self.closed.pop(game, None)
+        self.earlier.pop(game, None)
+        if lost:
+            self.lost += 1
+            if game in self._told:
+                self._told[game].lost = True
+
+    def sum_up(self, at_least: int = 1) -> SessionSoFar | None:
+        """Return the sums of all games before the oldest one that is under way, or whose record is waited for; None if
+        fewer than `at_least` entries stand before it.
+        """
+        before, place = self.read, self._fed_in_all
+        rest: list[_Told] = []
+        games = self._gone_to
+        for game, told in self._told.items():
+            if not rest and game not in self.under_way and game not in self.closed:
+                games = max(games, told.number)
+                continue
+            if not rest:
+                before, place = told.id, told.place
+            rest.append(told)
+        if place - 1 - self._gone < at_least:
+            return None
+        self._planned = before, place
+        left = [told.outcome for told in rest]
+        return SessionSoFar(
+            session=self.name,
+            before=before,
+            games=games,
+            ended=self.outcomes["ended"] - left.count("ended"),
+            stopped=self.outcomes["stopped"] - left.count("stopped"),
+            failed=self.outcomes["failed"] - left.count("failed"),
+            lost=self.lost - sum(told.lost for told in rest),
+        )
+
+    def cut_at(self, before: str) -> None:
+        """Forget what stood on the stream before this id: it is summed up, and is cut away."""
+        if before == self._planned[0]:
+            self._gone = max(self._gone, self._planned[1] - 1)
+        until = parse_id(before)
+        for game, told in list(self._told.items()):
+            if parse_id(told.id) >= until:
+                self._gone = max(self._gone, told.place - 1)
+                return
+            self._gone, self._gone_to = max(self._gone, told.place), max(self._gone_to, told.number)
+            del self._told[game]
 
     def open(self) -> HouseOpened:
         """Begin a session of a fresh name; returns the news of it, still to be told."""
@@ -103,17 +161,15 @@ class Session:
 
     def begin(self, number: int) -> str:
         """Count a game in that is about to begin; returns its id, the same whoever begins it."""
-        game = f"{self.name}-{number}"
+        game = game_id(self.name, number)
         self.games = max(self.games, number)
         self.under_way[game] = number
         return game
 
     def catch_up(self, bus: Bus, house: str) -> None:
         """Take in what is new on the stream; raises BusError."""
-        stream = streams.games(house)
-        while found := bus.entries(stream, self.read, PAGE):
-            for entry in found:
-                self.feed(entry)
+        for entry in every_entry(bus, streams.games(house), self.read):
+            self.feed(entry)
 
 
 @dataclass(frozen=True, slots=True)

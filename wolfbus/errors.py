@@ -9,6 +9,7 @@
     │   └── VersionError      a message of another protocol version
     ├── BusError              the bus could not do what was asked
     │   ├── BusDown           no connection within the time allowed
+    │   ├── BusFull           the bus has no memory left for what was to be written
     │   ├── StaleWriter       another incarnation already writes this stream
     │   ├── Fenced            another moderator owns this record
     │   ├── HouseHeld         another moderator holds the house's lease
@@ -47,6 +48,10 @@ class BusError(WolfError):
 
 class BusDown(BusError):  # noqa: N818 - the names below are states of the bus, as users would say them
     """The bus could not be reached within the time allowed."""
+
+
+class BusFull(BusError):  # noqa: N818
+    """The bus had no memory left, and nothing was written; there may be room again later."""
 
 
 class StaleWriter(BusError):  # noqa: N818
@@ -96,11 +101,13 @@ class StreamLost(BusError):  # noqa: N818
 
     Attributes:
         stream: its name.
+        backwards: whether it now ends before that, or is gone: the bus has forgotten what it had confirmed.
     """
 
-    def __init__(self, message: str, stream: str = "") -> None:
+    def __init__(self, message: str, stream: str = "", *, backwards: bool = False) -> None:
         super().__init__(message)
         self.stream = stream
+        self.backwards = backwards
 
 
 class RecordError(WolfError):

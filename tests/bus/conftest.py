@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from tests.bus.parts import SOON_S
+from tests.bus.parts import SOON_S, forget_claims
 from wolfbus.bus import Bus, open_bus
 from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
@@ -47,6 +47,12 @@ def wait_until(condition: Callable[[], bool]) -> None:
     until = time.monotonic() + SOON_S
     while not condition():
         assert time.monotonic() < until, "it did not come about"
+
+
+@pytest.fixture(autouse=True)
+def counted_claims() -> Iterator[None]:
+    yield
+    forget_claims()
 
 
 @pytest.fixture(params=["memory", "redis"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
 from wolfbus.bus import Bus, Commit, Entry, Reader, streams
+from wolfbus.bus.protocol import Owner
 from wolfbus.errors import BusError
 
 T = TypeVar("T")
@@ -22,6 +24,38 @@ IN_BOB = streams.inbox(HOUSE, "bob")
 
 SOON_S = 10.0
 """Far more than anything here takes; a test that waits this long has failed."""
+
+
+_epochs: list[int] = []
+
+
+def claim(bus: Bus, holder: str = "moderator", lease_s: float = 0.0) -> int:
+    """Claim the house; returns which claim of this test that was, from 1: epochs are times, and tests count."""
+    epoch = bus.claim(HOUSE, holder, lease_s)
+    assert not _epochs or epoch > _epochs[-1]
+    _epochs.append(epoch)
+    return len(_epochs)
+
+
+def epoch_of(claim: int) -> int:
+    """The owner epoch of a claim of this test; of one that was never made, its number."""
+    return _epochs[claim - 1] if claim <= len(_epochs) else claim
+
+
+def counted(entry_id: str) -> str:
+    """An id, with the number of the claim where the bus made it under an epoch."""
+    first, _, second = entry_id.partition("-")
+    return f"{_epochs.index(int(first)) + 1 if int(first) in _epochs else first}-{second}"
+
+
+def owner_of(bus: Bus) -> Owner:
+    """Who owns the house, with the number of the claim for its epoch."""
+    owner = bus.owner(HOUSE)
+    return replace(owner, epoch=_epochs.index(owner.epoch) + 1 if owner.epoch else 0)
+
+
+def forget_claims() -> None:
+    _epochs.clear()
 
 
 def entry(entry_id: str = "", body: bytes = b"\x00\xffwolf\r\n", number: int = 7) -> Entry:
@@ -48,16 +82,17 @@ def step(
     """Step `number` of a game: `size` record entries, so it leads from head `number - 1` to head `number`."""
     first = (number - 1) * size + 1
     record = tuple(entry(f"{n}-0", b"record %d" % n, n) for n in range(first, first + size))
-    return Commit(HOUSE, game, epoch, head(number - 1), head(number), record, posts, cursors)
+    return Commit(HOUSE, game, epoch_of(epoch), head(number - 1), head(number), record, posts, cursors)
 
 
 def message(at: int, epoch: int = 1, *, posts: Sequence[tuple[str, Entry]] = ((IN_ANN, entry()),)) -> Commit:
     """A step without record entries, while the record's head is `at`."""
-    return Commit(HOUSE, GAME, epoch, head(at), head(at), (), posts)
+    return Commit(HOUSE, GAME, epoch_of(epoch), head(at), head(at), (), posts)
 
 
 def ids(found: Sequence[Entry]) -> list[str]:
-    return [one.id for one in found]
+    """Their ids; where the bus made one under an epoch, the number of the claim stands for that."""
+    return [counted(one.id) for one in found]
 
 
 def one_landing(results: Sequence[BusError | None]) -> None:

@@ -17,8 +17,11 @@ from tests.bus.parts import (
     SOON_S,
     TABLE,
     InThread,
+    claim,
+    counted,
     entries,
     entry,
+    epoch_of,
     ids,
     message,
     one_landing,
@@ -58,7 +61,7 @@ def enter(redis_server: RedisServer, redis_url: str) -> Iterator[Enter]:
 @pytest.fixture
 def a_game(redis_bus: Bus) -> Bus:
     """A house with a game on it, and the bus of whoever may do all."""
-    redis_bus.claim(HOUSE, "moderator")
+    claim(redis_bus)
     posts = ((IN_ANN, entry()), (IN_BOB, entry()), (IN_ANALYTICS, entry()), (TABLE, entry("1-0")), (GAMES, entry()))
     one_landing(redis_bus.commit([step(1, posts=posts)]))
     redis_bus.append(OUT_BOB, entries(1))
@@ -86,7 +89,7 @@ def all_denied(url: str, commands: Sequence[Sequence[Word]]) -> None:
 
 def test_an_agent_can_do_its_work(enter: Enter, a_game: Bus, redis_server: RedisServer) -> None:
     bus = open_bus(enter(acl.agent_rules(HOUSE, "ann")))
-    assert (bus.last_id(IN_ANN), bus.last_id(OUT)) == ("1-0", "0-0")
+    assert (counted(bus.last_id(IN_ANN)), bus.last_id(OUT)) == ("1-0", "0-0")
     bus.append(OUT, entries(2))
     bus.append(OUT, entries(3))
     assert bus.last_id(OUT) == "1000-3"
@@ -119,9 +122,9 @@ def test_an_agent_can_do_nothing_else(enter: Enter, a_game: Bus) -> None:
         *(lambda name=name: bus.last_id(name) for name in others),
         *(lambda name=name: bus.append(name, entries(1)) for name in (IN_ANN, *others)),
         lambda: bus.post(streams.lobby(HOUSE), entry()),
-        lambda: bus.claim(HOUSE, "ann"),
-        lambda: bus.renew(HOUSE, 1, 5),
-        lambda: bus.release(HOUSE, 1),
+        lambda: claim(bus, "ann"),
+        lambda: bus.renew(HOUSE, "first", epoch_of(1), 5),
+        lambda: bus.release(HOUSE, "first", epoch_of(1)),
         lambda: bus.owner(HOUSE),
         bus.houses,
         lambda: bus.head(HOUSE, GAME),
@@ -176,7 +179,7 @@ def test_analytics_can_do_its_work(enter: Enter, a_game: Bus, redis_server: Redi
     bus = open_bus(enter(acl.analytics_rules(HOUSE, "counter")))
     reader = bus.reader()
     for name in (RECORD, TABLE, GAMES, IN_ANALYTICS):
-        assert bus.last_id(name) == "1-0"
+        assert counted(bus.last_id(name)) == "1-0"
         reader.follow(name)
     assert {name for name, _ in reader.read(SOON_S)} == {RECORD, TABLE, GAMES, IN_ANALYTICS}
     reader.follow(streams.record(HOUSE, "not-yet"))
@@ -210,14 +213,14 @@ def test_a_moderator_can_do_its_work(enter: Enter, redis_server: RedisServer) ->
     bus = open_bus(enter(acl.moderator_rules(HOUSE)))
     redis_server.command("SCRIPT", "FLUSH")
     redis_server.command("SADD", streams.tickets(HOUSE), "ann")
-    epoch = bus.claim(HOUSE, "first", 60)
-    bus.renew(HOUSE, epoch, 60)
+    epoch = claim(bus, "first", 60)
+    bus.renew(HOUSE, "first", epoch_of(epoch), 60)
     assert bus.owner(HOUSE).holder == "first"
     with pytest.raises(HouseHeld):
-        bus.claim(HOUSE, "second")
+        claim(bus, "second")
     posts = ((IN_ANN, entry()), (TABLE, entry("1-0")), (GAMES, entry()))
     one_landing(bus.commit([step(1, posts=posts, cursors={OUT: "1-1"}), message(1)]))
-    one_landing(bus.commit([Commit(HOUSE, "", epoch, "", "", (), ((IN_ANN, entry()),), {OUT: "2-2"})]))
+    one_landing(bus.commit([Commit(HOUSE, "", epoch_of(epoch), "", "", (), ((IN_ANN, entry()),), {OUT: "2-2"})]))
     (refused,) = bus.commit([step(2, posts=((GAMES, entry()), (IN_ANN, entry("1-0"))))])
     assert isinstance(refused, BusError)
     assert not isinstance(refused, NotAllowed)
@@ -232,7 +235,7 @@ def test_a_moderator_can_do_its_work(enter: Enter, redis_server: RedisServer) ->
     assert len(reader.read(SOON_S)) == 2
     bus.expire(HOUSE, GAME, 60)
     bus.expire(HOUSE, GAME, 0)
-    bus.release(HOUSE, epoch)
+    bus.release(HOUSE, "first", epoch_of(epoch))
     assert answers(enter(acl.moderator_rules(HOUSE)), [("SMEMBERS", streams.tickets(HOUSE))]) == [[b"ann"]]
     nothing_was_denied(redis_server)
     bus.close()
@@ -241,9 +244,9 @@ def test_a_moderator_can_do_its_work(enter: Enter, redis_server: RedisServer) ->
 def test_a_step_that_takes_back_its_posts_needs_no_more_rights(
     enter: Enter, redis_bus: Bus, redis_server: RedisServer
 ) -> None:
-    redis_bus.append(IN_BOB, [entry("9-4")])
     bus = open_bus(enter(acl.moderator_rules(HOUSE)))
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
+    redis_bus.append(IN_BOB, [entry(f"{epoch_of(1) + 1}-4")])
     (result,) = bus.commit([step(1)])
     assert "ids do not go on" in str(result)
     assert bus.entries(IN_ANN) == []

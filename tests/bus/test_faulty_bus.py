@@ -9,7 +9,20 @@ from itertools import groupby, pairwise
 import pytest
 
 from tests.bus.conftest import Place
-from tests.bus.parts import HOUSE, IN_ANN, IN_BOB, OUT, RECORD, SOON_S, InThread, entries, ids
+from tests.bus.parts import (
+    HOUSE,
+    IN_ANN,
+    IN_BOB,
+    OUT,
+    RECORD,
+    SOON_S,
+    InThread,
+    claim,
+    entries,
+    epoch_of,
+    ids,
+    owner_of,
+)
 from wolfbus.bus import Bus, Entry
 from wolfbus.bus.protocol import Owner
 from wolfbus.bus.pump import BusReader
@@ -152,11 +165,11 @@ def test_a_pump_goes_on_over_a_faulty_bus(bus: Bus) -> None:
 
 def test_what_is_no_delivery_passes_through(bus: Bus) -> None:
     mistreated = faulty(bus, again=1.0)
-    assert mistreated.claim(HOUSE, "first", 60) == 1
-    mistreated.renew(HOUSE, 1, 60)
+    assert claim(mistreated, "first", 60) == 1
+    mistreated.renew(HOUSE, "first", epoch_of(1), 60)
     assert mistreated.owner(HOUSE).left_s > 50
-    mistreated.release(HOUSE, 1)
-    assert mistreated.owner(HOUSE) == Owner("first", 1, 0.0)
+    mistreated.release(HOUSE, "first", epoch_of(1))
+    assert owner_of(mistreated) == Owner("first", 1, 0.0)
     assert mistreated.houses() == [HOUSE]
     bus.append(OUT, entries(5))
     assert (mistreated.cap(OUT, 3), mistreated.length(OUT)) == (2, 3)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shutil
 import socket
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from wolfbus.errors import BusError
+from wolfbus.redis_server import RedisHome
 from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
@@ -31,6 +34,55 @@ def test_a_server_leaves_nothing_behind(redis_server: RedisServer) -> None:
     assert not folder.exists()
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", server.port))
+
+
+def test_a_server_comes_back_without_what_it_confirmed_since_a_mark(redis_server: RedisServer) -> None:
+    with RedisServer(persist=True) as server:
+        port = server.port
+        server.command("SET", "told", "before")
+        mark = server.mark()
+        for later in ("after", "after that"):
+            server.command("SET", "told", later)
+            server.command("SET", "new", later)
+            server.forget_since(mark)
+            assert server.port == port
+            assert server.command("GET", "told") == b"$6\r\nbefore\r\n"
+            assert server.command("EXISTS", "new") == b":0\r\n"
+        server.command("SET", "told", "since")
+        server.restart()
+        assert server.command("GET", "told") == b"$5\r\nsince\r\n", "what came after is kept like anything else"
+
+
+def test_a_mark_need_not_be_the_last_one(redis_server: RedisServer) -> None:
+    with RedisServer(persist=True) as server:
+        none = server.mark()
+        server.command("SET", "told", "one")
+        one = server.mark()
+        server.forget_since(none)
+        assert server.command("DBSIZE") == b":0\r\n"
+        server.forget_since(one)
+        assert server.command("GET", "told") == b"$3\r\none\r\n"
+
+
+def test_a_server_that_keeps_nothing_cannot_be_marked(redis_server: RedisServer) -> None:
+    with pytest.raises(ValueError, match="persist=True"):
+        redis_server.mark()
+
+
+def test_a_long_name_for_temporary_files_does_not_lengthen_the_socket_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    home = RedisHome()
+    try:
+        assert long not in home.folder.parents
+        assert len(bytes(home.socket_path)) < 104
+        assert home.folder.stat().st_mode & 0o077 == 0
+    finally:
+        home.remove()
+    assert list(long.iterdir()) == []
 
 
 def test_the_proxy_passes_bytes_both_ways_and_hangs_up_with_either_side() -> None:

@@ -20,6 +20,7 @@ from tests.bus.parts import (
     OUT,
     RECORD,
     SOON_S,
+    claim,
     entries,
     entry,
     head,
@@ -212,7 +213,7 @@ def test_a_reader_outlives_an_outage_longer_than_the_patience(proxy: Proxy, redi
 
 
 def test_appends_and_commits_land_in_the_order_they_were_queued(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     answers: Answers = queue.Queue()
     outs = [streams.outbox(HOUSE, f"agent-{n}") for n in range(3)]
     with BusWriter(bus, nobody) as writer:
@@ -228,7 +229,7 @@ def test_appends_and_commits_land_in_the_order_they_were_queued(bus: Bus) -> Non
 
 
 def test_a_lone_commit_leaves_at_once(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     answers: Answers = queue.Queue()
     with BusWriter(bus, nobody) as writer:
         started = time.monotonic()
@@ -239,7 +240,7 @@ def test_a_lone_commit_leaves_at_once(bus: Bus) -> None:
 
 
 def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     slow = SlowBus(bus)
     answers: Answers = queue.Queue()
     with BusWriter(as_bus(slow), nobody) as writer:
@@ -255,7 +256,7 @@ def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
 
 
 def test_each_commit_hears_its_own_outcome(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     answers: Answers = queue.Queue()
     with BusWriter(bus, nobody) as writer:
         for commit in (step(1), step(5, game="other"), step(2), step(3, epoch=7)):
@@ -278,7 +279,7 @@ def test_a_failed_append_is_told_and_others_land(bus: Bus) -> None:
 
 
 def test_failing_callbacks_do_not_stop_the_writer(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
 
     def fail(error: BusError | None) -> None:
         raise RuntimeError("the caller's own trouble")
@@ -311,7 +312,7 @@ def test_what_cannot_even_be_sent_is_told_and_the_writer_goes_on(bus: Bus, caplo
 
 
 def test_callbacks_may_queue_more(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     last: Answers = queue.Queue()
 
     def then(number: int) -> None:
@@ -340,7 +341,7 @@ def test_close_writes_out_what_is_queued(bus: Bus) -> None:
 
 
 def test_close_without_flush_gives_up_what_is_queued_and_says_so(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     slow = SlowBus(bus)
     errors: Errors = queue.Queue()
     answers: Answers = queue.Queue()
@@ -369,7 +370,7 @@ def test_a_writer_that_never_started_gives_up_what_is_queued(bus: Bus) -> None:
 
 
 def test_after_the_patience_every_waiting_commit_is_told_and_appends_are_kept(proxy: Proxy, redis_bus: Bus) -> None:
-    redis_bus.claim(HOUSE, "moderator")
+    claim(redis_bus)
     bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.1)
     errors: Errors = queue.Queue()
     answers: Answers = queue.Queue()
@@ -419,7 +420,7 @@ def test_an_idle_pump_uses_no_processor_time(place: Place) -> None:
 
 def test_a_pump_carries_a_game_through_cuts(proxy: Proxy, redis_bus: Bus) -> None:
     bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience=10")
-    redis_bus.claim(HOUSE, "moderator")
+    claim(redis_bus)
     news: News = queue.Queue()
     answers: Answers = queue.Queue()
     with BusReader(bus, nobody) as reader, BusWriter(bus, nobody) as writer:

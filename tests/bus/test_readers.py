@@ -17,8 +17,10 @@ from tests.bus.parts import (
     RECORD,
     SOON_S,
     InThread,
+    claim,
     entries,
     entry,
+    epoch_of,
     ids,
     one_landing,
     read_all,
@@ -102,13 +104,13 @@ def test_a_blocked_read_returns_what_arrives(bus: Bus, place: Place) -> None:
 
 
 def test_a_blocked_read_is_woken_by_a_commit(bus: Bus, place: Place) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     reader = place.open().reader()
     reader.follow(IN_BOB)
     reading = InThread(lambda: reader.read(SOON_S))
     place.wait_blocked()
     one_landing(bus.commit([step(1)]))
-    assert reading.result() == [(IN_BOB, [entry("1-0")])]
+    assert reading.result() == [(IN_BOB, [entry(f"{epoch_of(1)}-0")])]
 
 
 def test_follow_takes_effect_while_a_read_blocks(bus: Bus, place: Place) -> None:
@@ -210,7 +212,7 @@ def test_a_cursor_beyond_the_end_is_lost(bus: Bus) -> None:
 
 
 def test_a_stream_that_vanishes_is_noticed_and_the_others_go_on(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     one_landing(bus.commit([step(1), step(2)]))
     reader = bus.reader()
     reader.follow(RECORD)
@@ -224,7 +226,7 @@ def test_a_stream_that_vanishes_is_noticed_and_the_others_go_on(bus: Bus) -> Non
 
 
 def test_a_vanished_and_rewritten_stream_is_noticed(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     one_landing(bus.commit([step(1), step(2)]))
     reader = bus.reader()
     reader.follow(RECORD)
@@ -288,7 +290,7 @@ def test_a_thousand_streams_are_read_in_one_session(bus: Bus) -> None:
     reader = bus.reader()
     for name in names:
         reader.follow(name)
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     for number in (1, 2):
         one_landing(bus.commit([step(number, posts=(), game=f"game-{n}") for n in range(1000)]))
         found = read_all(reader, 1000)

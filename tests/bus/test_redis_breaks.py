@@ -17,6 +17,7 @@ from tests.bus.parts import (
     RECORD,
     SOON_S,
     InThread,
+    claim,
     entries,
     entry,
     head,
@@ -72,7 +73,7 @@ def test_an_append_cut_in_the_middle_of_its_replies_lands_once(far_bus: Bus, pro
 
 
 def test_a_commit_whose_reply_is_lost_lands_once(far_bus: Bus, proxy: Proxy) -> None:
-    far_bus.claim(HOUSE, "moderator")
+    claim(far_bus)
     one_landing(far_bus.commit([step(1)]))
     proxy.lose_replies()
     one_landing(far_bus.commit([step(2), step(3), step(4)]))
@@ -85,11 +86,11 @@ def test_a_commit_whose_reply_is_lost_lands_once(far_bus: Bus, proxy: Proxy) -> 
 def test_a_commit_whose_reply_is_lost_after_another_moderator_claimed_is_fenced(
     far_bus: Bus, proxy: Proxy, redis_bus: Bus
 ) -> None:
-    far_bus.claim(HOUSE, "moderator")
+    claim(far_bus)
     one_landing(far_bus.commit([step(1)]))
     proxy.hold()
     committing = InThread(lambda: far_bus.commit([step(2)]))
-    redis_bus.claim(HOUSE, "usurper")
+    claim(redis_bus, "usurper")
     proxy.release()
     (result,) = committing.result()
     assert isinstance(result, Fenced)
@@ -106,11 +107,9 @@ def test_a_post_whose_reply_is_lost_stands_twice_at_worst(far_bus: Bus, proxy: P
 
 
 def test_a_claim_whose_reply_is_lost_still_gives_the_current_epoch(far_bus: Bus, proxy: Proxy) -> None:
-    far_bus.claim(HOUSE, "moderator")
+    claim(far_bus)
     proxy.lose_replies()
-    epoch = far_bus.claim(HOUSE, "moderator")
-    assert epoch == 3
-    one_landing(far_bus.commit([step(1, epoch)]))
+    one_landing(far_bus.commit([step(1, claim(far_bus))]))
 
 
 def test_an_idle_connection_that_broke_costs_nothing(far_bus: Bus, proxy: Proxy) -> None:
@@ -226,7 +225,7 @@ def test_follow_takes_effect_even_while_the_server_is_away(far_bus: Bus, proxy: 
 
 
 def test_the_commit_script_is_loaded_again_when_the_server_forgot_it(redis_bus: Bus, redis_server: RedisServer) -> None:
-    redis_bus.claim(HOUSE, "moderator")
+    claim(redis_bus)
     one_landing(redis_bus.commit([step(1)]))
     redis_server.command("SCRIPT", "FLUSH")
     one_landing(redis_bus.commit([message(1), step(2), step(3)]))
@@ -235,7 +234,7 @@ def test_the_commit_script_is_loaded_again_when_the_server_forgot_it(redis_bus: 
 
 def test_a_restart_that_kept_everything_costs_only_time(lasting_server: RedisServer) -> None:
     bus = open_bus(lasting_server.url + "?patience=10")
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     one_landing(bus.commit([step(1), step(2)]))
     reader = bus.reader()
     reader.follow(RECORD)
@@ -251,7 +250,7 @@ def test_a_restart_that_kept_everything_costs_only_time(lasting_server: RedisSer
 
 def test_a_restart_that_lost_everything_is_told_by_readers_and_commits(own_server: RedisServer) -> None:
     bus = open_bus(own_server.url + "?patience=10")
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     one_landing(bus.commit([step(1), step(2)]))
     reader = bus.reader()
     reader.follow(RECORD)
@@ -287,7 +286,7 @@ def test_many_writers_and_games_under_cuts_arrive_once_and_in_order(far_bus: Bus
     outs = [streams.outbox(HOUSE, f"agent-{n}") for n in range(3)]
     games = [f"game-{n}" for n in range(10)]
     records = [streams.record(HOUSE, game) for game in games]
-    redis_bus.claim(HOUSE, "moderator")
+    claim(redis_bus)
     reader = far_bus.reader()
     for name in [*outs, *records, IN_ANN]:
         reader.follow(name)

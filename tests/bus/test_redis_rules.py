@@ -21,6 +21,7 @@ from tests.bus.parts import (
     SOON_S,
     TABLE,
     InThread,
+    claim,
     entries,
     entry,
     ids,
@@ -62,7 +63,7 @@ def test_a_seat_is_told_what_it_may_not_do(seat: Bus) -> None:
         lambda: seat.append(IN_BOB, entries(1)),
         lambda: seat.append(IN_ANN, entries(1)),
         lambda: seat.entries(RECORD),
-        lambda: seat.claim(HOUSE, "ann"),
+        lambda: claim(seat, "ann"),
         lambda: seat.trim(OUT, "1-0"),
     ):
         with pytest.raises(NotAllowed, match="this Redis user may not do that"):
@@ -112,7 +113,7 @@ def test_a_reader_without_the_right_to_read_is_told(seat: Bus) -> None:
 )
 def test_a_key_of_another_type_refuses_the_step_whole(redis_bus: Bus, redis_server: RedisServer, name: str) -> None:
     if name != streams.owner(HOUSE):
-        redis_bus.claim(HOUSE, "moderator")
+        claim(redis_bus)
     redis_server.command("SET", name, "somebody else's")
     before = redis_server.command("DBSIZE")
     posts = ((IN_ANN, entry()), (TABLE, entry("1-0")), (IN_BOB, entry()))
@@ -122,12 +123,12 @@ def test_a_key_of_another_type_refuses_the_step_whole(redis_bus: Bus, redis_serv
     assert name in str(result)
     assert redis_server.command("DBSIZE") == before
     with pytest.raises(BusError) as caught:
-        redis_bus.claim(HOUSE, "moderator") if name == streams.owner(HOUSE) else redis_bus.append(name, entries(1))
+        claim(redis_bus) if name == streams.owner(HOUSE) else redis_bus.append(name, entries(1))
     assert name in str(caught.value)
 
 
 def test_a_full_memory_refuses_a_step_whole_and_is_survived(redis_bus: Bus, redis_server: RedisServer) -> None:
-    redis_bus.claim(HOUSE, "moderator")
+    claim(redis_bus)
     one_landing(redis_bus.commit([step(1)]))
     redis_bus.append(OUT, entries(1))
     redis_server.command("CONFIG", "SET", "maxmemory", "1")
@@ -201,7 +202,7 @@ def tls_server(redis_server: RedisServer, tmp_path_factory: pytest.TempPathFacto
 def test_tls_with_a_certificate_of_ones_own_will_do(tls_server: RedisServer) -> None:
     assert tls_server.url.startswith("rediss://")
     bus = open_bus(tls_server.url)
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     one_landing(bus.commit([step(1)]))
     reader = bus.reader()
     reader.follow(RECORD)

@@ -12,8 +12,10 @@ from tests.bus.parts import (
     OUT,
     RECORD,
     TABLE,
+    claim,
     entries,
     entry,
+    epoch_of,
     head,
     ids,
     message,
@@ -114,7 +116,7 @@ def test_a_stream_tells_its_length(bus: Bus) -> None:
 
 
 def one_game(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     one_landing(bus.commit([step(1, posts=((TABLE, entry("1-0")), (IN_ANN, entry()))), step(1, game="other")]))
 
 
@@ -172,7 +174,7 @@ def test_expiring_what_never_was_does_nothing(bus: Bus) -> None:
 
 
 def test_what_is_no_stream_is_named(bus: Bus) -> None:
-    bus.claim(HOUSE, "moderator")
+    claim(bus)
     name = streams.owner(HOUSE)
     for act in (
         lambda: bus.append(name, entries(1)),
@@ -194,9 +196,9 @@ def test_a_closed_bus_is_down(bus: Bus) -> None:
         lambda: bus.append(OUT, entries(1)),
         lambda: bus.post(LOBBY, entry()),
         lambda: bus.commit([step(1)]),
-        lambda: bus.claim(HOUSE, "moderator"),
-        lambda: bus.renew(HOUSE, 1, 5),
-        lambda: bus.release(HOUSE, 1),
+        lambda: claim(bus),
+        lambda: bus.renew(HOUSE, "first", epoch_of(1), 5),
+        lambda: bus.release(HOUSE, "first", epoch_of(1)),
         lambda: bus.owner(HOUSE),
         bus.houses,
         lambda: bus.cap(OUT, 1),

@@ -18,7 +18,7 @@ from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusDown, BusError
+from wolfbus.errors import BusDown, BusError, StreamLost
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import AnyEvent, Opened, Seat
 from wolfbus.record.line import Recorded, seal
@@ -94,6 +94,7 @@ class Process:
         self.overs: queue.SimpleQueue[GameOver | None] = queue.SimpleQueue()
         self.bus.on_death = lambda: self.overs.put(None)
         self.failures: queue.SimpleQueue[BusError] = queue.SimpleQueue()
+        self.backwards: queue.SimpleQueue[StreamLost] = queue.SimpleQueue()
         self.to_house: queue.SimpleQueue[tuple[str, Entry]] = queue.SimpleQueue()
         self._pool = ActorPool(2)
         self._timers = Timers()
@@ -101,7 +102,16 @@ class Process:
         self._reader = BusReader(self.bus, on_error=self.failures.put).start()
         epoch = self.bus.claim(HOUSE, f"process-{id(self)}")
         self.house = ModeratorHouse(
-            HOUSE, self.bus, self._reader, self._writer, self._pool, self._timers, epoch, self._hear, self.failures.put
+            HOUSE,
+            self.bus,
+            self._reader,
+            self._writer,
+            self._pool,
+            self._timers,
+            epoch,
+            self._hear,
+            lambda error, _stream: self.failures.put(error),
+            self.backwards.put,
         )
 
     def _hear(self, agent: str, entry: Entry) -> None:

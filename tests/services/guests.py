@@ -6,6 +6,7 @@ import contextlib
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ from players.scripted import ScriptedBrain
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusError
+from wolfbus.errors import BusError, StreamLost
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
 from wolfbus.messages.delivery import Delivery
@@ -36,7 +37,9 @@ class Guest:
         inbox: what the house said to it, decoded.
         games: games in which it has a seat.
         asked: set once it was asked something.
+        asks: how often it answered each request.
         gate: no question is answered before it is set.
+        slow_s: seconds that every answer takes.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class Guest:
         heartbeat: float | None = None,
         knock: bool = True,
         gate: threading.Event | None = None,
+        slow_s: float = 0.0,
         **said: Any,
     ) -> None:
         self.name = name
@@ -55,19 +59,20 @@ class Guest:
         self.inbox: queue.SimpleQueue[Welcome | Refused | RollCall | Dropped | Goodbye] = queue.SimpleQueue()
         self.games: list[str] = []
         self.asked = threading.Event()
+        self.asks: Counter[str] = Counter()
         self.gate = gate
+        self._slow_s = slow_s
         self._bus = open_bus(url)
         self._heartbeat = heartbeat
         self._knocks = knock
-        self._sent = 0
+        self._sent = self._joined = 0
         self._started = max(int(time.time() * 1000), int(self._bus.last_id(self.out).split("-")[0]) + 1)
         self._lock = threading.Lock()
         self._seen: str | None = None
         self._seats: dict[tuple[str, str], tuple[SeatView, ScriptedBrain]] = {}
-        self._answered: set[str] = set()
+        self._answered: dict[str, str] = {}
         self._reader = self._bus.reader()
-        box = streams.inbox(HOUSE, name)
-        self._reader.follow(box, self._bus.last_id(box))
+        self._attend()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name=f"guest-{name}")
         self._thread.start()
@@ -84,6 +89,7 @@ class Guest:
 
     def join(self, **other: Any) -> None:
         self.say(self.message(**other))
+        self._joined = self._sent
 
     def knock(self, **other: Any) -> None:
         self._bus.post(streams.lobby(HOUSE), Entry(encode(self.message(**other)), "join", self.name))
@@ -91,11 +97,12 @@ class Guest:
     def say(self, message: Part, game: str = "") -> None:
         self._send(encode(message), game, getattr(message, "type", ""))
 
-    def _send(self, body: bytes, game: str, kind: str) -> None:
+    def _send(self, body: bytes, game: str, kind: str) -> str:
         with self._lock:
             self._sent += 1
             entry = Entry(body, kind, self.name, game, self._sent, f"{self._started}-{self._sent}")
             self._bus.append(self.out, [entry])
+            return entry.id
 
     def hear(self, kind: type[Part], timeout: float = 10.0) -> Any:
         """Return the next message of the house that is of this kind."""
@@ -113,14 +120,28 @@ class Guest:
         self._thread.join()
         self._bus.close()
 
+    def _attend(self) -> None:
+        box = streams.inbox(HOUSE, self.name)
+        self._reader.follow(box, self._bus.last_id(box))
+
     def _run(self) -> None:
         while not self._closed:
             with contextlib.suppress(BusError):
-                for _, entries in self._reader.read(self._heartbeat or 60.0) or [("", [])]:
-                    for entry in entries:
-                        self._take(entry)
-                    if self._heartbeat is not None and not self._closed:
-                        self.join()
+                try:
+                    self._read()
+                except StreamLost:
+                    # what it was told is lost in part: it comes again, and is told all anew
+                    self._attend()
+                    self.instance = f"{self.name}-{time.monotonic_ns()}"
+                    self._seen = None
+                    self.join()
+
+    def _read(self) -> None:
+        for _, entries in self._reader.read(self._heartbeat or 60.0) or [("", [])]:
+            for entry in entries:
+                self._take(entry)
+            if self._heartbeat is not None and not self._closed:
+                self.join()
 
     def _take(self, entry: Entry) -> None:
         self._seen = entry.id
@@ -135,6 +156,9 @@ class Guest:
     def _play(self, delivery: Delivery) -> None:
         for part in delivery.seats:
             self._seats.setdefault((delivery.game, part.seat), (SeatView(me=part.seat), ScriptedBrain()))
+            if delivery.type == "catch_up":
+                # it holds all that the seat may know, whatever the seat was told of a game that has gone back since
+                self._seats[delivery.game, part.seat] = (SeatView(me=part.seat), ScriptedBrain())
             if delivery.game not in self.games:
                 self.games.append(delivery.game)
         for view in [view for (game, _), (view, _) in self._seats.items() if game == delivery.game]:
@@ -145,22 +169,33 @@ class Guest:
             for private in part.facts:
                 view.hear_private(private)
             for ask in part.asks:
-                if ask.id not in self._answered:
-                    self._answered.add(ask.id)
-                    self._answer(delivery.game, part.seat, ask, brain, view)
+                if delivery.type == "delivery" or not self._has_answered(ask.id):
+                    self.asks[ask.id] += 1
+                    self._answered[ask.id] = self._answer(delivery.game, part.seat, ask, brain, view)
         if any(public.fact.type == "ended" for public in delivery.facts):
             for seat in [seat for seat in self._seats if seat[0] == delivery.game]:
                 del self._seats[seat]
 
-    def _answer(self, game: str, seat: str, ask: Any, brain: ScriptedBrain, view: SeatView) -> None:
+    def _has_answered(self, request: str) -> bool:
+        """Tell whether a reply to what a catch-up asks is on its way.
+
+        Replies from before the last ``join`` have been read; those that count are not asked for again.
+        """
+        sent = int(self._answered.get(request, "0-0").partition("-")[2])
+        found = self._bus.entries(self.out, f"{self._started}-{sent - 1}", 1) if sent > self._joined else []
+        return any(entry.id == self._answered[request] for entry in found)
+
+    def _answer(self, game: str, seat: str, ask: Any, brain: ScriptedBrain, view: SeatView) -> str:
         self.asked.set()
         if self.gate is not None:
             self.gate.wait(10)
+        if self._slow_s:
+            threading.Event().wait(self._slow_s)
         answer: Any = brain.answer(ask, view)
         reply = {"v": 1, "type": "reply", "game": game, "request": ask.id, "seat": seat, "kind": ask.kind}
         if answer.content is not None:
             reply["content"] = plain(answer.content)
-        self._send(pack(reply), game, "reply")
+        return self._send(pack(reply), game, "reply")
 
 
 class Moderating:
@@ -195,6 +230,10 @@ class Moderating:
         if self.error is not None:
             raise self.error
         return self._code
+
+    @property
+    def ended(self) -> bool:
+        return not self._thread.is_alive()
 
     def stop(self) -> int | None:
         self.stopping.ask("the test")

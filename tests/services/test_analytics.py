@@ -18,7 +18,7 @@ from tests.services.fed import HOUSE, FedHouse, Heard, Record, Service, Told, me
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
 from wolfbus.cli.proof import Criteria, open_source, prove
-from wolfbus.errors import StaleWriter
+from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.house import Welcome
 from wolfbus.record.reader import read_record
@@ -353,7 +353,7 @@ def test_a_second_process_under_the_same_name_takes_over(redis_url: str, house: 
         joined.next()
         with Service(redis_url, tmp_path / "b") as new:
             with pytest.raises(
-                StaleWriter, match=r"^another process plays as analytics in house fed; this one leaves$"
+                ConfigError, match=r"^another process plays as analytics in house fed; this one leaves$"
             ):
                 old.wait()
             assert new.stop() == 0

@@ -277,8 +277,7 @@ def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(caplog: pytest
         door.hear("ada", Entry(big, "join", "ada", id=f"1-{number}"))
     assert told == ["listen ada"]
     assert caplog.messages == [f"a message of ada has {len(big)} bytes; at most 64000 are read"]
-    # it is dealt with all the same, and what comes behind it is heard
-    assert door.heard == {"ada": "1-3"}
+    # what comes behind it is heard
     door.hear("ada", Entry(encode(join("ada")), "join", "ada", id="1-4"))
     assert told == ["listen ada", "tell ada welcome", "joined ada"]
 
@@ -291,9 +290,6 @@ class Mail:
 
     def listen(self, agent: str, after: str | None = None) -> None:
         self._told.append(f"listen {agent}")
-
-    def ignore(self, agent: str) -> None:
-        self._told.append(f"ignore {agent}")
 
     def joined(self, agent: str, offered: Taker | None = None) -> None:
         self._told.append(f"joined {agent}")

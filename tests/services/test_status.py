@@ -74,12 +74,12 @@ def test_its_page_is_for_people(
 ) -> None:
     joined(bus, "bob", 8)
     house.begin(records[0], 1, 250)
-    bus.renew(HOUSE, house.epoch, 60.0)
+    bus.renew(HOUSE, "the test", house.epoch, 60.0)
     code, out = status(capsys, "--bus", redis_url, "--house", HOUSE)
     lines = out.splitlines()
     assert code == 0
     assert re.fullmatch(
-        r"House fed: moderated by the test under epoch 1, lease for .* s more; session s-1 runs", lines[0]
+        r"House fed: moderated by the test under epoch \d+, lease for .* s more; session s-1 runs", lines[0]
     )
     assert lines[1] == "  Games   1 begun, 0 ended, 0 stopped, 0 failed, 1 running"
     assert re.fullmatch(rf"       1 {records[0].game}  round 2, \w+, 250 lines", lines[2])
@@ -88,9 +88,9 @@ def test_its_page_is_for_people(
     assert re.fullmatch(r" +bob +player +8 +scripted +\d+ d ago +\d+ s ago +- +1", lines[5])
     assert re.fullmatch(r"  Memory  .* in 6 keys", lines[6])
     house.close()
-    bus.release(HOUSE, house.epoch)
+    bus.release(HOUSE, "the test", house.epoch)
     assert (
-        "last moderated by the test under epoch 1, no lease; session s-1 is closed"
+        f"last moderated by the test under epoch {house.epoch}, no lease; session s-1 is closed"
         in status(capsys, "--bus", redis_url)[1]
     )
 

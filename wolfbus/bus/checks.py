@@ -49,9 +49,10 @@ def what_was_lost(cursor: Id, extent: Extent | None) -> str:
     return f"it was cut and now begins at {join_id(extent.first)}"
 
 
-def loss(stream: str, cursor: Id, lost: str) -> StreamLost:
-    """Return the error that tells a reader what its stream lost."""
-    return StreamLost(f"stream {stream} was read up to {join_id(cursor)}, but {lost}", stream)
+def loss(stream: str, cursor: Id, lost: str, extent: Extent | None) -> StreamLost:
+    """Return the error that tells a reader what its stream lost; see `what_was_lost`."""
+    backwards = extent is None or extent.last < cursor
+    return StreamLost(f"stream {stream} was read up to {join_id(cursor)}, but {lost}", stream, backwards=backwards)
 
 
 def ascending_ids(entries: Sequence[Entry]) -> list[Id]:
@@ -105,11 +106,30 @@ def house_held(house: str, holder: str, left_s: float) -> HouseHeld:
     return HouseHeld(f"house {house} is held by {holder} for another {left_s:.1f} s", holder, left_s)
 
 
-def not_current(house: str, epoch: int, current: str) -> Fenced:
-    """Return the error that tells an owner it is owner no more; `current` is the epoch that is, "" for none."""
+def not_current(house: str, epoch: int, current: str, holder: str = "") -> Fenced:
+    """Return the error that tells an owner it is owner no more.
+
+    Args:
+        house: the house's name.
+        epoch: under which it was claimed.
+        current: the epoch that is, "" for none.
+        holder: who has it, where that matters.
+    """
     if not current:
         return Fenced(f"house {house} has no owner any more: the bus lost its data (this moderator held epoch {epoch})")
+    if current == str(epoch):
+        return Fenced(f"house {house} belongs to {holder} under this epoch ({epoch})")
     return Fenced(f"epoch {epoch} is not the current one of house {house} ({current})")
+
+
+def gone_backwards(house: str, steps: str) -> Fenced:
+    """Return the error that tells an owner that the bus came back without steps it had confirmed.
+
+    Args:
+        house: the house's name.
+        steps: how many it knows of now.
+    """
+    return Fenced(f"house {house}: the bus has lost steps that had landed; it knows of {steps} now")
 
 
 def milliseconds(seconds: float) -> int:

@@ -2,24 +2,30 @@
 -- One step of one game, whole or not at all. The first line, naming no flags, makes Redis itself refuse the script when its
 -- memory is short, its disk failed or it is a replica: before the script begins, hence before anything is written.
 --
+-- Every step counts up how many have landed under its epoch, and says how many its sender knows of: a server that came back
+-- without some of them gives itself away, before anything is written on top.
+--
 -- KEYS  owner, heads, cursors, record, then the streams posted to
--- ARGV  game, epoch, expected head, new head, id the record must end at, number of record entries, of posts, of cursors;
+-- ARGV  game, epoch, expected head, new head, id the record must end at, number of record entries, of posts, of cursors,
+--       steps that the sender knows to have landed under this epoch;
 --       record entries: id type from game n body; posts: which key, id, type from game n body; cursors: stream id
--- Returns a verdict and its detail.
+-- Returns a verdict and its detail; where it landed, how many steps have by now.
 
 local game, epoch, expected, head, ending = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local records, posts, cursors = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local first_post = 9 + records * 6
+local records, posts, cursors, known = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local first_post = 10 + records * 6
 local first_cursor = first_post + posts * 7
 
-local current = redis.pcall('HGET', KEYS[1], 'epoch')
-if type(current) == 'table' then return {'refused', KEYS[1] .. ' holds no hash'} end
-if current ~= epoch then return {'epoch', current or ''} end
+local owner = redis.pcall('HMGET', KEYS[1], 'epoch', 'steps')
+if owner.err then return {'refused', KEYS[1] .. ' holds no hash'} end
+if owner[1] ~= epoch then return {'epoch', owner[1] or ''} end
+local steps = tonumber(owner[2] or '0')
+if steps < known then return {'behind', string.format('%.0f', steps)} end
 
 local stored = redis.pcall('HGET', KEYS[2], game)
 if type(stored) == 'table' then return {'refused', KEYS[2] .. ' holds no hash'} end
 stored = stored or ''
-if records > 0 and stored == head then return {'landed', ''} end
+if records > 0 and stored == head then return {'landed', string.format('%.0f', steps)} end
 if stored ~= expected then return {'head', stored} end
 
 if cursors > 0 then
@@ -71,7 +77,7 @@ for at = first_post, first_cursor - 1, 7 do
 end
 
 for n = 1, records do
-  local at = 9 + (n - 1) * 6
+  local at = 10 + (n - 1) * 6
   if n < records then
     redis.call('XADD', KEYS[4], ARGV[at], 'type', ARGV[at + 1], 'from', ARGV[at + 2], 'game', ARGV[at + 3],
       'n', ARGV[at + 4], 'body', ARGV[at + 5])
@@ -82,4 +88,4 @@ for n = 1, records do
 end
 if records > 0 then redis.call('HSET', KEYS[2], game, head) end
 for at = first_cursor, #ARGV, 2 do redis.call('HSET', KEYS[3], ARGV[at], ARGV[at + 1]) end
-return {'landed', ''}
+return {'landed', string.format('%.0f', redis.call('HINCRBY', KEYS[1], 'steps', 1))}

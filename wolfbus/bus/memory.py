@@ -78,7 +78,7 @@ class MemoryBus:
         return land(commits, StoreLedger(self._store))
 
     def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
-        """Take ownership of a house; returns a new owner epoch, from 1; see `Bus.claim`."""
+        """Take ownership of a house; returns a new owner epoch; see `Bus.claim`."""
         until = _until(lease_s)
         store = self._store
         with store.lock:
@@ -86,28 +86,31 @@ class MemoryBus:
             if owner.left_s > 0 and owner.holder != holder:
                 raise house_held(house, owner.holder, owner.left_s)
             name = streams.owner(house)
-            store.set_field(name, "epoch", str(owner.epoch + 1))
+            epoch = max(owner.epoch + 1, time.time_ns() // 1_000_000)
+            store.set_field(name, "epoch", str(epoch))
             store.set_field(name, "holder", holder)
             store.set_field(name, "until", until)
-            return owner.epoch + 1
+            return epoch
 
-    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+    def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
         """Prolong the lease; see `Bus.renew`."""
         until = _until(lease_s)
         store = self._store
         name = streams.owner(house)
         with store.lock:
-            current = store.hash(name).get("epoch", "")
-            if current != str(epoch):
-                raise not_current(house, epoch, current)
+            found = store.hash(name)
+            current = found.get("epoch", ""), found.get("holder", "")
+            if current != (str(epoch), holder):
+                raise not_current(house, epoch, *current)
             store.set_field(name, "until", until)
 
-    def release(self, house: str, epoch: int) -> None:
-        """End the lease; does nothing if `epoch` is not current."""
+    def release(self, house: str, holder: str, epoch: int) -> None:
+        """End the lease; does nothing if this claim is not the current one."""
         store = self._store
         name = streams.owner(house)
         with store.lock:
-            if store.hash(name).get("epoch") == str(epoch):
+            found = store.hash(name)
+            if (found.get("epoch"), found.get("holder")) == (str(epoch), holder):
                 store.set_field(name, "until", _until(0))
 
     def owner(self, house: str) -> Owner:
@@ -115,8 +118,9 @@ class MemoryBus:
         store = self._store
         with store.lock:
             found = store.hash(streams.owner(house))
-            left_s = max(0.0, float(found.get("until", "0")) - time.monotonic())
-            return Owner(found.get("holder", ""), int(found.get("epoch", "0")), left_s)
+            until = float(found.get("until", "0"))
+            left_s = max(0.0, until - time.monotonic())
+            return Owner(found.get("holder", ""), int(found.get("epoch", "0")), left_s, until > 0)
 
     def houses(self) -> list[str]:
         """Return the names of all houses that were ever claimed here, sorted."""

@@ -64,9 +64,10 @@ class MemoryReader:
     def _collect(self, limit: int) -> list[tuple[str, list[Entry]]]:
         for name in list(self._dirty):
             stream = self._store.stream(name)
-            lost = what_was_lost(self._cursors[name], stream.extent() if stream is not None else None)
+            extent = stream.extent() if stream is not None else None
+            lost = what_was_lost(self._cursors[name], extent)
             if lost:
-                error = loss(name, self._cursors[name], lost)
+                error = loss(name, self._cursors[name], lost, extent)
                 self.unfollow(name)
                 raise error
         found: list[tuple[str, list[Entry]]] = []

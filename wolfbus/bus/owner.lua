@@ -1,12 +1,14 @@
 #!lua flags=allow-oom
 -- Who owns a house. A full memory must not take a house from its moderator, who alone can make room: hence the flag.
 --
--- KEYS  owner: a hash of epoch, holder, and until: when the lease ends, in ms of this server's own clock
--- ARGV  claim HOLDER LEASE | renew EPOCH LEASE | release EPOCH; LEASE in ms, 0 for none
--- Returns a verdict and its details: done EPOCH | held HOLDER MS-LEFT | epoch CURRENT | refused WHY.
+-- KEYS  owner: a hash of epoch, holder, until: when the lease ends, in ms of this server's own clock, and steps: how many
+--       steps have landed under this epoch
+-- ARGV  claim HOLDER LEASE | renew HOLDER EPOCH LEASE STEPS | release HOLDER EPOCH; LEASE in ms, 0 for none; STEPS: how
+--       many the holder knows to have landed
+-- Returns a verdict and its details: done EPOCH | held HOLDER MS-LEFT | epoch CURRENT HOLDER | behind STEPS | refused WHY.
 
-local owner, act = KEYS[1], ARGV[1]
-local found = redis.pcall('HMGET', owner, 'epoch', 'holder', 'until')
+local owner, act, me = KEYS[1], ARGV[1], ARGV[2]
+local found = redis.pcall('HMGET', owner, 'epoch', 'holder', 'until', 'steps')
 if found.err then return {'refused', found.err} end
 local epoch, holder, ending = found[1] or '', found[2] or '', tonumber(found[3] or '0')
 local time = redis.call('TIME')
@@ -17,14 +19,19 @@ local function lease(ms)
 end
 
 if act == 'claim' then
-  if holder ~= ARGV[2] and ending > now then
+  if holder ~= me and ending > now then
     return {'held', holder, string.format('%.0f', ending - now)}
   end
-  epoch = redis.call('HINCRBY', owner, 'epoch', 1)
-  redis.call('HSET', owner, 'holder', ARGV[2], 'until', lease(ARGV[3]))
-  return {'done', string.format('%.0f', epoch)}
+  -- a claim that this server has lost was made before now, so its epoch does not come again
+  epoch = string.format('%.0f', math.max(tonumber(epoch == '' and '0' or epoch) + 1, now))
+  redis.call('HSET', owner, 'epoch', epoch, 'holder', me, 'until', lease(ARGV[3]), 'steps', '0')
+  return {'done', epoch}
 end
 
-if epoch ~= ARGV[2] then return {'epoch', epoch} end
-redis.call('HSET', owner, 'until', lease(act == 'renew' and ARGV[3] or 0))
+if epoch ~= ARGV[3] or holder ~= me then return {'epoch', epoch, holder} end
+if act == 'renew' then
+  local steps = tonumber(found[4] or '0')
+  if steps < tonumber(ARGV[5]) then return {'behind', string.format('%.0f', steps)} end
+end
+redis.call('HSET', owner, 'until', lease(act == 'renew' and ARGV[4] or 0))
 return {'done', epoch}

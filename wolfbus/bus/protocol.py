@@ -13,7 +13,7 @@ record:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from wolfbus.errors import BusError
@@ -69,17 +69,19 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who moderates a house.
+    """Who moderates a house; holder and epoch together name one claim.
 
     Attributes:
         holder: who claimed it last, "" if nobody did.
         epoch: under which epoch, 0 if nobody did.
         left_s: seconds until its lease runs out, by the bus's own clock; 0 where it has, was released, or never was.
+        unreleased: whether there is a lease, run out or not, that was never released: its holder broke off.
     """
 
     holder: str
     epoch: int
     left_s: float
+    unreleased: bool = field(default=False, compare=False)
 
 
 class Reader(Protocol):
@@ -144,9 +146,11 @@ class Bus(Protocol):
     def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
         """Land each commit atomically, in order; one result each: None (landed, or had landed before) or the error.
 
-        `Fenced` where the epoch is not current, or the head is neither the expected one nor the new one; once a game's
-        commit failed, later commits of that game in the same call are `Fenced` too. `BusError` where a key has another
-        type, ids do not go on where their stream ends, or memory is short: nothing of that commit was written.
+        `Fenced` where the epoch is not current, where steps are gone that this bus object had seen land under it (a
+        server that came back without its last moments), or the head is neither the expected one nor the new one; once
+        a game's commit failed, later commits of that game in the same call are `Fenced` too. `BusFull` where memory is
+        short, `BusError` where a key has another type or ids do not go on where their stream ends: nothing of that
+        commit was written.
         Raises BusDown where no connection is to be had; repeating all is safe: a step is recognised by the head it
         left on its last record entry, even below newer steps. Only a step without record entries and without posts
         that have ids of their own may, when repeated, post twice.
@@ -154,6 +158,10 @@ class Bus(Protocol):
 
     def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
         """Take ownership of a house: store `holder` and return a new owner epoch, higher than every one before.
+
+        An epoch is the time of the claim by the bus's own clock, in ms since 1970, or one more than the epoch before
+        if that is higher: so none comes twice, not even where the bus has lost the claim before. What a moderator posts
+        without ids of its own therefore ends up behind whatever anybody has read.
 
         Args:
             house: its name.
@@ -164,15 +172,22 @@ class Bus(Protocol):
             HouseHeld: another holder's lease has not run out.
         """
 
-    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+    def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
         """Prolong the lease: it now ends `lease_s` seconds from now, by the bus's own clock.
 
+        Args:
+            house: its name.
+            holder: who claimed it.
+            epoch: what that claim returned.
+            lease_s: see `claim`.
+
         Raises:
-            Fenced: `epoch` is not the current one: somebody else owns the house, or the bus lost its data.
+            Fenced: this claim is not the current one: somebody else owns the house, or the bus lost its data; or steps
+                that had landed under it are gone (see `commit`).
         """
 
-    def release(self, house: str, epoch: int) -> None:
-        """End the lease, so that another may claim the house at once; does nothing if `epoch` is not current."""
+    def release(self, house: str, holder: str, epoch: int) -> None:
+        """End the lease, so that another may claim the house at once; does nothing if this claim is not current."""
 
     def owner(self, house: str) -> Owner:
         """Return who owns a house."""

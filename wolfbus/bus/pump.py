@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.errors import BusDown, BusError, StreamLost
+from wolfbus.errors import BusDown, BusError, BusFull, StreamLost
 
 logger = logging.getLogger(__name__)
 
@@ -163,7 +163,8 @@ class BusWriter:
         """Queue a step; `done` is called from the writing thread with its outcome, see `Bus.commit`.
 
         With `BusDown`, the step may have landed or not: every step waiting then gets that error too, and committing
-        them all again, in order, is safe.
+        them all again, in order, is safe. After `BusFull` the writer rests a moment, so a step may be tried again at
+        once.
 
         Raises:
             BusDown: the writer was closed.
@@ -220,9 +221,12 @@ class BusWriter:
                 return
             try:
                 self._write_appends(appends)
-                self._write_commits(commits)
+                full = self._write_commits(commits)
             except BusDown as error:
                 self._survive(appends, commits, error)
+            else:
+                if full:
+                    self._rest()
 
     def _write_appends(self, appends: dict[str, list[Entry]]) -> None:
         """Append what is in `appends` and empty it; after `BusDown` it holds what may not have landed."""
@@ -239,9 +243,10 @@ class BusWriter:
                 _call(self._on_error, BusError(f"stream {stream}: {error!r}"))
             del appends[stream]
 
-    def _write_commits(self, commits: list[tuple[Commit, Done]]) -> None:
+    def _write_commits(self, commits: list[tuple[Commit, Done]]) -> bool:
+        """Commit; returns whether memory was short for any of it."""
         if not commits:
-            return
+            return False
         try:
             results = self._bus.commit([commit for commit, _ in commits])
         except BusDown:
@@ -251,6 +256,7 @@ class BusWriter:
             results = [BusError(f"commit: {error!r}")] * len(commits)
         for (_, done), result in zip(commits, results, strict=True):
             _call(done, result)
+        return any(isinstance(result, BusFull) for result in results)
 
     def _survive(self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown) -> None:
         """Give up waiting commits; queue appends again, before those that came meanwhile, unless this writer closes."""
@@ -263,6 +269,9 @@ class BusWriter:
                 self._appends = appends
         self._give_up({}, commits, error)
         _call(self._on_error, error)
+        self._rest()
+
+    def _rest(self) -> None:
         with self._news:
             self._news.wait_for(lambda: self._closing, REST_S)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from wolfbus.bus import streams
 from wolfbus.bus.checks import milliseconds
 from wolfbus.bus.ids import join_id, parse_id
+from wolfbus.bus.known_steps import KnownSteps
 from wolfbus.bus.protocol import Commit, Entry, Owner
 from wolfbus.bus.redis_append import append
 from wolfbus.bus.redis_commit import RedisLedger
@@ -48,8 +49,9 @@ class RedisBus:
         self.url = address.shown
         self._slice_s = slice_s
         self._links = Links(address)
-        self._ledger = RedisLedger(self._links)
-        self._owners = RedisOwners(self._links)
+        known = KnownSteps()
+        self._ledger = RedisLedger(self._links, known)
+        self._owners = RedisOwners(self._links, known)
         self._readers: set[RedisReader] = set()
         self._links.run(_knock, min(OPENING_S, address.patience_s))
 
@@ -66,16 +68,16 @@ class RedisBus:
         return land(commits, self._ledger)
 
     def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
-        """Take ownership of a house; returns a new owner epoch, from 1; see `Bus.claim`. A break may use up epochs."""
+        """Take ownership of a house; returns a new owner epoch; see `Bus.claim`. A break may use up epochs."""
         return self._owners.claim(house, holder, lease_s)
 
-    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+    def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
         """Prolong the lease; see `Bus.renew`."""
-        self._owners.renew(house, epoch, lease_s)
+        self._owners.renew(house, holder, epoch, lease_s)
 
-    def release(self, house: str, epoch: int) -> None:
-        """End the lease; does nothing if `epoch` is not current."""
-        self._owners.release(house, epoch)
+    def release(self, house: str, holder: str, epoch: int) -> None:
+        """End the lease; does nothing if this claim is not the current one."""
+        self._owners.release(house, holder, epoch)
 
     def owner(self, house: str) -> Owner:
         """Return who owns a house."""

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import cast
 
 from wolfbus.bus import streams
+from wolfbus.bus.known_steps import KnownSteps
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.redis_link import Link, ResponseError, Word, refusal
 from wolfbus.bus.redis_links import Links
 from wolfbus.bus.redis_script import Script
 from wolfbus.bus.redis_wire import find, head_of
 from wolfbus.bus.steps import Kind, Verdict
-from wolfbus.errors import BusError, NotAllowed
+from wolfbus.errors import BusError, BusFull, NotAllowed
 
 
 class RedisLedger:
@@ -20,10 +21,12 @@ class RedisLedger:
 
     Args:
         links: connections to it.
+        known: what it has confirmed; kept up to date.
     """
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, known: KnownSteps) -> None:
         self._links = links
+        self._known = known
         self._script = Script("commit")
 
     def send(self, steps: Sequence[Commit]) -> list[Verdict]:
@@ -33,9 +36,14 @@ class RedisLedger:
     def _send(self, link: Link, steps: Sequence[Commit]) -> list[Verdict]:
         try:
             # Steps that landed and are sent again all the same, to a server that forgot the script, are recognised.
-            return [_verdict(reply) for reply in self._script.run(link, [_words(step) for step in steps])]
+            calls = [_words(step, self._known.of(step.house, step.epoch)) for step in steps]
+            verdicts = [_verdict(reply) for reply in self._script.run(link, calls)]
         except BusError as error:
             return [_refused(error)] * len(steps)
+        for step, verdict in zip(steps, verdicts, strict=True):
+            if verdict.kind == "landed":
+                self._known.note(step.house, step.epoch, int(verdict.detail))
+        return verdicts
 
     def head_at(self, house: str, game: str, entry_id: str) -> str:
         """Return the head that the step ending in a record entry brought about, "" if there is none."""
@@ -48,7 +56,7 @@ class RedisLedger:
         return self._links.run(lambda link: find(link, stream, entry_id))
 
 
-def _words(step: Commit) -> list[Word]:
+def _words(step: Commit, known: int) -> list[Word]:
     """Return the words of the script's call; commit.lua says how its words are laid out."""
     house = step.house
     keys = [
@@ -71,7 +79,7 @@ def _words(step: Commit) -> list[Word]:
         ending = f"{first - 1}-0"
     cursors = step.cursors or {}
     words: list[Word] = [len(keys), *keys, step.game, step.epoch, step.expected, step.head, ending]
-    words += (len(step.record), len(step.posts), len(cursors))
+    words += (len(step.record), len(step.posts), len(cursors), known)
     for entry in step.record:
         words += (entry.id, entry.type, entry.sender, entry.game, entry.number, entry.body)
     words += posts
@@ -88,4 +96,5 @@ def _verdict(reply: object) -> Verdict:
 
 
 def _refused(error: BusError) -> Verdict:
-    return Verdict("forbidden" if isinstance(error, NotAllowed) else "refused", str(error))
+    kind: Kind = "forbidden" if isinstance(error, NotAllowed) else "full" if isinstance(error, BusFull) else "refused"
+    return Verdict(kind, str(error))

@@ -28,7 +28,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
 from wolfbus.bus.redis_url import Address
-from wolfbus.errors import BusError, NotAllowed
+from wolfbus.errors import BusError, BusFull, NotAllowed
 
 NEEDED = (7, 0)
 """Oldest server that will do: ids of the form ``EPOCH-*``, ``XINFO STREAM`` with counts, ACLs per direction."""
@@ -196,7 +196,7 @@ class Link:
 def refusal(error: ResponseError, doing: str, stream: str = "") -> BusError:
     """Turn a server's refusal into one line that begins with what was being done, perhaps to a stream."""
     if isinstance(error, OutOfMemoryError):
-        return BusError(f"{doing}: Redis is out of memory (its maxmemory is reached)")
+        return BusFull(f"{doing}: Redis is out of memory (its maxmemory is reached)")
     if isinstance(error, NoPermissionError):
         return NotAllowed(f"{doing}: this Redis user may not do that ({error})", stream)
     return BusError(f"{doing}: {error}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import house_held, milliseconds, not_current
+from wolfbus.bus.checks import gone_backwards, house_held, milliseconds, not_current
+from wolfbus.bus.known_steps import KnownSteps
 from wolfbus.bus.protocol import Owner
 from wolfbus.bus.redis_link import Link, ResponseError, Word, refusal
 from wolfbus.bus.redis_links import Links
@@ -21,10 +22,12 @@ class RedisOwners:
 
     Args:
         links: connections to it.
+        known: what it has confirmed of steps.
     """
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, known: KnownSteps) -> None:
         self._links = links
+        self._known = known
         self._script = Script("owner")
 
     def claim(self, house: str, holder: str, lease_s: float) -> int:
@@ -34,15 +37,18 @@ class RedisOwners:
             raise house_held(house, details[0], int(details[1]) / 1000)
         return int(details[0])
 
-    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+    def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
         """Prolong the lease; see `Bus.renew`."""
-        kind, current = self._act(house, "renewing", "renew", epoch, milliseconds(lease_s))
+        known = self._known.of(house, epoch)
+        kind, *details = self._act(house, "renewing", "renew", holder, epoch, milliseconds(lease_s), known)
         if kind == "epoch":
-            raise not_current(house, epoch, current)
+            raise not_current(house, epoch, *details)
+        if kind == "behind":
+            raise gone_backwards(house, details[0])
 
-    def release(self, house: str, epoch: int) -> None:
+    def release(self, house: str, holder: str, epoch: int) -> None:
         """End the lease; see `Bus.release`."""
-        self._act(house, "releasing", "release", epoch)
+        self._act(house, "releasing", "release", holder, epoch)
 
     def _act(self, house: str, doing: str, *words: Word) -> list[str]:
         key = streams.owner(house)
@@ -69,7 +75,7 @@ class RedisOwners:
             (epoch, holder, ending), (seconds, micros) = replies
             now_ms = int(seconds) * 1000 + int(micros) // 1000
             left_s = max(0, int(ending or 0) - now_ms) / 1000
-            return Owner((holder or b"").decode(errors="replace"), int(epoch or 0), left_s)
+            return Owner((holder or b"").decode(errors="replace"), int(epoch or 0), left_s, int(ending or 0) > 0)
 
         return self._links.run(work)
 

@@ -233,7 +233,8 @@ class RedisReader:
         self, link: Link, followed: Mapping[str, _Followed], reply: list[Any]
     ) -> list[tuple[str, list[Entry]]]:
         """Return what was read and move the cursors, unless something is missing in between."""
-        found = [(name.decode(), [entry_of(item) for item in items]) for name, items in reply]
+        # a step that took its posts back wakes a blocked read too, and leaves nothing to be read
+        found = [(name.decode(), [entry_of(item) for item in items]) for name, items in reply if items]
         doubtful = []
         for name, entries in found:
             cursor = followed[name].cursor
@@ -281,11 +282,12 @@ class RedisReader:
                 stream = self._followed.get(name)
                 if stream is None:
                     continue
-                lost = what_was_lost(stream.cursor, extent_of(name, reply))
+                extent = extent_of(name, reply)
+                lost = what_was_lost(stream.cursor, extent)
                 if lost:
                     del self._followed[name]
                     self._unproven.pop(name, None)
-                    raise loss(name, stream.cursor, lost)
+                    raise loss(name, stream.cursor, lost, extent)
 
     # -- the connection
 

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from wolfbus.bus.checks import nonsense, not_current
+from wolfbus.bus.checks import gone_backwards, nonsense, not_current
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.errors import BusError, Fenced, NotAllowed
+from wolfbus.errors import BusError, BusFull, Fenced, NotAllowed
 
 WAVE = 256
 """Most steps sent before their answers are read."""
 
 
-Kind = Literal["landed", "epoch", "head", "order", "forbidden", "refused"]
+Kind = Literal["landed", "epoch", "behind", "head", "order", "forbidden", "full", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Verdict:
     """A bus's answer to one step.
 
     Attributes:
-        kind: landed (now or before) | epoch: not the current one | head: neither the expected nor the new one |
-            order: an explicit id is not greater than its stream's last | forbidden: this user may not |
-            refused: anything else.
-        detail: what the bus holds instead, or why it refused.
+        kind: landed (now or before) | epoch: not the current one | behind: steps that had landed are gone | head:
+            neither the expected nor the new one | order: an explicit id is not greater than its stream's last |
+            forbidden: this user may not | full: memory is short | refused: anything else.
+        detail: what the bus holds instead, or why it refused; of a bus that counts steps, how many have landed.
     """
 
     kind: Kind
@@ -126,13 +126,16 @@ def _error(commit: Commit, verdict: Verdict) -> BusError:
     whose = _whose(commit)
     if verdict.kind == "epoch":
         return Fenced(f"{whose}: {not_current(commit.house, commit.epoch, verdict.detail)}")
+    if verdict.kind == "behind":
+        return Fenced(f"{whose}: {gone_backwards(commit.house, verdict.detail)}")
     if verdict.kind == "head":
         return Fenced(
             f"{whose}: the record's head is {_short(verdict.detail)}, this step expected {_short(commit.expected)}"
         )
     if verdict.kind == "order":
         return BusError(f"{whose}: nothing written, ids do not go on where the stream ends: {verdict.detail}")
-    refused = NotAllowed if verdict.kind == "forbidden" else BusError
+    refusals: dict[Kind, type[BusError]] = {"forbidden": NotAllowed, "full": BusFull}
+    refused = refusals.get(verdict.kind, BusError)
     return refused(f"{whose}: nothing written: {verdict.detail}")
 
 

@@ -10,13 +10,15 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
+from wolfbus.bus.pages import every_entry
 from wolfbus.bus.protocol import Bus, Entry, Owner
 from wolfbus.bus.redis_link import Link, ResponseError, refusal
 from wolfbus.bus.redis_links import Links
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.messages.codec import FROM_AGENT, HOUSE_NEWS, unpack, validate
-from wolfbus.messages.house import GameClosed, GameOpened, HouseOpened, Join
+from wolfbus.messages.codec import FROM_AGENT, unpack, validate
+from wolfbus.messages.house import Join
+from wolfbus.session import Session
 
 T = TypeVar("T")
 
@@ -191,26 +193,13 @@ class Standing:
         return standing
 
     def _session(self, standing: HouseStanding) -> dict[str, int]:
-        """Fold the latest session into `standing` and return its games under way."""
-        running: dict[str, int] = {}
-        for entry in _all(self._bus, streams.games(standing.house)):
-            try:
-                news = validate(HOUSE_NEWS, unpack(entry.body))
-            except MessageError:
-                continue
-            if isinstance(news, HouseOpened):
-                standing.session, standing.open, standing.games = news.session, True, 0
-                standing.outcomes = dict.fromkeys(standing.outcomes, 0)
-                running.clear()
-            elif isinstance(news, GameOpened):
-                standing.games += 1
-                running[news.game] = news.number
-            elif isinstance(news, GameClosed):
-                if running.pop(news.game, None) is not None:
-                    standing.outcomes[news.outcome] += 1
-            elif news.session == standing.session:
-                standing.open = False
-        return running
+        """Note the latest session in `standing` and return its games under way."""
+        session = Session()
+        for entry in every_entry(self._bus, streams.games(standing.house)):
+            session.feed(entry)
+        standing.session, standing.open, standing.games = session.name, session.running, session.games
+        standing.outcomes = dict[str, int](session.outcomes.items())
+        return session.under_way
 
     def _game(self, house: str, game: GameStanding) -> GameStanding:
         record = streams.record(house, game.game)
@@ -224,7 +213,7 @@ class Standing:
     def _knocks(self, house: str) -> dict[str, _Knock]:
         """Return the last knock of everybody at the lobby."""
         found: dict[str, _Knock] = {}
-        for entry in _all(self._bus, streams.lobby(house)):
+        for entry in every_entry(self._bus, streams.lobby(house)):
             join = _join_of(entry)
             if join is not None:
                 found[join.agent] = (join, parse_id(entry.id)[0])
@@ -288,13 +277,6 @@ def _scan(link: Link, pattern: str) -> Iterator[str]:
         seen.update(keys)
         if cursor == b"0":
             return
-
-
-def _all(bus: Bus, stream: str) -> Iterator[Entry]:
-    after = "0-0"
-    while page := bus.entries(stream, after, _PAGE):
-        yield from page
-        after = page[-1].id
 
 
 def _agents(house: str, keys: list[str]) -> set[str]:

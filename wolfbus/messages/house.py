@@ -155,6 +155,31 @@ class HouseOpened(Part):
     """Names the session."""
 
 
+class SessionSoFar(Part):
+    """Sums up the running session's games that stood on the stream before an entry, so that all before it may be cut
+    away. Every one of them is over, and its record archived or given up. Whoever has read them needs it not; who begins
+    to read at the cut learns from it what session the games there belong to, and where their sums begin.
+    """
+
+    v: Version = 1
+    """Version of the protocol."""
+    type: Literal["session_so_far"] = "session_so_far"
+    session: str
+    """Names the session."""
+    before: str
+    """Id of the first entry of the stream that is not summed up."""
+    games: Whole
+    """Highest number of a game begun before it."""
+    ended: Whole
+    """How many of these games ended by the rules."""
+    stopped: Whole
+    """How many were broken off."""
+    failed: Whole
+    """How many could not go on."""
+    lost: Whole
+    """How many ended, but their record could not be archived."""
+
+
 class GameOpened(Part):
     """A game begins; its record is on the house's record stream of that name."""
 
@@ -209,5 +234,7 @@ FromAgent: TypeAlias = Annotated[Join | Leave | Archived, Field(discriminator="t
 ToAgent: TypeAlias = Annotated[Welcome | Refused | RollCall | Dropped | Goodbye, Field(discriminator="type")]
 """What the moderator tells agents, beside deliveries."""
 
-News: TypeAlias = Annotated[HouseOpened | GameOpened | GameClosed | HouseClosed, Field(discriminator="type")]
+News: TypeAlias = Annotated[
+    HouseOpened | SessionSoFar | GameOpened | GameClosed | HouseClosed, Field(discriminator="type")
+]
 """What stands on the ``games`` stream."""

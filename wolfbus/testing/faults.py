@@ -131,13 +131,13 @@ class FaultyBus:
         """See `Bus.claim`."""
         return self._inner.claim(house, holder, lease_s)
 
-    def renew(self, house: str, epoch: int, lease_s: float) -> None:
+    def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
         """See `Bus.renew`."""
-        self._inner.renew(house, epoch, lease_s)
+        self._inner.renew(house, holder, epoch, lease_s)
 
-    def release(self, house: str, epoch: int) -> None:
+    def release(self, house: str, holder: str, epoch: int) -> None:
         """See `Bus.release`."""
-        self._inner.release(house, epoch)
+        self._inner.release(house, holder, epoch)
 
     def owner(self, house: str) -> Owner:
         """See `Bus.owner`."""
