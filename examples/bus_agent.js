@@ -47,7 +47,8 @@ function answer(ask, seat, facts) {
 }
 const add = (to, news) => news.every(({ n, fact }) => n <= to.length || (n === to.length + 1 && to.push(fact)));
 async function hear({ type, game, facts = [], seats: parts = [] }) {
-  if (type === "catch_up") games.delete(game); // it is right where we have heard otherwise
+  const begins = games.get(game)?.facts.length > facts.length && parts.some((part) => part.facts?.[0]?.n === 1);
+  if (begins || type === "catch_up") games.delete(game); // it is right where we have heard otherwise
   const table = games.get(game) ?? { facts: [], seats: new Map(), answered: new Set() };
   for (const { seat, facts: [{ fact } = {}] = [] } of parts)
     if (fact?.type === "seated" && !table.seats.has(seat)) table.seats.set(seat, { facts: [], seated: fact });

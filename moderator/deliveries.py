@@ -10,8 +10,9 @@ from wolfbus.audience import Herald
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.messages.base import PROTOCOL, SeatName
-from wolfbus.messages.codec import pack, plain
+from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
+from wolfbus.messages.house import Dropped
 
 Plain: TypeAlias = dict[str, Any]
 """A message as plain values. What we build here is a `Delivery`, and every receiver checks that it is."""
@@ -34,6 +35,8 @@ class Deliveries:
             self._seats.setdefault(seat.agent, []).append(seat.name)
         self._herald = herald or Herald()
         self._withheld: set[str] = set()
+        # agents may know of steps that the bus has lost: what they are told next must be the whole truth
+        self._behind = set(self._seats) if herald is not None else set()
 
     @property
     def agents(self) -> Sequence[str]:
@@ -77,6 +80,12 @@ class Deliveries:
         for agent in self._seats:
             if agent in self._withheld:
                 continue
+            if agent in self._behind:
+                if any(event.type == "ended" for event in events):
+                    dropped = Dropped(game=self._game, reason="the game ended before you were caught up with it")
+                    entry = Entry(encode(dropped), dropped.type, "moderator")
+                    posts.append((streams.inbox(self._house, agent), entry))
+                continue
             own = self._own(agent, parts)
             if own or news:
                 posts.append(self._post(agent, "delivery", news, own))
@@ -91,6 +100,8 @@ class Deliveries:
     ) -> list[tuple[str, Entry]]:
         """Return (stream, entry) pairs that tell agents all that their seats may know.
 
+        In a game that goes on from a record, an agent is told nothing before its first catch-up.
+
         Args:
             events: the game's events so far, in record order.
             asks: for each agent to be told, the open requests to its seats.
@@ -98,6 +109,7 @@ class Deliveries:
         news, parts = _facts(Herald(), ((event, plain(event)) for event in events))
         for requests in asks.values():
             _add_asks(parts, requests)
+        self._behind.difference_update(asks)
         return [self._post(agent, "catch_up", news, self._own(agent, parts)) for agent in asks if agent in self._seats]
 
     def _own(self, agent: str, parts: Mapping[SeatName, Plain]) -> list[Plain]:

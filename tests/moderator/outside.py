@@ -61,9 +61,9 @@ class OutsideAgent:
         self._dead = threading.Event()
         self._reader = self._bus.reader()
         self._reader.follow(self._inbox, self._bus.last_id(self._inbox))
+        self._name = name
         if joins:
-            join = Join(agent=name, instance=str(self._incarnation), version="test", brain="scripted", seats=99)
-            self._send("", "join", encode(join))
+            self._join()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
@@ -78,8 +78,16 @@ class OutsideAgent:
         while not self._dead.is_set():
             for _, entries in self._reader.read(60.0):
                 for entry in entries:
-                    if entry.game and not self._dead.is_set():
+                    if self._dead.is_set():
+                        break
+                    if entry.game:
                         self._hear(decode_delivery(entry.body))
+                    elif entry.type == "roll_call":
+                        self._join()
+
+    def _join(self) -> None:
+        join = Join(agent=self._name, instance=str(self._incarnation), version="test", brain="scripted", seats=99)
+        self._send("", "join", encode(join))
 
     def _hear(self, delivery: Delivery) -> None:
         self.heard.append(delivery)

@@ -21,6 +21,7 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError, StreamLost
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import AnyEvent, Opened, Seat
+from wolfbus.messages.house import RollCall
 from wolfbus.record.line import Recorded, seal
 
 HOUSE = "h"
@@ -132,6 +133,7 @@ class Process:
             self.house.resume(game, self.overs.put, number)
         for agent in agents:
             self.house.listen(agent, cursors.get(streams.outbox(HOUSE, agent), "0-0"))
+        self.house.tell([(agent, RollCall()) for agent in agents])
 
     def over(self) -> GameOver:
         """Wait for a game to be over."""

@@ -112,7 +112,11 @@ class BareAgent:
             self.take(message)
 
     def take(self, message):
-        if message["type"] == "catch_up":  # it holds all, and is right where we have heard otherwise
+        known = len(self.games.get(message["game"], {"facts": ()})["facts"])
+        begins = any(fact["n"] == 1 for part in message.get("seats", ()) for fact in part.get("facts", ())[:1])
+        if (begins and known > len(message.get("facts", ()))) or message[
+            "type"
+        ] == "catch_up":  # it holds all, and is right where we have heard otherwise
             self.forget(message["game"])
         game = self.games.get(message["game"], {"facts": [], "seats": {}, "answered": set()})
         parts = [part for part in message.get("seats", ()) if self.sit_down(game, part)]

@@ -156,7 +156,7 @@ class Guest:
     def _play(self, delivery: Delivery) -> None:
         for part in delivery.seats:
             self._seats.setdefault((delivery.game, part.seat), (SeatView(me=part.seat), ScriptedBrain()))
-            if delivery.type == "catch_up":
+            if delivery.type == "catch_up" or (part.facts and part.facts[0].n == 1):
                 # it holds all that the seat may know, whatever the seat was told of a game that has gone back since
                 self._seats[delivery.game, part.seat] = (SeatView(me=part.seat), ScriptedBrain())
             if delivery.game not in self.games:

@@ -18,8 +18,8 @@ class News:
     Attributes:
         facts: public facts, in order.
         part: the seat's own facts and requests.
-        asked_at: for a `catch_up`, which holds all that the seat may know: when the `join` before it was said, on the
-            clock of `time.monotonic`; None for what is merely new.
+        asked_at: for a `catch_up`, which holds all that the seat may know: when `join` was said last, on the clock of
+            `time.monotonic`; for an opening, which does so too, minus infinity; None for what is merely new.
         heard: when it came, on the clock of `time.monotonic`.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Sequence
 from typing import Final, Generic, Protocol, TypeVar
@@ -111,7 +112,9 @@ class Table(Generic[S]):
         if len(seats) > known:
             logger.info("plays %s", " and ".join(seats), extra={"game": game})
         parts = {part.seat: part for part in delivery.seats}
-        asked_at = self._outbox.joined_at if delivery.type == "catch_up" else None
+        # a game that the bus forgot may be opened anew under its old name: what begins with fact 1 is whole, too
+        begins = any(part.facts and part.facts[0].n == 1 for part in delivery.seats)
+        asked_at = self._outbox.joined_at if delivery.type == "catch_up" else -math.inf if begins else None
         for seat, player in seats.items():
             own = parts.get(seat)
             if own is not None or delivery.facts:
