@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from analytics.archive import GameArchive
 from analytics.desk import Acknowledge, Desk, Finish, Gone, Lines, LookAround, Lost, News, View
+from analytics.followed import Followed
 from analytics.live import LIVE_GAMES, Rolling, picture
 from analytics.metrics import Metrics
 from analytics.results import Kept, Results
@@ -35,32 +36,6 @@ FAILINGS_AT_MOST: Final = 1000
 """Games that are not as they should be, of those that nobody asks about any more, that are told one by one."""
 
 
-class _Game:
-    """A game that is not settled yet.
-
-    Attributes:
-        archive: its file, None if there can be none.
-        closed: how the moderator closed it.
-        error: why its record will not be whole.
-        rereading: whether its record is read again, and has not come from its first line yet.
-        doubted_at: where the record did not go on when it was last read again.
-        looked_at: lines there were when somebody last looked around.
-        seen: number of the last line that was brought since the record was last followed.
-    """
-
-    __slots__ = ("archive", "closed", "doubted_at", "error", "looked_at", "number", "rereading", "seen")
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.archive: GameArchive | None = None
-        self.closed: GameClosed | None = None
-        self.error: str | None = None
-        self.rereading = False
-        self.doubted_at: tuple[int, str] | None = None
-        self.looked_at = -1
-        self.seen = 0
-
-
 class Archivist(PooledActor):
     """Keeps the records of one session.
 
@@ -77,7 +52,7 @@ class Archivist(PooledActor):
         self._folder = folder
         self._news = news
         self._desk = desk
-        self._games: dict[str, _Game] = {}
+        self._games: dict[str, Followed] = {}
         self._kept: dict[str, Kept] = {}
         self._settled = 0
         self._settled_to = 0
@@ -115,7 +90,7 @@ class Archivist(PooledActor):
         self._news_lost = False
         for news in (news for entry in entries for news in self._news.feed(entry)):
             if isinstance(news, GameOpened) and news.game not in self._games and news.game not in self._kept:
-                self._games[news.game] = _Game(news.number)
+                self._games[news.game] = Followed(news.number)
                 begun.append(news.game)
             elif isinstance(news, GameClosed):
                 self._close(news)
@@ -155,7 +130,7 @@ class Archivist(PooledActor):
             del self._kept[news.game]
             # what it added to the metrics cannot be taken out of them again
             self._recount = self._recount or kept.counted
-            self._games[news.game] = _Game(kept.number)
+            self._games[news.game] = Followed(kept.number)
             self._games[news.game].closed = news
             self._begin(news.game)
             return
@@ -285,7 +260,7 @@ class Archivist(PooledActor):
         del self._games[name]
         self._keep(name, game, rows)
 
-    def _bring_to_disk(self, game: _Game, archive: GameArchive) -> GameRows | None:
+    def _bring_to_disk(self, game: Followed, archive: GameArchive) -> GameRows | None:
         if not archive.lines:
             return None
         try:
@@ -300,7 +275,7 @@ class Archivist(PooledActor):
         logger.error("%s", game.error, extra={"game": archive.game})
         return None
 
-    def _keep(self, name: str, game: _Game, rows: GameRows | None) -> None:
+    def _keep(self, name: str, game: Followed, rows: GameRows | None) -> None:
         archive, closed = game.archive, game.closed
         kept = self._kept[name] = Kept(
             name,

@@ -125,6 +125,9 @@ class Closing:
             line += "; no analytics service is here"
         if self._patience.due(line, now):
             logger.info("%s", line)
+            # what it has said of them may have been lost with a Redis's last second
+            for agent in present:
+                self._reception.welcome(agent, self._roster.members[agent].join)
         return True
 
     @property

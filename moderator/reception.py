@@ -222,13 +222,16 @@ class Reception:
                 "be found by trying all; give a long one, or none",
                 agent,
             )
-        self._mail.tell(
-            [(agent, Welcome(house=self._house, agent=agent, instance=join.instance, again_s=self._again_s))]
-        )
+        self.welcome(agent, join)
         self._mail.joined(agent, self._roster.taker(agent))
         if join.service == "analytics":
             for told in self._early.pop(agent, ()):
                 self._archived(agent, told)
+
+    def welcome(self, agent: str, join: Join) -> None:
+        """Welcome an agent; an analytics service then says of every record that is here still what it has of it."""
+        welcome = Welcome(house=self._house, agent=agent, instance=join.instance, again_s=self._again_s)
+        self._mail.tell([(agent, welcome)])
 
     def _refuse(self, agent: str, join: Join, reason: str) -> None:
         now = self._clock()
