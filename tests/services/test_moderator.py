@@ -268,7 +268,8 @@ def test_an_agent_that_comes_back_as_another_brain_is_asked_nothing_in_a_game_be
 ) -> None:
     gate = threading.Event()
     with guests(redis_url, *FIVE[1:], gate=gate) as others, moderating(redis_url, seed="7") as service:
-        with guests(redis_url, "ada", gate=gate) as (ada,):
+        # so slow that it goes long before the game could end
+        with guests(redis_url, "ada", gate=gate, slow_s=0.1) as (ada,):
             until(lambda: ada.games and any(other.asked.is_set() for other in others))
             gate.set()
         for other in ({"brain": "another"}, {"declines": ("bid",)}, {"in_house": False}):
