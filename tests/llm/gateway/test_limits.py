@@ -73,11 +73,11 @@ def test_jobs_begin_in_order(asking: Asking, server: ScriptedServer) -> None:
 
 
 def test_requests_per_minute_hold_over_any_minute(make_gateway: MakeGateway, server: ScriptedServer) -> None:
-    asking = make_gateway(replace(FAST, minute=0.4))
+    asking = make_gateway(replace(FAST, minute=1.0))
     model = model_at(server, endpoint={"requests_per_minute": 5.0})
     asking.all(*(question(model) for _ in range(12)))
-    # leave is given, and counted, a moment before the server hears of it
-    assert all(later - first > 0.3 for first, later in zip(server.times, server.times[5:], strict=False))
+    # leave is given, and counted, a moment before the server hears of it; on a busy machine a longer one
+    assert all(later - first > 0.5 for first, later in zip(server.times, server.times[5:], strict=False))
 
 
 def test_tokens_per_minute_are_estimated_and_then_corrected(make_gateway: MakeGateway, server: ScriptedServer) -> None:
