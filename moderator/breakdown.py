@@ -14,6 +14,7 @@ from typing import Final
 from moderator.archives import Archives
 from moderator.departure import Departure
 from moderator.house import ModeratorHouse
+from moderator.lease import Claim
 from moderator.programme import Programme
 from moderator.session import Session
 from wolfbus.bus.protocol import Bus
@@ -31,8 +32,7 @@ _LOOK_S: Final = 0.02
 def close_after_breakdown(
     bus: Bus,
     name: str,
-    holder: str,
-    epoch: int,
+    claim: Claim,
     house: ModeratorHouse,
     session: Session,
     archives: Archives,
@@ -45,8 +45,7 @@ def close_after_breakdown(
     Args:
         bus: where it is.
         name: the house's.
-        holder: who claimed it.
-        epoch: under which it was claimed.
+        claim: by which it was ours.
         house: tells everybody.
         session: its news.
         archives: what analytics has on disk.
@@ -58,39 +57,25 @@ def close_after_breakdown(
         How the term ended; None if the house is another's, was closed already, or cannot be closed.
     """
     try:
-        return _close(bus, name, holder, epoch, house, session, archives, programme, everybody, seconds)
+        owner = bus.owner(name)
+        if (owner.holder, owner.epoch) != (claim.holder, claim.epoch):
+            return None
+        house.break_off(WolfError(REASON), seconds)
+        session.catch_up(bus, name)
+        if not session.running:
+            return None
+        for game, number in session.under_way.items():
+            programme.fail(game, number, REASON)
+        failed = session.failed + len(session.under_way) + archives.failed
+        closed = HouseClosed(session=session.name, games=session.games, failed=failed, reason=REASON)
+        house.announce(closed, [(agent, Goodbye(reason=REASON)) for agent in sorted(everybody)])
+        if _landed(bus, name, house, session, seconds):
+            return Departure("closed", REASON, failed=True)
     except BusError as error:
         logger.warning("the house could not be closed: %s", error)
     except Exception:
         logger.exception("the house could not be closed")
     return None
-
-
-def _close(
-    bus: Bus,
-    name: str,
-    holder: str,
-    epoch: int,
-    house: ModeratorHouse,
-    session: Session,
-    archives: Archives,
-    programme: Programme,
-    everybody: Iterable[str],
-    seconds: float,
-) -> Departure | None:
-    owner = bus.owner(name)
-    if (owner.holder, owner.epoch) != (holder, epoch):
-        return None
-    house.break_off(WolfError(REASON), seconds)
-    session.catch_up(bus, name)
-    if not session.running:
-        return None
-    for game, number in session.under_way.items():
-        programme.fail(game, number, REASON)
-    failed = session.failed + len(session.under_way) + archives.failed
-    closed = HouseClosed(session=session.name, games=session.games, failed=failed, reason=REASON)
-    house.announce(closed, [(agent, Goodbye(reason=REASON)) for agent in sorted(everybody)])
-    return Departure("closed", REASON, failed=True) if _landed(bus, name, house, session, seconds) else None
 
 
 def _landed(bus: Bus, name: str, house: ModeratorHouse, session: Session, seconds: float) -> bool:

@@ -394,5 +394,5 @@ class Host:
         if not self._begun or self._stopping.asked:
             return None
         logger.error("the moderator breaks down, and closes the house if it can", exc_info=error)
-        house = self._bus, self._name, self._claim.holder, self._claim.epoch, self._house
+        house = self._bus, self._name, self._claim, self._house
         return close_after_breakdown(*house, self._session, self._archives, self._programme, self._everybody(), LAST_S)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from wolfbus.bus import streams
+from wolfbus.bus.pages import every_entry
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.errors import MessageError, RecordError
 from wolfbus.messages.codec import unpack
 from wolfbus.record.line import Recorded, parse_flat
-
-PAGE = 500
-"""Entries read at a time."""
 
 
 def read_back(bus: Bus, house: str, game: str, types: Collection[str] | None = None) -> Iterator[Recorded]:
@@ -28,15 +26,13 @@ def read_back(bus: Bus, house: str, game: str, types: Collection[str] | None = N
         BusError: it cannot be read now.
     """
     stream = streams.record(house, game)
-    number, after = 0, "0-0"
-    while entries := bus.entries(stream, after, PAGE):
-        for entry in entries:
-            number += 1
-            if entry.id != f"{number}-0":
-                raise RecordError(f"{stream}: entry {entry.id} stands here; what was before it was trimmed", number)
-            if types is None or entry.type in types:
-                yield _parse(entry, number)
-        after = entries[-1].id
+    number = 0
+    for entry in every_entry(bus, stream):
+        number += 1
+        if entry.id != f"{number}-0":
+            raise RecordError(f"{stream}: entry {entry.id} stands here; what was before it was trimmed", number)
+        if types is None or entry.type in types:
+            yield _parse(entry, number)
     if not number:
         raise RecordError(f"{stream}: there is no record")
 

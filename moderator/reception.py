@@ -17,6 +17,7 @@ from moderator.session import Seeds
 from moderator.tickets import Tickets
 from wolfbus.bus import streams
 from wolfbus.bus.ids import START, Id, parse_id
+from wolfbus.bus.pages import every_entry
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN, Part
@@ -274,12 +275,13 @@ class Reception:
 
 def who_knocked(bus: Bus, lobby: str) -> set[str]:
     """Return the names under which somebody knocked at a lobby, true or not; raises BusError."""
-    names: set[str] = set()
-    after = "0-0"
-    while entries := bus.entries(lobby, after):
-        names.update(entry.sender for entry in entries)
-        after = entries[-1].id
-    return names
+    return {entry.sender for entry in every_entry(bus, lobby)}
+
+
+def who_wrote(house: str, cursors: Iterable[str]) -> set[str]:
+    """Return the names whose out streams are among those that have a durable cursor."""
+    out = streams.outbox(house, "")
+    return {stream.removeprefix(out) for stream in cursors if stream.startswith(out)}
 
 
 def _introduced(join: Join) -> str:

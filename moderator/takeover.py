@@ -8,7 +8,7 @@ import re
 from moderator.archives import Archives
 from moderator.house import ModeratorHouse
 from moderator.programme import GAVE_UP, Programme
-from moderator.reception import who_knocked
+from moderator.reception import who_knocked, who_wrote
 from moderator.roster import Roster
 from moderator.session import Session
 from moderator.tickets import Tickets
@@ -91,9 +91,7 @@ class TakeOver:
             self._roster.tickets = self._tickets.read()
             self.known = set(self._roster.tickets)
         else:
-            out = streams.outbox(self._name, "")
-            self.known = {stream.removeprefix(out) for stream in cursors if stream.startswith(out)}
-            self.known |= who_knocked(self._bus, lobby)
+            self.known = who_wrote(self._name, cursors) | who_knocked(self._bus, lobby)
         for game, number in sorted(session.under_way.items(), key=lambda item: item[1]):
             self._programme.resume(game, number)
         for under_way in self._programme.running.values():

@@ -12,7 +12,7 @@ import re
 
 from moderator.departure import Departure
 from moderator.lease import Claim
-from moderator.reception import who_knocked
+from moderator.reception import who_knocked, who_wrote
 from moderator.session import Session
 from moderator.settings import Settings
 from moderator.tickets import Tickets
@@ -78,8 +78,7 @@ def take_back(tickets: Tickets) -> None:
 
 
 def _everybody(bus: Bus, house: str, tickets: Tickets | None) -> list[str]:
-    out = streams.outbox(house, "")
-    names = {stream.removeprefix(out) for stream in bus.cursors(house) if stream.startswith(out)}
+    names = who_wrote(house, bus.cursors(house))
     names |= set(tickets.read()) if tickets is not None else who_knocked(bus, streams.lobby(house))
     return sorted(name for name in names if re.fullmatch(ID_PATTERN, name))
 

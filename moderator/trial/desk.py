@@ -10,6 +10,7 @@ from typing import Final
 from moderator.trial.finding import Ledger
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
+from wolfbus.bus.pages import every_entry
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import Part
@@ -66,11 +67,9 @@ class Desk:
         self._renewed = time.monotonic()
         lobby = streams.lobby(self.house)
         known = {self._wanted} if self._wanted else set()
-        after = "0-0"
-        while knocks := self._bus.entries(lobby, after):
-            known |= {entry.sender for entry in knocks if self._wanted in {None, entry.sender}}
-            after = knocks[-1].id
-        self._reader.follow(lobby, after)
+        knocks = list(every_entry(self._bus, lobby))
+        known |= {entry.sender for entry in knocks if self._wanted in {None, entry.sender}}
+        self._reader.follow(lobby, knocks[-1].id if knocks else "0-0")
         for name in sorted(each for each in known if each):
             self._listen_to(name, self._bus.last_id(streams.outbox(self.house, name)))
             self._post(name, RollCall())

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from wolfbus.record.folder import prepare_folder
-from wolfbus.service.options import service_options
+from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
     from analytics.results import Results
@@ -39,16 +38,11 @@ def analytics(
     whole.
     """
     from analytics.service import Settings, serve
-    from wolfbus.messages.base import ID_PATTERN
     from wolfbus.service.health import Health
     from wolfbus.service.logs import configure_logs
     from wolfbus.service.stop import Stopping
 
-    if re.fullmatch(ID_PATTERN, name) is None:
-        raise click.BadParameter(
-            f"{name!r:.80}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
-            param_hint="--name",
-        )
+    check_name(name)
     prepare_folder(folder)
     configure_logs(log, service="analytics", house=house, agent=name)
 

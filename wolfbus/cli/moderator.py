@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wolfbus.cli.options import load_config
+from wolfbus.cli.options import check_seed, load_config
 from wolfbus.service.options import service_options
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ def moderator(
 
     if forever and games is not None:
         raise click.UsageError("--games and --forever: how many, or until it is stopped?")
-    if seed is not None and not _encodes(seed):
-        raise click.BadParameter("not text that UTF-8 can hold", param_hint="--seed")
+    check_seed(seed)
     settings = Settings(
         url=url,
         house=house,
@@ -140,11 +139,3 @@ def moderator(
 
     with Stopping() as stopping, Health(health) as told:
         return serve(settings, stopping, told, tell)
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

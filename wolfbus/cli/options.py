@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from wolfbus.config import GameConfig, config_from_table, read_toml
 from wolfbus.errors import ConfigError
 
@@ -31,6 +33,14 @@ class Loaded:
     config: GameConfig
     players: str | tuple[str, ...] | None
     models: Mapping[str, Model]
+
+
+def check_seed(seed: str | None) -> None:
+    """Raise a usage error for a seed that no record could hold."""
+    try:
+        (seed or "").encode()
+    except UnicodeEncodeError:
+        raise click.BadParameter("not text that UTF-8 can hold", param_hint="--seed") from None
 
 
 def load_config(path: Path | None) -> Loaded:

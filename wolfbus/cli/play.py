@@ -13,7 +13,7 @@ import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
 from wolfbus.cli.calling import model_options, open_venue
-from wolfbus.cli.options import load_config
+from wolfbus.cli.options import check_seed, load_config
 from wolfbus.cli.shown import shown
 from wolfbus.errors import WolfError
 
@@ -77,8 +77,7 @@ def play(
     loaded = load_config(config_file)
     chosen = players if players is not None else loaded.players if loaded.players is not None else "scripted"
     brains = expand(chosen, loaded.config.seats) if isinstance(chosen, str) else chosen
-    if not _encodes(seed or ""):
-        raise click.BadParameter("not text that UTF-8 can hold", param_hint="--seed")
+    check_seed(seed)
     # long: the names, which everybody sees, are drawn from it, so a short one could be found by trying all
     seed = seed if seed is not None else secrets.token_hex(16)
     game_id = check_game_id(game_id)
@@ -106,14 +105,6 @@ def play(
         return FAILED
     _report(game, over.ended, over.digest, game.rows, path, accounts, as_json=as_json)
     return 0
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def check_game_id(game_id: str | None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ import click
 from wolfbus import __version__
 from wolfbus.cli.calling import model_options, open_venue
 from wolfbus.cli.options import load_config
-from wolfbus.service.options import service_options
+from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
     from players.service import Settings
@@ -26,15 +25,8 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def _agent_name(_context: click.Context, option: click.Parameter, name: str | None) -> str | None:
-    from wolfbus.messages.base import ID_PATTERN
-
-    if name is not None and re.fullmatch(ID_PATTERN, name) is None:
-        raise click.BadParameter(
-            f"{name!r:.80}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
-            param=option,
-        )
-    return name
+def _agent_name(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    return None if name is None else check_name(name)
 
 
 def agent_options(command: _Command) -> _Command:

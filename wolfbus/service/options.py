@@ -60,12 +60,21 @@ def service_options(command: _Command) -> _Command:
 
 def check_house(house: str) -> str:
     """Return a house's name that can stand in stream names; raises a usage error otherwise."""
-    if re.fullmatch(ID_PATTERN, house) is None:
+    return _check_id(house, "--house")
+
+
+def check_name(name: str) -> str:
+    """Return an agent's name that can stand in stream names; raises a usage error otherwise."""
+    return _check_id(name, "'--name'")
+
+
+def _check_id(name: str, option: str) -> str:
+    if re.fullmatch(ID_PATTERN, name) is None:
         raise click.BadParameter(
-            f"{house!r:.80}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
-            param_hint="--house",
+            f"{name!r:.80}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
+            param_hint=option,
         )
-    return house
+    return name
 
 
 def read_place(text: str) -> Place:
