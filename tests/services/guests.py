@@ -154,6 +154,9 @@ class Guest:
             self.join()
 
     def _play(self, delivery: Delivery) -> None:
+        if not self._begins(delivery):
+            # addressed to whoever had this name before; what counts comes with a catch-up
+            return
         for part in delivery.seats:
             self._seats.setdefault((delivery.game, part.seat), (SeatView(me=part.seat), ScriptedBrain()))
             if delivery.type == "catch_up" or (part.facts and part.facts[0].n == 1):
@@ -175,6 +178,12 @@ class Guest:
         if any(public.fact.type == "ended" for public in delivery.facts):
             for seat in [seat for seat in self._seats if seat[0] == delivery.game]:
                 del self._seats[seat]
+
+    def _begins(self, delivery: Delivery) -> bool:
+        return delivery.type == "catch_up" or all(
+            (delivery.game, part.seat) in self._seats or (part.facts and part.facts[0].n == 1)
+            for part in delivery.seats
+        )
 
     def _has_answered(self, request: str) -> bool:
         """Tell whether a reply to what a catch-up asks is on its way.
