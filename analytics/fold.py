@@ -61,6 +61,7 @@ class GameFold:
         self._ballots: dict[SeatName, Outcome] = {}
         self._calls = CallBook()
         self._time: float | None = None
+        self._seed = ""
         self._handlers: dict[type[Any], Callable[[Any], None]] = {
             Opened: self._open,
             Asked: self._ask,
@@ -103,7 +104,9 @@ class GameFold:
             RulesError: the game has not been opened.
         """
         rows = self._book.rows()
-        return replace(rows, calls=self._calls.sums(), critical_path=self._calls.path, seconds=self._time)
+        return replace(
+            rows, calls=self._calls.sums(), critical_path=self._calls.path, seconds=self._time, seed=self._seed
+        )
 
     @property
     def _book(self) -> Scorebook:
@@ -114,6 +117,7 @@ class GameFold:
     def _open(self, event: Opened) -> None:
         if self._opened is not None:
             raise RulesError(f"game {event.game}: opened twice")
+        self._seed = event.seed
         self._opened = Scorebook(
             event.game,
             (SeatRow(seat.name, seat.role, seat.agent, seat.brain) for seat in event.seats),

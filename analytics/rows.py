@@ -230,6 +230,7 @@ class GameRows:
         calls: model calls by seat, model and kind.
         critical_path: model calls of the longest chain that had to wait for one another; see `CallBook`.
         seconds: from the opening to the latest event; None where the log does not say.
+        seed: what every draw of the game follows from; "" where the log does not say.
     """
 
     game: str
@@ -256,3 +257,4 @@ class GameRows:
     calls: Mapping[CallKey, CallSums] = field(default_factory=dict)
     critical_path: int = 0
     seconds: float | None = None
+    seed: str = ""

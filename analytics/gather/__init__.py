@@ -1,0 +1,10 @@
+"""From folders and files to games: what there is to read, reading one of them, and all of them at once.
+
+`gather` is what a report, a comparison and an export rest on.
+"""
+
+from analytics.gather.games import Gathered, each_game, gather
+from analytics.gather.reading import Criteria, FileNote
+from analytics.gather.sources import Source, Study, find
+
+__all__ = ["Criteria", "FileNote", "Gathered", "Source", "Study", "each_game", "find", "gather"]

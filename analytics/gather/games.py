@@ -1,0 +1,185 @@
+"""`gather`: any number of files into metrics and columns, in memory that does not grow with their words."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final
+
+from analytics.columns import Columns, ColumnsBuilder
+from analytics.gather.reading import Criteria, FileNote, read_game
+from analytics.gather.sources import Source, Study, find
+from analytics.metrics import Metrics
+from analytics.rows import GameRows
+
+ALONE: Final = 30_000_000
+"""Bytes up to which one process is quicker than several, which have to be started."""
+PART: Final = 12_000_000
+"""Bytes of the files that a worker is given at a time."""
+
+_COLLECT: Final = (50_000, 20, 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All that was read.
+
+    Attributes:
+        metrics: figures of the paper's tables.
+        columns: everything else, as numbers.
+        files: what became of each file, in the order of their paths.
+        studies: the studies whose folders were read.
+    """
+
+    metrics: Metrics
+    columns: Columns
+    files: tuple[FileNote, ...]
+    studies: tuple[Study, ...]
+
+    @property
+    def problems(self) -> tuple[FileNote, ...]:
+        """The files with which something is wrong."""
+        return tuple(note for note in self.files if note.problem is not None)
+
+
+def gather(
+    given: Sequence[str | Path],
+    criteria: Criteria | None = None,
+    *,
+    workers: int | None = None,
+    tell: Callable[[int, int], None] = lambda _read, _all: None,
+) -> Gathered:
+    """Read folders and files.
+
+    Args:
+        given: see `find`.
+        criteria: how to compute; as the games were played unless given.
+        workers: processes that read; as many as there are processors unless given, one where there is little to read.
+        tell: called now and then with the bytes read so far and all there are.
+
+    Raises:
+        RecordError: as `find` does. What is wrong with a single file stands in `Gathered.files`.
+    """
+    sources, studies = find(given)
+    wanted, refused = _once(sources)
+    blocks: dict[str, str] = {}
+    for study in studies:
+        blocks |= study.blocks()
+    size = sum(source.size for source in wanted)
+    if workers is None:
+        workers = 1 if size <= ALONE else _processors()
+    metrics, builder, notes = Metrics(), ColumnsBuilder(), list(refused)
+    read = 0
+    for done, one, many, found in _read_all(wanted, criteria or Criteria(), blocks, workers):
+        metrics.merge(one)
+        builder.merge(many)
+        notes += found
+        read += done
+        tell(read, size)
+    notes.sort(key=lambda note: note.path)
+    return Gathered(metrics, builder.columns(), tuple(notes), tuple(studies))
+
+
+def each_game(
+    given: Sequence[str | Path], criteria: Criteria | None = None, *, keep_text: bool = False
+) -> Iterator[tuple[FileNote, GameRows | None]]:
+    """Yield what became of each file, with the rows of its game, in the order of the files' paths.
+
+    Raises:
+        RecordError: as `find` does.
+    """
+    wanted, refused = _once(find(given)[0])
+    left_out = {note.path: note for note in refused}
+    for source in sorted([*wanted, *(Source(Path(path), None, None, 0) for path in left_out)], key=_by_path):
+        note = left_out.get(str(source.path))
+        yield (note, None) if note is not None else read_game(source, criteria or Criteria(), keep_text=keep_text)
+
+
+def _by_path(source: Source) -> str:
+    return str(source.path)
+
+
+def _once(sources: Iterable[Source]) -> tuple[list[Source], list[FileNote]]:
+    """Return the files to read, and notes on those whose game another file holds already."""
+    first: dict[str, Source] = {}
+    wanted: list[Source] = []
+    refused: list[FileNote] = []
+    for source in sources:
+        if source.game is not None and source.game in first:
+            problem = f"game {source.game} stands in {first[source.game].path}, too; it is counted from there"
+            refused.append(FileNote(str(source.path), source.game, 0, False, problem))
+            continue
+        if source.game is not None:
+            first[source.game] = source
+        wanted.append(source)
+    return wanted, refused
+
+
+_Part = tuple[int, Metrics, ColumnsBuilder, list[FileNote]]
+
+
+def _read_all(
+    sources: Sequence[Source], criteria: Criteria, blocks: Mapping[str, str], workers: int
+) -> Iterator[_Part]:
+    parts = list(_parts(sources))
+    read = partial(_read, criteria=criteria)
+    if workers <= 1 or len(parts) == 1:
+        for part in parts:
+            yield read(part, _own(part, blocks))
+        return
+    # a fork would carry threads' locks along; a fresh interpreter costs a fifth of a second
+    with ProcessPoolExecutor(min(workers, len(parts)), mp_context=get_context("spawn")) as pool:
+        waiting: set[Future[_Part]] = set()
+        for part in parts:
+            waiting.add(pool.submit(read, part, _own(part, blocks)))
+            if len(waiting) > 2 * workers:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+
+
+def _parts(sources: Sequence[Source]) -> Iterator[list[Source]]:
+    part: list[Source] = []
+    size = 0
+    for source in sources:
+        if part and size + source.size > PART:
+            yield part
+            part, size = [], 0
+        part.append(source)
+        size += source.size
+    if part:
+        yield part
+
+
+def _own(part: Sequence[Source], blocks: Mapping[str, str]) -> dict[str, str]:
+    return {source.game: blocks[source.game] for source in part if source.game is not None and source.game in blocks}
+
+
+def _read(part: Sequence[Source], blocks: Mapping[str, str], criteria: Criteria) -> _Part:
+    # games make many short-lived values and few cycles
+    before = gc.get_threshold()
+    gc.set_threshold(*_COLLECT)
+    try:
+        metrics, builder, notes = Metrics(), ColumnsBuilder(), []
+        for source in part:
+            note, rows = read_game(source, criteria)
+            notes.append(note)
+            if rows is not None:
+                metrics.add(rows)
+                builder.add(rows, blocks.get(rows.game))
+        builder.pack()
+        return sum(source.size for source in part), metrics, builder, notes
+    finally:
+        gc.set_threshold(*before)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
