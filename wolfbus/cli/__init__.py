@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "status": ("wolfbus.cli.status", "Show what houses, games and agents there are on a bus."),
     "tickets": ("wolfbus.cli.tickets", "Give every participant a Redis user of its own, and take it back."),
     "up": ("wolfbus.cli.up", "Play with every actor as a process of its own, on this machine."),
+    "watch": ("wolfbus.cli.watch", "Show a house's rolling suspicion and metrics in the terminal."),
 }
 """Command name to (module, one line); the module is imported when the command runs, and holds a click command of that
 name."""

@@ -36,13 +36,21 @@ def service_options(command: _Command) -> _Command:
             callback=_health,
             help="Answer GET /health on this port; on 127.0.0.1 unless a host is given. Not served by default.",
         ),
+    ):
+        command = option(command)
+    return service_address(command)
+
+
+def service_address(command: _Command) -> _Command:
+    """Add where a house is: ``url`` (--bus) and ``house``."""
+    for option in (
         click.option(
             "--house",
             envvar="WOLFBUS_HOUSE",
             default=DEFAULT_HOUSE,
             show_default=True,
             callback=_house,
-            help="The house to take part in: a moderator and its agents; one Redis may hold several.",
+            help="The house: a moderator and its agents; one Redis may hold several.",
         ),
         click.option(
             "--bus",
