@@ -88,7 +88,9 @@ def check_seal(previous: str, line: bytes, number: int) -> str:
         raise RecordError("no hash; this is no line of a wolfbus record", number)
     start, end = match.span()
     stated = match.group(1).decode()
-    if hashlib.sha256(previous.encode() + line[:start] + line[end:]).hexdigest() != stated:
+    digest = hashlib.sha256(previous.encode() + line[:start])
+    digest.update(line[end:])
+    if digest.hexdigest() != stated:
         raise RecordError(
             "the hash does not match: this line was edited, or lines before it are missing, added or moved", number
         )
@@ -108,8 +110,13 @@ def parse_line(line: bytes, number: int) -> Recorded:
         raise RecordError(f"not JSON: {reason}", number) from None
     if not isinstance(value, dict):
         raise RecordError("not a JSON object", number)
-    _members_to_tuples(value)
-    return parse_flat(value, number)
+    # most lines have one array at most, their audience
+    audience = value.get("audience")
+    if audience.__class__ is list:
+        value["audience"] = tuple(audience)
+    if line.count(b"[") > (audience.__class__ is list):
+        _members_to_tuples(value)
+    return _parse(value, number)
 
 
 def _members_to_tuples(value: dict[str, Any]) -> None:
@@ -131,12 +138,15 @@ def _tuple(items: list[Any]) -> tuple[Any, ...]:
 
 
 def parse_flat(value: dict[str, Any], number: int) -> Recorded:
-    """Return the event that plain members hold (arrays as tuples); see `parse_line`."""
+    """Return the event that plain members hold (arrays as tuples), which stay as they are; see `parse_line`."""
+    return _parse(value.copy(), number)
+
+
+def _parse(body: dict[str, Any], number: int) -> Recorded:
     try:
-        body = value.copy()
         # the first line speaks for all; a later one may repeat it
         if "v" in body or body.get("type") == "opened":
-            check_version(value)
+            check_version(body)
             del body["v"]
         n, time, audience, digest = body.pop("n"), body.pop("time"), body.pop("audience"), body.pop("hash")
         event = validate(EVENTS, body)
