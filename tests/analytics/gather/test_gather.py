@@ -1,0 +1,151 @@
+"""Folders and files: what is read, what is left out, and that it is always said."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from analytics.columns import columns_of
+from analytics.gather import Criteria, each_game, find, gather
+from analytics.metrics import Metrics
+from tests.analytics.test_columns import same
+from tests.whole.house import play_many
+from wolfbus.config import GameConfig
+from wolfbus.errors import RecordError
+
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gathered")
+    proofs = play_many(folder, [1, 2, 3, 4], ["scripted"] * 6 + ["random"] * 2, GameConfig())
+    assert all(proof.verified for proof in proofs)
+    return folder
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    for path in played.iterdir():
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def test_a_folder_gives_the_same_with_one_process_and_with_two(played: Path):
+    one = gather([played], workers=1)
+    import analytics.gather.games as games
+
+    part, games.PART = games.PART, 1
+    try:
+        two = gather([played], workers=2)
+    finally:
+        games.PART = part
+    assert one.metrics.result() == two.metrics.result()
+    assert same(one.columns, two.columns)
+    assert [note.path for note in one.files] == [str(played / f"{seed}.ndjson") for seed in (1, 2, 3, 4)]
+    assert one.problems == ()
+
+
+def test_streaming_the_games_gives_the_same_rows(played: Path):
+    rows = [game for _, game in each_game([played], keep_text=True) if game is not None]
+    assert all(statement.text for game in rows for statement in game.statements)
+    metrics = Metrics()
+    for game in rows:
+        metrics.add(game)
+    gathered = gather([played])
+    assert metrics.result() == gathered.metrics.result()
+    assert same(columns_of(rows), gathered.columns)
+
+
+def test_a_packed_file_is_read_like_any_other(folder: Path):
+    expected = gather([folder]).metrics.result()
+    for path in list(folder.iterdir()):
+        (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    assert gather([folder]).metrics.result() == expected
+
+
+def test_a_record_that_breaks_off_is_counted_as_far_as_it_goes_and_named(folder: Path):
+    path = folder / "2.ndjson"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:200]))
+    found = gather([folder])
+    (note,) = found.problems
+    assert (note.path, note.events, note.counted) == (str(path), 200, True)
+    assert note.problem == "line 201: missing: the record stops before its game ended"
+    assert found.metrics.result()["outcomes"]["unfinished"] == 1
+
+
+def test_an_edited_line_ends_what_is_counted_and_is_named(folder: Path):
+    path = folder / "2.ndjson"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[99] = lines[99].replace(b'"time":', b'"time":1', 1)
+    path.write_bytes(b"".join(lines))
+    (note,) = gather([folder]).problems
+    assert note.events == 99
+    assert note.problem is not None
+    assert note.problem.startswith("line 100: the hash does not match")
+
+
+def test_one_game_in_two_files_counts_once(folder: Path):
+    shutil.copy(folder / "1.ndjson", folder / "again.ndjson")
+    found = gather([folder])
+    assert len(found.columns.ids) == 4
+    (note,) = found.problems
+    assert not note.counted
+    assert note.problem == f"game {note.game} stands in {folder / '1.ndjson'}, too; it is counted from there"
+    assert gather([folder / "3.ndjson", folder / "3.ndjson"]).problems == ()
+
+
+def test_what_is_no_record_is_passed_over_in_a_folder_and_named_if_it_was_asked_for(folder: Path):
+    other = folder / "other.ndjson"
+    other.write_text('{"some": "log"}\n')
+    assert len(gather([folder]).files) == 4
+    (note,) = gather([other]).files
+    assert (note.counted, note.problem) == (False, "not a wolfbus record")
+    (folder / "empty.ndjson").touch()
+    assert [note.problem for note in gather([folder]).problems] == ["empty; there is no record in it"]
+
+
+def test_nothing_to_read_is_one_line(tmp_path: Path):
+    with pytest.raises(RecordError, match="no such file or folder"):
+        gather([tmp_path / "nowhere"])
+    with pytest.raises(RecordError, match=r"no records in it: no \*\.ndjson"):
+        gather([tmp_path])
+
+
+def test_a_study_has_blocks_and_its_journal_is_no_game(folder: Path):
+    (folder / "records").mkdir()
+    ids = {}
+    for path in sorted(folder.glob("*.ndjson")):
+        ids[path.stem] = json.loads(path.read_bytes().splitlines()[0])["game"]
+        path.rename(folder / "records" / path.name)
+    (folder / "progress.ndjson").write_text("{}\n")
+    games = [{"game": name, "block": "b1" if stem in "12" else name} for stem, name in ids.items()]
+    manifest = {"format": "wolfbus-study", "version": 1, "games": games}
+    (folder / "study.json").write_text(json.dumps(manifest))
+    found = gather([folder])
+    assert found.problems == ()
+    assert [study.manifest for study in found.studies] == [manifest]
+    names = [found.columns.block_names[block] for block in found.columns.blocks]
+    expected = {game["game"]: game["block"] for game in games}
+    assert names == [expected[name] for name in found.columns.ids]
+    (folder / "study.json").write_text(json.dumps({**manifest, "version": 9}))
+    with pytest.raises(RecordError, match=r"study\.json: version 9 of a study; this wolfbus reads version 1"):
+        find([folder])
+    (folder / "study.json").write_text("{")
+    with pytest.raises(RecordError, match=r"study\.json: not JSON"):
+        find([folder])
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="the published log is not here")
+def test_a_published_log_is_a_game_in_either_reading():
+    read = gather([PUBLISHED])
+    stored = gather([PUBLISHED], Criteria(as_recorded=True))
+    assert read.problems == stored.problems == ()
+    assert read.metrics.result()["labels"]["defaulted"] == 0
+    assert stored.metrics.result()["labels"]["defaulted"] == stored.metrics.result()["labels"]["total"]

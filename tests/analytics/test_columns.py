@@ -1,0 +1,124 @@
+"""Rows as columns: nothing is lost, moved or dependent on the order of games."""
+
+from __future__ import annotations
+
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder, columns_of, truth_of
+from analytics.fold import fold
+from analytics.rows import GameRows
+from tests.game.driver import play
+from wolfbus.messages.claims import AccusationClaim, RoleClaim, ScoredClaim
+from wolfbus.vocabulary import DECEPTIONS, ROLES, Verdict
+
+
+@pytest.fixture(scope="module")
+def games() -> list[GameRows]:
+    found = [fold(play(seed=f"columns {n}").events) for n in range(6)]
+    # ids must differ, and not be in the order of playing
+    from dataclasses import replace
+
+    return [
+        replace(
+            game,
+            game=name,
+            statements=tuple(replace(row, game=name) for row in game.statements),
+            judgements=tuple(replace(row, game=name) for row in game.judgements),
+        )
+        for game, name in zip(found, "fbdace", strict=True)
+    ]
+
+
+def same(one: Columns, other: Columns) -> bool:
+    return (
+        (one.ids, one.seeds, one.block_names, one.agents) == (other.ids, other.seeds, other.block_names, other.agents)
+        and np.array_equal(one.blocks, other.blocks)
+        and all(
+            np.array_equal(getattr(one, table)[name], values, equal_nan=values.dtype.kind == "f")
+            for table in ("games", "seats", "statements", "judgements", "votes", "pairs")
+            for name, values in getattr(other, table).items()
+        )
+    )
+
+
+def test_every_row_stands_in_the_columns_as_it_is(games):
+    columns = columns_of(games)
+    assert columns.ids == tuple("abcdef")
+    by_id = {game.game: game for game in games}
+    statements = [row for name in columns.ids for row in by_id[name].statements]
+    judgements = [row for name in columns.ids for row in by_id[name].judgements]
+    said, judged = columns.statements, columns.judgements
+    assert [columns.ids[game] for game in said["game"]] == [row.game for row in statements]
+    assert said["number"].tolist() == [row.number for row in statements]
+    assert [ROLES[code] for code in said["role"]] == [row.role for row in statements]
+    assert said["d"].tolist() == [-1 if row.d is None else int(row.d) for row in statements]
+    assert [DECEPTIONS[code] for code in said["kind"]] == [row.kind for row in statements]
+    assert [columns.agents[code] for code in said["agent"]] == [row.brain for row in statements]
+    assert judged["s"].tolist() == [row.s for row in judgements]
+    assert judged["before"].tolist() == [row.before for row in judgements]
+    assert [ROLES[code] for code in judged["observer_role"]] == [row.observer_role for row in judgements]
+    about = judged["statement"]
+    assert said["number"][about].tolist() == [row.statement for row in judgements]
+    assert said["game"][about].tolist() == judged["game"].tolist()
+    assert said["speaker"][about].tolist() == judged["target"].tolist()
+    names = {name: list(by_id[name].seats) for name in columns.ids}
+    assert [names[columns.ids[game]][seat] for game, seat in zip(judged["game"], judged["observer"], strict=True)] == [
+        row.observer for row in judgements
+    ]
+    assert len(columns.votes["voter"]) == sum(len(game.votes) for game in games)
+    assert len(columns.pairs["d"]) == sum(len(game.suspicion) for game in games)
+    assert len(columns.seats["seat"]) == 8 * len(games)
+    assert columns.games["rounds"].tolist() == [by_id[name].rounds for name in columns.ids]
+
+
+def test_games_may_come_in_any_order_and_in_any_number_of_parts(games):
+    whole = columns_of(games)
+    assert whole.seeds == tuple(game.seed for game in sorted(games, key=lambda game: game.game))
+    for seed in range(5):
+        mixed = random.Random(seed).sample(games, len(games))
+        total = ColumnsBuilder()
+        for start in range(0, len(mixed), 2):
+            part = ColumnsBuilder()
+            for game in mixed[start : start + 2]:
+                part.add(game)
+            part.pack()
+            total.merge(pickle.loads(pickle.dumps(part)))
+        assert same(total.columns(), whole)
+
+
+def test_no_games_are_columns_without_rows():
+    columns = columns_of([])
+    assert columns.ids == ()
+    assert len(columns.judgements["s"]) == len(columns.scored()) == 0
+
+
+def test_blocks_join_games_that_are_resampled_together(games):
+    builder = ColumnsBuilder()
+    for game in games:
+        builder.add(game, "one" if game.game in "ab" else None)
+    columns = builder.columns()
+    names = [columns.block_names[block] for block in columns.blocks]
+    assert names == ["one", "one", "c", "d", "e", "f"]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "truth"),
+    [
+        ((), NO_CLAIM),
+        (("uncheckable",), NO_CLAIM),
+        (("true", "uncheckable"), TRUE),
+        (("true", "mistake"), MISTAKE),
+        (("mistake", "lie", "true"), LIE),
+    ],
+)
+def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: int):
+    claim = RoleClaim(target="Ada", role="Seer")
+    assert truth_of(ScoredClaim(claim=claim, verdict=verdict) for verdict in verdicts) == truth
+
+
+def test_an_accusation_is_an_opinion():
+    assert truth_of([ScoredClaim(claim=AccusationClaim(target="Ada"), verdict="lie")]) == NO_CLAIM
