@@ -17,17 +17,19 @@ from wolfbus.record.reader import open_lines, read_record
 
 if TYPE_CHECKING:
     from analytics.rows import GameRows
+    from analytics.scores.saved_map import SavedMap
     from wolfbus.record.paper_log import PaperCounts, PaperLog
     from wolfbus.vocabulary import Reading
 
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """How to recompute: None keeps what the game was played with."""
+    """How to recompute: None keeps what the game was played with, and suspicion as it was given."""
 
     alpha: float | None = None
     prior: float | None = None
     include_defaulted: bool = False
+    saved_map: SavedMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Proof:
         records: those events, if they were to be kept.
         notes: what else there is to say, for people.
         rungs: labels and judgements of a published log by how our reading reads them; None for a wolfbus record.
+        recalibrated: what a saved map does to the game's suspicions; None without a map, or without rows.
     """
 
     name: str
@@ -78,10 +81,12 @@ class Proof:
     records: list[Recorded] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rungs: dict[str, int] | None = None
+    recalibrated: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``replay --json`` prints."""
         reread = {} if self.rungs is None else {"reread": _shares(self.rungs)}
+        recalibrated = {} if self.recalibrated is None else {"recalibrated": self.recalibrated}
         return {
             "source": self.source,
             "verified": self.verified,
@@ -97,6 +102,7 @@ class Proof:
             "labels": self.metrics["labels"],
             **reread,
             "metrics": self.metrics,
+            **recalibrated,
         }
 
     def summary(self) -> list[str]:
@@ -200,6 +206,7 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
         rounds=ended.rounds if ended else None,
         events=verifier.events,
         records=records,
+        recalibrated=_recalibrated(rows, criteria.saved_map),
     )
 
 
@@ -242,7 +249,27 @@ def read_paper(source: Source, meta: Path | None, criteria: Criteria, *, as_reco
         rounds=log.rounds,
         notes=_paper_notes(log, counts, as_recorded=as_recorded),
         rungs=_rungs(counts),
+        recalibrated=_recalibrated(rows, criteria.saved_map),
     )
+
+
+def saved_map(path: Path) -> SavedMap:
+    """Return the map in a file that ``wolfbus report --save-map`` wrote.
+
+    Raises:
+        ConfigError: it cannot be read or is no map; the line names the file and the member at fault.
+    """
+    from analytics.scores.saved_map import load_map
+
+    return load_map(path)
+
+
+def _recalibrated(rows: GameRows | None, saved: SavedMap | None) -> dict[str, Any] | None:
+    if rows is None or saved is None:
+        return None
+    from analytics.scores.replayed import recalibrated
+
+    return recalibrated(rows, saved)
 
 
 def _rungs(counts: PaperCounts) -> dict[str, int]:

@@ -50,6 +50,13 @@ def is_house(name: str) -> bool:
     is_flag=True,
     help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
 )
+@click.option(
+    "--map",
+    "map_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Recalibrate suspicion by a saved map, and score it before and after.",
+)
 @click.option("--speed", type=click.FloatRange(0.01, 1_000_000), help="Play the game back, N times reading pace.")
 @click.option("--until", type=click.IntRange(1), metavar="SEQ", help="Stop at this event and show the state there.")
 @click.option("--as", "seat", metavar="SEAT", help="Show what this seat knows (at the end, or at --until).")
@@ -66,6 +73,7 @@ def replay(
     file: str,
     alpha: float | None,
     prior: float | None,
+    map_file: Path | None,
     speed: float | None,
     until: int | None,
     seat: str | None,
@@ -88,20 +96,23 @@ def replay(
 
     looks = until is not None or seat is not None
     audits = calls or prompt is not None
-    recomputes = alpha is not None or prior is not None or include_defaulted
+    recomputes = alpha is not None or prior is not None or include_defaulted or map_file is not None
     if looks and (as_json or recomputes):
         raise click.UsageError(
-            "--until and --as show the game as it was played: not with --json, --alpha, --prior or --include-defaulted"
+            "--until and --as show the game as it was played: not with --json, --alpha, --prior, --map or "
+            "--include-defaulted"
         )
     if audits and (looks or recomputes or speed is not None or url is not None or (calls and prompt is not None)):
         raise click.UsageError("--calls and --prompt show model calls and nothing else; of the other views, give none")
     _check_bus(url, house, other=looks or speed is not None)
-    criteria = proof.Criteria(alpha, prior, include_defaulted=include_defaulted)
+    # before the record: a map that cannot be read must not cost the reading of gigabytes
+    saved = None if map_file is None else proof.saved_map(map_file)
+    criteria = proof.Criteria(alpha, prior, include_defaulted=include_defaulted, saved_map=saved)
     source = proof.open_source(file)
     if source.is_paper_log:
         _refuse(speed=speed, until=until, seat=seat, url=url, calls=calls or None, prompt=prompt)
         result = proof.read_paper(source, roles, criteria, as_recorded=as_recorded)
-        _print(result, as_json=as_json)
+        _print(result, map_file, as_json=as_json)
         return 0
     if roles is not None or as_recorded:
         raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")
@@ -118,7 +129,7 @@ def replay(
     elif looks:
         _show(result, until, seat)
     else:
-        _print(result, as_json=as_json)
+        _print(result, map_file, as_json=as_json)
     return 0 if result.verified else FAILED
 
 
@@ -191,7 +202,7 @@ def _audit(result: Proof, prompt: int | None, *, as_json: bool) -> None:
     click.echo(shown, nl=False)
 
 
-def _print(result: Proof, *, as_json: bool) -> None:
+def _print(result: Proof, map_file: Path | None, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(result.as_json(), allow_nan=False))
         return
@@ -201,6 +212,10 @@ def _print(result: Proof, *, as_json: bool) -> None:
         click.echo(line)
     click.echo("")
     click.echo(render(result.metrics), nl=False)
+    if result.recalibrated is not None:
+        from analytics.scores.replayed import recalibrated_lines
+
+        click.echo("\n" + "\n".join(recalibrated_lines(result.recalibrated, str(map_file))))
     sys.stdout.flush()
     for problem in result.problems:
         click.echo(f"wolfbus: {result.name}: {problem}", err=True)

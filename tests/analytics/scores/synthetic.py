@@ -1,0 +1,72 @@
+"""Columns made directly of arrays, for games too many to be played: a statement a judgement, nothing else in them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analytics.columns import Columns
+from wolfbus.vocabulary import ROLES
+
+SEATS = np.array([ROLES.index(role) for role in ("Villager",) * 4 + ("Werewolf",) * 2 + ("Seer", "Doctor")])
+"""Roles in seating order."""
+
+
+def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None, seed=0) -> Columns:
+    """Columns of judgements with these suspicions and self-labels.
+
+    Args:
+        scores: s of each judgement, NaN for none.
+        deceptive: self-label of its statement, -1 for none that counts.
+        games: its game, from 0.
+        before: D before it; s unless given, 0.5 for none.
+        flags: the observer's flag, -1 for a judgement that does not count; s >= 0.5 unless given.
+        blocks: block of each game; its own unless given.
+        seed: of who judges whom.
+    """
+    s, d, game = np.asarray(scores, "f8"), np.asarray(deceptive, "i1"), np.asarray(games, "i4")
+    order = np.argsort(game, kind="stable")
+    rng = np.random.default_rng(seed)
+    observer = rng.integers(0, 8, len(s))
+    target = (observer + rng.integers(1, 8, len(s))) % 8
+    # who judges whom belongs to the judgement, in whatever order it is given
+    judgements = {
+        "game": game,
+        "statement": np.arange(len(s), dtype="i4"),
+        "observer": observer.astype("i1"),
+        "observer_role": SEATS[observer].astype("i1"),
+        "target": target.astype("i1"),
+        "target_role": SEATS[target].astype("i1"),
+        "d": (np.nan_to_num(s) >= 0.5).astype("i1") if flags is None else np.asarray(flags, "i1"),
+        "s": s,
+        "before": np.where(np.isnan(s), 0.5, s) if before is None else np.asarray(before, "f8"),
+    }
+    judgements = {name: column[order] for name, column in judgements.items()}
+    judgements["statement"] = np.arange(len(s), dtype="i4")
+    count = int(game.max()) + 1 if len(game) else 0
+    held = np.arange(count) if blocks is None else np.asarray(blocks)
+    return Columns(
+        ids=tuple(f"g{number:05}" for number in range(count)),
+        seeds=("",) * count,
+        blocks=held.astype("i4"),
+        block_names=tuple(f"b{number:05}" for number in range(int(held.max()) + 1 if count else 0)),
+        agents=("scripted",),
+        games={},
+        seats={},
+        statements={"game": judgements["game"], "d": d[order]},
+        judgements=judgements,
+        votes={},
+        pairs={},
+    )
+
+
+def linked(games, each, *, slope, intercept, seed, decimals=2):
+    """Suspicions whose link to deception is known, as (scores, deceptive, games).
+
+    s is spread over [0, 1] with `decimals`; P(deceptive | s) = 1 / (1 + exp(-(slope logit s + intercept))), with s held
+    within [0.005, 0.995] first.
+    """
+    rng = np.random.default_rng(seed)
+    s = np.round(rng.beta(1.2, 1.2, games * each), decimals)
+    held = np.clip(s, 0.005, 0.995)
+    chance = 1 / (1 + np.exp(-(slope * np.log(held / (1 - held)) + intercept)))
+    return s, (rng.random(len(s)) < chance).astype("i1"), np.repeat(np.arange(games), each)
