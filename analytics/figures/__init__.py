@@ -1,0 +1,32 @@
+"""The report's figures, each a function from findings to an ``<svg>`` element that HTML takes as it stands.
+
+A figure is None where there is nothing to draw; the section it draws says why. Figures have no ``style`` attribute,
+script or link, so a page may forbid all three; colours are the variables of `css`, which the page's stylesheet has to
+include. matplotlib draws them and is imported only then; without it they raise `wolfbus.errors.ConfigError`.
+"""
+
+from __future__ import annotations
+
+from analytics.figures.confusion import confusion
+from analytics.figures.figure1 import figure1
+from analytics.figures.heatmap import suspicion_heatmap
+from analytics.figures.leaderboard import leaderboard
+from analytics.figures.palette import css
+from analytics.figures.precision_recall import precision_recall
+from analytics.figures.production import production_by_role
+from analytics.figures.reliability import reliability
+from analytics.figures.roc import roc
+from analytics.figures.win_shares import win_shares
+
+__all__ = [
+    "confusion",
+    "css",
+    "figure1",
+    "leaderboard",
+    "precision_recall",
+    "production_by_role",
+    "reliability",
+    "roc",
+    "suspicion_heatmap",
+    "win_shares",
+]

@@ -1,0 +1,167 @@
+"""Figure 1: smoothed suspicion by round and role of the target, and the share of judgements that flag (paper 5.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analytics.accumulator import Result
+from analytics.figures.drawing import SMALL, colour, draw, key_above
+from analytics.figures.palette import HANDS
+from analytics.figures.words import percent
+from wolfbus.vocabulary import ROLES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLUMNS_SHOWN = 12
+"""Rounds at most whose numbers of games are written out; of more rounds every second or third is."""
+_APART = 0.012
+"""Distance between the points of neighbouring roles, as a share of all rounds: error bars must not hide each other."""
+
+
+def figure1(findings: Result) -> str | None:
+    """Return Figure 1 (paper 5.6; metrics: Figure 1), None if no judgement counts.
+
+    Above: per round and role of the target the mean over games of smoothed suspicion D, ± 1 standard error of that mean
+    (none where a single game is left, whose point is hollow), and a table of the games behind each point. Below: the
+    share of judgements that flag, with their number.
+
+    Args:
+        findings: its ``figure1`` section is drawn, and ``settings`` for the prior.
+    """
+    data = findings["figure1"]
+    lines = {role: [point for point in data["suspicion"].get(role, ()) if point["mean"] is not None] for role in ROLES}
+    flags = [row for row in data["flagged"] if row["share"] is not None]
+    rounds = sorted({point["round"] for line in lines.values() for point in line} | {row["round"] for row in flags})
+    if not rounds:
+        return None
+    priors = findings.get("settings", {}).get("prior", ())
+    prior = priors[0] if len(priors) == 1 else None
+
+    def paint(figure: Figure) -> None:
+        upper, table, lower = figure.subplots(
+            3, 1, sharex=True, height_ratios=(3.2, 1.45, 1.35), gridspec_kw={"hspace": 0.0}
+        )
+        figure.subplots_adjust(left=0.155, right=0.985, top=0.925, bottom=0.095)
+        _suspicion(upper, lines, prior, max(0.05, min(0.2, _APART * (rounds[-1] - rounds[0] + 1))))
+        _numbers(table, lines, flags, rounds)
+        _flagged(lower, flags, rounds)
+
+    return draw("figure1", "Suspicion by round and role", _described(lines, flags), 5.2, paint)
+
+
+def _suspicion(axes: Axes, lines: dict[Any, list[Result]], prior: float | None, apart: float) -> None:
+    lowest, highest = 1.0, 0.0
+    if prior is not None:
+        axes.axhline(prior, color=colour("muted"), linewidth=0.9, dashes=(2, 3), label=f"prior {prior:g}")
+    for place, role in enumerate(ROLES):
+        points, hand = lines[role], HANDS[role]
+        if not points:
+            continue
+        at = [point["round"] + (place - 1.5) * apart for point in points]
+        ink = colour(hand.colour)
+        axes.plot(
+            at,
+            [point["mean"] for point in points],
+            color=ink,
+            dashes=hand.dash or (None, None),
+            zorder=3,
+            label=role,
+            marker=hand.marker,
+        )
+        for x, point in zip(at, points, strict=True):
+            sem = point["sem"]
+            if sem is None:
+                axes.plot(
+                    [x], [point["mean"]], color=ink, marker=hand.marker, markerfacecolor=colour("paper"), zorder=4
+                )
+            else:
+                axes.errorbar([x], [point["mean"]], yerr=[sem], color=ink, elinewidth=1.1, capsize=2.5, zorder=2)
+            lowest = min(lowest, point["mean"] - (sem or 0.0))
+            highest = max(highest, point["mean"] + (sem or 0.0))
+    low, high = _limits(lowest, highest, prior)
+    axes.set_ylim(low, high)
+    axes.set_ylabel("suspicion D ± 1 SEM")
+    axes.grid(axis="y")
+    axes.tick_params(axis="x", length=0, labelbottom=False)
+    axes.spines["bottom"].set_visible(False)
+    key_above(axes, 5)
+
+
+def _limits(lowest: float, highest: float, prior: float | None) -> tuple[float, float]:
+    if lowest > highest:
+        return 0.0, 1.0
+    low = min(lowest, prior if prior is not None else lowest) - 0.03
+    high = max(highest, prior if prior is not None else highest) + 0.03
+    short = max(0.0, 0.3 - (high - low)) / 2
+    low, high = max(0.0, low - short), min(1.0, high + short)
+    # never a scale that makes a mountain of a molehill
+    return (low, high) if high - low >= 0.3 else (min(low, 0.7), max(high, 0.3))
+
+
+def _numbers(axes: Axes, lines: dict[Any, list[Result]], flags: list[Result], rounds: list[int]) -> None:
+    shown = _shown(rounds)
+    rows = [(f"{role} games", HANDS[role].colour, lines[role]) for role in ROLES]
+    rows.append(("judgements", "accent", flags))
+    for place, (name, ink, points) in enumerate(rows):
+        # the last row belongs to the panel below and stands apart
+        y = 1 - (place + (1.1 if points is not flags else 1.5)) / (len(rows) + 1.6)
+        axes.annotate(
+            name,
+            (0.0, y),
+            xycoords="axes fraction",
+            xytext=(-6, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=SMALL,
+            color=colour(ink),
+        )
+        for point in points:
+            if point["round"] in shown:
+                said = f"{point['n']}"
+                axes.text(point["round"], y, said, ha="center", va="center", fontsize=SMALL, color=colour("muted"))
+    axes.set_ylim(0, 1)
+    axes.set_axis_off()
+
+
+def _flagged(axes: Axes, flags: list[Result], rounds: list[int]) -> None:
+    shown = _shown(rounds)
+    accent = colour("accent")
+    axes.plot(
+        [row["round"] for row in flags],
+        [row["share"] for row in flags],
+        color=accent,
+        marker="v",
+        dashes=(4, 2),
+        clip_on=False,
+    )
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0, 0.5, 1])
+    axes.set_ylabel("share flagged")
+    axes.set_xlabel("round")
+    spare = max(0.5, 0.04 * (rounds[-1] - rounds[0]))
+    axes.set_xlim(rounds[0] - spare, rounds[-1] + spare)
+    axes.set_xticks([round_ for round_ in rounds if round_ in shown])
+    axes.grid(axis="y")
+
+
+def _shown(rounds: list[int]) -> frozenset[int]:
+    step = -(-len(rounds) // _COLUMNS_SHOWN)
+    return frozenset(rounds[::step])
+
+
+def _described(lines: dict[Any, list[Result]], flags: list[Result]) -> str:
+    parts = []
+    for role in ROLES:
+        points = lines[role]
+        if points:
+            said = ", ".join(f"round {p['round']} {percent(p['mean'])} (n {p['n']})" for p in points)
+            parts.append(f"Mean suspicion of the {role} role: {said}.")
+        else:
+            parts.append(f"No judgement of a {role} counts.")
+    if flags:
+        said = ", ".join(f"round {row['round']} {percent(row['share'])} of {row['n']}" for row in flags)
+        parts.append(f"Share of judgements that flag deception: {said}.")
+    return " ".join(parts)

@@ -1,0 +1,285 @@
+"""The report's figures: what they say, and that a page may take them as they stand."""
+
+from __future__ import annotations
+
+import copy
+import html
+import re
+import subprocess
+import sys
+from collections import Counter
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from analytics import figures
+from tests.analytics.figures import data
+from wolfbus.errors import ConfigError
+from wolfbus.vocabulary import ROLES
+
+DRAWN = {
+    "figure1": figures.figure1,
+    "heatmap": figures.suspicion_heatmap,
+    "wins": figures.win_shares,
+    "production": figures.production_by_role,
+    "confusion": figures.confusion,
+    "reliability": lambda findings: figures.reliability(findings, "suspicion"),
+    "reliability-before": lambda findings: figures.reliability(findings, "before"),
+    "roc": lambda findings: figures.roc(findings, "suspicion"),
+    "pr": lambda findings: figures.precision_recall(findings, "before"),
+    "leaderboard": figures.leaderboard,
+    "leaderboard-truth": lambda findings: figures.leaderboard(findings, "truth"),
+}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def findings():
+    return data.whole()
+
+
+@pytest.fixture(scope="module")
+def drawn(findings):
+    return {name: draw(findings) for name, draw in DRAWN.items()}
+
+
+def texts(svg):
+    return [element.text for element in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+def described(svg):
+    return ET.fromstring(svg).findtext(f"{SVG}desc")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_figure_is_one_svg_element_without_anything_that_a_strict_page_forbids(drawn, name):
+    svg = drawn[name]
+    assert svg.startswith("<svg ")
+    assert svg.endswith("</svg>")
+    root = ET.fromstring(svg)
+    allowed = {"svg", "title", "desc", "g", "defs", "path", "rect", "use", "text", "clipPath", "pattern"}
+    for element in root.iter():
+        assert element.tag.removeprefix(SVG) in allowed
+        for key, value in element.attrib.items():
+            assert key not in {"style", "onload", "class"} or (key, value) == ("class", "wb-figure")
+            assert not key.startswith("on")
+            if key == "href":
+                assert value.startswith("#")
+            for link in re.findall(r"url\(([^)]*)", value):
+                assert link.startswith("#")
+    assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"<!|<\?|metadata|20\d\d-\d\d-\d\dT", svg)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_colour_is_a_variable_that_the_stylesheet_sets(drawn, name):
+    rules = figures.css()
+    for _, value in re.findall(r'\b(fill|stroke)="([^"]*)"', drawn[name]):
+        assert value == "none" or re.fullmatch(r"var\(--wb-[a-z0-9-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)", value)
+    for variable in re.findall(r"var\((--wb-[a-z0-9-]+)", drawn[name]):
+        assert f"{variable}:" in rules
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_its_title_and_description_stand_in_for_it(drawn, name):
+    root = ET.fromstring(drawn[name])
+    assert root.get("role") == "img"
+    ids = {element.get("id"): element for element in root.iter() if element.get("id")}
+    title, description = (ids[key] for key in root.get("aria-labelledby").split())
+    assert (title.tag, description.tag) == (f"{SVG}title", f"{SVG}desc")
+    assert len(title.text) > 5
+    assert len(description.text) > 40
+    assert re.search(r"\d", description.text)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_equal_findings_give_equal_bytes(findings, drawn, name):
+    assert DRAWN[name](copy.deepcopy(findings)) == drawn[name]
+
+
+def test_many_figures_share_a_page_without_sharing_an_id(drawn):
+    other = DRAWN["figure1"](data.whole(games=5))
+    ids = Counter(re.findall(r'\bid="([^"]+)"', "".join([*drawn.values(), other])))
+    assert set(ids.values()) == {1}
+    for svg in drawn.values():
+        own = set(re.findall(r'\bid="([^"]+)"', svg))
+        used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', svg)
+        assert {one or two for one, two in used} <= own
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_over_no_games_there_is_nothing_to_draw(name):
+    assert DRAWN[name](data.empty()) is None
+
+
+def test_hostile_names_are_text_on_one_line_and_stay_apart():
+    svg = figures.leaderboard(data.whole())
+    assert "<script" not in svg
+    assert "<b>" not in svg
+    shown = [text for text in texts(svg) if text and re.match(r"\d+  ", text)]
+    assert len(shown) == len(set(shown)) == len(data.HOSTILE)
+    joined = " ".join(shown)
+    assert "<script>alert(1)</script>" in joined
+    assert "cost$\\frac{1}{2}$_x^2" in joined
+    assert not set("\u202e\u202c\x1b\x00") & set(svg)
+    assert all(len(text) <= 32 for text in shown)
+
+
+def test_names_in_any_script_are_drawn_without_a_warning():
+    # warnings are errors here
+    assert "日本語のモデル" in figures.leaderboard(data.whole(names=("日本語のモデル", "ไทย")))
+
+
+@pytest.mark.parametrize("count", [1, 2, 12, 40])
+def test_the_leaderboard_numbers_every_agent_best_first(count):
+    found = {"abilities": {"label": {"agents": data.agents([f"agent {each}" for each in range(count)])}}}
+    svg = figures.leaderboard(found)
+    shown = [text for text in texts(svg) if text and re.match(r"\d+  ", text)]
+    assert [int(text.split()[0]) for text in shown] == list(range(1, count + 1))
+    held = found["abilities"]["label"]["agents"]
+    best = max(held, key=lambda name: held[name]["detects"]["value"] + held[name]["conceals"]["value"])
+    assert shown[0] == f"1  {best}"
+
+
+def test_the_leaderboard_tells_groups_apart_and_lists_who_has_no_place():
+    held = data.agents(["a", "b", "c", "d"], components=2)
+    held["e"] = data.agent(None, 0.1)
+    held["f"] = data.agent(0.3, 0.1, half=None)
+    svg = figures.leaderboard({"abilities": {"label": {"agents": held}}})
+    said = texts(svg)
+    numbered = [text[-1] for text in said if text and re.match(r"\d+  ", text)]
+    assert sorted(numbered[:3]) == ["a", "c", "f"]
+    assert sorted(numbered[3:]) == ["b", "d"]
+    assert {"Group 1", "Group 2", "No place", "e"} <= set(said)
+    assert "Without a place: e." in described(svg)
+    assert "f (group 1) detects 0.30, conceals 0.10" in described(svg)
+
+
+def test_an_agent_alone_in_its_game_has_no_leaderboard():
+    assert figures.leaderboard({"abilities": {"label": {"agents": {"a": data.agent(None, None)}}}}) is None
+
+
+def points(*rows):
+    return [dict(zip(("round", "mean", "sem", "n"), row, strict=True)) for row in rows]
+
+
+def test_figure_1_says_every_point_with_its_games():
+    lines = {role: [] for role in ROLES}
+    lines["Werewolf"] = points((1, 0.52, 0.01, 20), (2, 0.62, None, 1))
+    flags = [{"round": 1, "share": 0.35, "flagged": 7, "n": 20}]
+    svg = figures.figure1({"figure1": {"suspicion": lines, "flagged": flags}, "settings": {"prior": [0.5]}})
+    assert "Werewolf role: round 1 52 % (n 20), round 2 62 % (n 1)" in described(svg)
+    assert "No judgement of a Seer counts." in described(svg)
+    assert {"20", "1", "prior 0.5"} <= set(texts(svg))
+
+
+def test_figure_1_of_one_round_and_of_thirty():
+    one = {role: points((1, 0.9, None, 1)) for role in ROLES}
+    many = {role: points(*((each, 0.3 + each / 100, 0.05, 9999) for each in range(1, 31))) for role in ROLES}
+    for lines in (one, many):
+        flags = [{"round": p["round"], "share": 1.0, "flagged": 9, "n": 9} for p in lines["Seer"]]
+        assert figures.figure1({"figure1": {"suspicion": lines, "flagged": flags}})
+
+
+def test_mixed_priors_have_no_line():
+    lines = {role: points((1, 0.4, 0.1, 3)) for role in ROLES}
+    svg = figures.figure1({"figure1": {"suspicion": lines, "flagged": []}, "settings": {"prior": [0.3, 0.5]}})
+    assert not any("prior" in text for text in texts(svg))
+
+
+def test_the_heat_map_says_mean_and_games_of_every_cell_and_where_there_is_none(findings):
+    svg = figures.suspicion_heatmap(findings)
+    said = texts(svg)
+    for row in findings["table2"].values():
+        for cell in row.values():
+            if cell["mean"] is not None:
+                assert f"{cell['mean']:.2f}" in said
+                assert (f"{cell['n']} games" if cell["n"] != 1 else "1 game") in said
+    assert said.count("no pair") == sum(c["mean"] is None for row in findings["table2"].values() for c in row.values())
+    assert "Seer observers suspect" in described(svg)
+
+
+@pytest.mark.parametrize("means", [(0.0,), (1.0,), (0.5, 0.5), (0.0, 1.0), (0.449, 0.451)])
+def test_the_heat_maps_scale_holds_every_mean_and_is_never_narrow(means):
+    none = {"mean": None, "n": 0, "pairs": 0}
+    table = {observer: dict.fromkeys(ROLES, none) for observer in ROLES}
+    for mean, target in zip(means, ROLES, strict=False):
+        table["Seer"][target] = {"mean": mean, "n": 1, "pairs": 1}
+    svg = figures.suspicion_heatmap({"table2": table})
+    low, _, high = _scale(texts(svg))
+    assert low <= min(means)
+    assert max(means) <= high
+    assert high - low >= 0.2 - 1e-9
+    assert 0 <= low < high <= 1
+
+
+def _scale(said):
+    return [float(text) for text in said[said.index("mean final D") - 3 : said.index("mean final D")]]
+
+
+def test_the_confusion_figure_says_all_counts(findings):
+    description = described(figures.confusion(findings))
+    row = findings["table3"]["Villager"]
+    assert f"Villager observers flag {row['tp']} of {row['tp'] + row['fn']} deceptive" in description
+
+
+def test_a_role_that_judged_nothing_is_said_to():
+    table = copy.deepcopy(data.whole()["table3"])
+    table["Seer"] |= dict.fromkeys(("tp", "tn", "fp", "fn", "n"), 0)
+    assert texts(figures.confusion({"table3": table})).count("none judged") == 2
+
+
+def test_win_shares_say_counts_and_intervals(findings):
+    row = findings["outcomes"]["winners"]["werewolves"]
+    svg = figures.win_shares(findings)
+    assert f"{row['k']} of {row['n']}: {100 * row['share']:.0f} %" in texts(svg)
+    assert f"Werewolves {row['k']} of {row['n']}" in described(svg)
+
+
+def test_production_needs_no_intervals():
+    found = data.whole()
+    del found["variability"]
+    row = found["production"]["by_role"]["Doctor"]
+    assert f"{row['deceptive']} of {row['n']}" in texts(figures.production_by_role(found))
+
+
+def test_reliability_says_every_bin_even_of_one_tied_value():
+    found = {"table4": {"suspicion": data.scores((0.5, 0.5, 0.5, 0.4, 12345))}}
+    svg = figures.reliability(found, "suspicion")
+    assert "12345" in texts(svg)
+    assert "at 0.50 40 % deceptive (n 12345)" in described(svg)
+
+
+def test_curves_name_area_base_rate_and_the_roles_that_have_one(findings):
+    roc, pr = texts(figures.roc(findings, "suspicion")), texts(figures.precision_recall(findings, "suspicion"))
+    assert "all observers: area 0.64, n 900" in roc
+    assert "guessing: area 0.50" in roc
+    assert "all observers: area 0.52 (base 0.40)" in pr
+    assert "base rate 0.40" in pr
+    assert not any(text.startswith("Seer") for text in roc + pr)
+
+
+def test_figures_escape_into_html_as_they_stand(drawn):
+    for svg in drawn.values():
+        assert html.unescape(svg).count("</svg>") == 1
+
+
+def test_without_matplotlib_one_line_tells_how_to_get_it(monkeypatch, findings):
+    for name in [each for each in sys.modules if each.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ConfigError, match=r'^figures need matplotlib: pip install "wolfbus\[report\]"$'):
+        figures.figure1(findings)
+
+
+def test_importing_the_figures_loads_no_matplotlib():
+    code = "import sys, analytics.figures; sys.exit('matplotlib' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_readers_own_style_does_not_leak_in_and_ours_not_out(findings, drawn):
+    import matplotlib as mpl
+
+    with mpl.rc_context({"font.size": 30.0, "lines.linewidth": 9.0, "axes.grid": True}):
+        assert figures.figure1(findings) == drawn["figure1"]
+        assert mpl.rcParams["font.size"] == 30.0

@@ -1,0 +1,86 @@
+"""The paper's values, as it prints them and as they stand beside ours."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from analytics.metrics import metrics
+from analytics.published import published
+from analytics.published.values import PLACES, TABLE_1, TABLE_3, TABLE_4, TABLE_5
+from wolfbus.vocabulary import DECEPTIONS, ROLES
+
+
+def leaves(value, path=()):
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from leaves(each, (*path, key))
+    else:
+        yield path, value
+
+
+def test_everything_is_plain_json():
+    assert json.loads(json.dumps(published(), allow_nan=False)) == published()
+
+
+def test_its_sections_are_those_of_the_findings_with_a_place_in_the_paper():
+    found = published()
+    sections = set(found) - {"places", "notes"}
+    assert sections - set(metrics([])) <= {"table4", "events", "variability"}
+    assert sections - set(PLACES) == {"variability"}
+
+
+@pytest.mark.parametrize("name", ["table1", "table3", "table5"])
+def test_tables_have_the_keys_of_our_tables(name):
+    ours = metrics([])[name]
+    for row, values in published()[name].items():
+        assert set(values) <= set(ours[row])
+
+
+def test_all_roles_and_the_papers_kinds_are_there():
+    assert set(TABLE_1) == set(TABLE_4) == set(ROLES)
+    assert set(TABLE_3) == {*ROLES, "overall"}
+    assert set(TABLE_5) == set(DECEPTIONS) - {"unspecified"}
+
+
+def test_outcomes_have_the_keys_of_our_outcomes():
+    theirs, ours = published()["outcomes"], metrics([])["outcomes"]
+    assert set(theirs["winners"]) == set(ours["winners"])
+    assert set(theirs["per_game"]) <= set(ours["per_game"])
+
+
+def test_shares_are_shares():
+    for path, value in leaves(published()):
+        if path[-1] in {"share", "suspicion", "flagged", "accuracy", "auc", "first", "last", "low", "high"}:
+            assert 0 < value < 1, path
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("outcomes", "winners", "werewolves", "k"), 70),
+        (("outcomes", "per_game", "debate_turns", "mean"), 16.1),
+        (("production", "base_rate"), 0.694),
+        (("table1", "Doctor", "flagged"), 0.605),
+        (("table2", "Doctor", "Werewolf"), 0.587),
+        (("table3", "overall", "fn"), 526),
+        (("table4", "Seer", "auprc"), 0.77),
+        (("table5", "omission", "suspicion"), 0.619),
+        (("events", "doctor", "killed"), 0.621),
+        (("trends", "Werewolf", "slope"), 0.016),
+        (("figure1", "final_round", "Villager", "sem"), 0.009),
+        (("variability", "metrics", "accuracy/Villager"), 0.58),
+        (("variability", "metrics", "deception_rate"), 0.694),
+    ],
+)
+def test_some_values_by_hand(path, value):
+    found = published()
+    for key in path:
+        found = found[key]
+    assert found == value
+
+
+def test_a_caller_cannot_change_the_papers_values():
+    published()["table1"]["Doctor"]["flagged"] = 1
+    assert published()["table1"]["Doctor"]["flagged"] == 0.605
