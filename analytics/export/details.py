@@ -1,0 +1,158 @@
+"""`Details`: what an export tells of a game beyond the rows that metrics rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.events import (
+    AnsweredAssessOther,
+    AnsweredAssessOwn,
+    AnsweredBid,
+    AnsweredSpeak,
+    AnsweredVote,
+    AnyEvent,
+    Asked,
+    Dawn,
+    Ended,
+    Exile,
+    NightOutcome,
+    Opened,
+    Silence,
+    Statement,
+    Stopped,
+    Tally,
+)
+from wolfbus.record.line import Recorded
+
+E = TypeVar("E", bound=AnyEvent)
+
+Step: TypeAlias = NightOutcome | Dawn | Statement | Silence | Tally | Exile | Ended
+"""What moves a game on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted(Generic[E]):
+    """An event and where it stands.
+
+    Attributes:
+        line: its line in the record, from 1.
+        time: seconds since the opening.
+        event: the event.
+    """
+
+    line: int
+    time: float
+    event: E
+
+
+@dataclass(slots=True)
+class Details:
+    """One game's answers, with their words and places; empty for a log of the paper's code.
+
+    Attributes:
+        opened: the opening; None in a foreign log.
+        stopped: why the game was broken off, None if it was not.
+        statements: statements by number.
+        speeches: what was said in the debate, by round and turn.
+        floor: who had the floor, by round and turn.
+        labels: self-labels by statement.
+        judgements: judgements by statement and observer.
+        ballots: votes by round and voter.
+        bids: bids by round, turn and bidder.
+        calls: model calls, in order.
+        course: what moved the game on, in order.
+    """
+
+    opened: Opened | None = None
+    stopped: str | None = None
+    statements: dict[int, Noted[Statement]] = field(default_factory=dict)
+    speeches: dict[tuple[int, int], Noted[AnsweredSpeak]] = field(default_factory=dict)
+    floor: dict[tuple[int, int], SeatName] = field(default_factory=dict)
+    labels: dict[int, Noted[AnsweredAssessOwn]] = field(default_factory=dict)
+    judgements: dict[tuple[int, SeatName], Noted[AnsweredAssessOther]] = field(default_factory=dict)
+    ballots: dict[tuple[int, SeatName], Noted[AnsweredVote]] = field(default_factory=dict)
+    bids: dict[tuple[int, int, SeatName], Noted[AnsweredBid]] = field(default_factory=dict)
+    calls: list[Noted[ModelCall]] = field(default_factory=list)
+    course: list[Noted[Step]] = field(default_factory=list)
+
+
+class DetailFold:
+    """Folds one game's record into `Details`; feed it every line in order.
+
+    Attributes:
+        details: what was found so far.
+    """
+
+    def __init__(self) -> None:
+        self.details = Details()
+        self._places: dict[int, tuple[int, int]] = {}
+        """Round and turn of each batch."""
+        self._handlers: dict[type[Any], Callable[[Any], None]] = {
+            Opened: self._open,
+            Asked: self._ask,
+            Statement: self._state,
+            AnsweredSpeak: self._speak,
+            AnsweredAssessOwn: self._label,
+            AnsweredAssessOther: self._judge,
+            AnsweredVote: self._vote,
+            AnsweredBid: self._bid,
+            ModelCall: self._call,
+            Stopped: self._stop,
+            **dict.fromkeys((NightOutcome, Dawn, Silence, Tally, Exile, Ended), self._step),
+        }
+
+    def feed(self, recorded: Recorded) -> None:
+        """Take in the next line."""
+        handler = self._handlers.get(type(recorded.event))
+        if handler is not None:
+            handler(Noted(recorded.n, recorded.time, recorded.event))
+
+    def _open(self, noted: Noted[Opened]) -> None:
+        self.details.opened = noted.event
+
+    def _stop(self, noted: Noted[Stopped]) -> None:
+        self.details.stopped = noted.event.reason
+
+    def _ask(self, noted: Noted[Asked]) -> None:
+        asked = noted.event
+        self._places[asked.batch] = asked.round, asked.turn
+        for asking in asked.asks:
+            if asking.kind == "speak":
+                self.details.floor[asked.round, asked.turn] = asking.seats[0]
+
+    def _state(self, noted: Noted[Statement]) -> None:
+        self.details.statements[noted.event.statement] = noted
+        self._step(noted)
+
+    def _step(self, noted: Noted[Any]) -> None:
+        self.details.course.append(noted)
+
+    def _speak(self, noted: Noted[AnsweredSpeak]) -> None:
+        place = self._places.get(noted.event.batch)
+        if place is not None:
+            self.details.speeches[place] = noted
+
+    def _label(self, noted: Noted[AnsweredAssessOwn]) -> None:
+        if noted.event.about is not None:
+            self.details.labels[noted.event.about] = noted
+
+    def _judge(self, noted: Noted[AnsweredAssessOther]) -> None:
+        if noted.event.about is not None:
+            self.details.judgements[noted.event.about, noted.event.seat] = noted
+
+    def _vote(self, noted: Noted[AnsweredVote]) -> None:
+        place = self._places.get(noted.event.batch)
+        if place is not None:
+            self.details.ballots[place[0], noted.event.seat] = noted
+
+    def _bid(self, noted: Noted[AnsweredBid]) -> None:
+        place = self._places.get(noted.event.batch)
+        if place is not None:
+            self.details.bids[(*place, noted.event.seat)] = noted
+
+    def _call(self, noted: Noted[ModelCall]) -> None:
+        self.details.calls.append(noted)

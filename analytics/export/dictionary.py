@@ -1,0 +1,68 @@
+"""docs/data.md, made from what tables say of themselves: ``python -m analytics.export.dictionary > docs/data.md``."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from analytics.export.column import Column, Table
+from analytics.export.guide import GUIDE
+from analytics.export.inspect_log.measures import MEASURES
+from analytics.export.tables import TABLES
+
+_MEMORY: Final = "some 100 MB, and for every game half a megabyte, or four with 300 model calls"
+_WIDTH: Final = 120
+_NOTICE: Final = "<!-- Made by: python -m analytics.export.dictionary > docs/data.md -->"
+
+
+def dictionary() -> str:
+    """Return the whole page."""
+    scores = "\n".join(f"| `{measure.name}` | {_cell(measure.meaning)} |" for measure in MEASURES)
+    guide = GUIDE.replace("{scores}", scores).replace("{memory}", _MEMORY)
+    return "\n".join([_NOTICE, "", guide, *_tables()])
+
+
+def _tables() -> Iterator[str]:
+    yield "## Dictionary"
+    yield ""
+    yield "A *category* is a text of few values. A column without an entry under *null* never is null."
+    for table in TABLES.values():
+        yield ""
+        yield from _table(table)
+
+
+def _table(table: Table) -> Iterator[str]:
+    key = ", ".join(f"`{name}`" for name in table.key)
+    yield f"### {table.name}"
+    yield ""
+    yield textwrap.fill(f"One row: {table.row}. Key: {key}. {table.note}", _WIDTH, break_on_hyphens=False)
+    yield ""
+    yield "| column | type | meaning | null |"
+    yield "| --- | --- | --- | --- |"
+    for column in table.columns:
+        yield f"| `{column.name}` | {_type(column)} | {_cell(_meaning(column))} | {_cell(column.null or '')} |"
+
+
+def _type(column: Column) -> str:
+    unit = f", {column.unit}" if column.unit else ""
+    return f"{column.kind}{unit}"
+
+
+def _meaning(column: Column) -> str:
+    said = [column.meaning]
+    if column.refers is not None:
+        said.append(f"→ `{column.refers}`")
+    if column.values:
+        said.append("one of " + ", ".join(f"`{value}`" for value in column.values))
+    return "; ".join(said)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    # the page is UTF-8 whatever the terminal speaks
+    sys.stdout.buffer.write(dictionary().encode() + b"\n")

@@ -1,0 +1,193 @@
+"""Games as one Inspect log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from analytics.export.game import ExportedGame
+from analytics.export.inspect_log.library import Library
+from analytics.export.inspect_log.measures import MEASURES, Scoreboard
+from analytics.export.inspect_log.sample import sample_of, started
+from analytics.export.inspect_log.transcript import Prompt
+from analytics.export.inspect_log.usage import UsageBook, model_of, models_by_agent
+from analytics.gather import Criteria
+from wolfbus import __version__
+from wolfbus.canonical import canonical, sha256_hex
+from wolfbus.vocabulary import ROLES
+
+TASK: Final = "wolf"
+"""Name of the task in Inspect."""
+
+_TOLD: Final = ("name", "seed", "design", "complete", "totals", "prompts", "wolfbus", "python")
+"""What of a study's manifest goes into the log."""
+
+
+@dataclass(slots=True)
+class LogBuilder:
+    """Takes in the games of one study, or of none, and makes their log.
+
+    Args:
+        library: inspect_ai.
+        study: the study's id; None for games of none.
+        manifest: what its ``study.json`` says.
+        criteria: how the games were recomputed.
+    """
+
+    library: Library
+    study: str | None
+    manifest: Mapping[str, Any]
+    criteria: Criteria
+    samples: list[Any] = field(default_factory=list)
+    _board: Scoreboard = field(default_factory=Scoreboard)
+    _usage: UsageBook | None = None
+    _models: list[dict[str, str]] = field(default_factory=list)
+    _roles: dict[str, set[str]] = field(default_factory=dict)
+    _begin: float = math.inf
+    _end: float = -math.inf
+
+    def add(self, game: ExportedGame, prompts: Mapping[int, Prompt]) -> None:
+        """Take in one game."""
+        if self._usage is None:
+            self._usage = UsageBook(self.library)
+        self.samples.append(sample_of(self.library, game, prompts))
+        self._board.add(game.rows)
+        self._usage.add(game)
+        models = models_by_agent(game)
+        self._models.append(models)
+        for seat in game.rows.seats.values():
+            self._roles.setdefault(seat.role, set()).add(models[seat.brain])
+        begin = started(game)
+        self._begin, self._end = min(self._begin, begin), max(self._end, begin + (game.rows.seconds or 0.0))
+
+    @property
+    def name(self) -> str:
+        """The study's id, or one made from the games' ids."""
+        if self.study is not None:
+            return self.study
+        return "games-" + sha256_hex(canonical([sample.id for sample in self.samples]))[:8]
+
+    @property
+    def ident(self) -> str:
+        """The name's letters and digits, which is what Inspect takes for a task's id."""
+        return "".join(letter for letter in self.name if letter.isalnum()) or "games"
+
+    @property
+    def file(self) -> str:
+        """Name of the log's file, as Inspect names its own: when it began, its task, its id."""
+        return f"{datetime.fromtimestamp(self._begin, UTC):%Y-%m-%dT%H-%M-%S}+00-00_{TASK}_{self.ident}.eval"
+
+    def log(self) -> Any:
+        """Return the ``EvalLog``."""
+        log, usage = self.library.log, self._usage or UsageBook(self.library)
+        completed = sum(sample.error is None for sample in self.samples)
+        times = {"started_at": _instant(self._begin), "completed_at": _instant(self._end)}
+        return log.EvalLog(
+            status="success",
+            eval=self._spec(),
+            plan=log.EvalPlan(name="wolfbus", steps=[log.EvalPlanStep(solver="wolfbus")]),
+            results=log.EvalResults(
+                total_samples=len(self.samples), completed_samples=completed, scores=self._scores()
+            ),
+            stats=log.EvalStats(model_usage=usage.models, role_usage=usage.roles, **times),
+            samples=self.samples,
+        )
+
+    def _spec(self) -> Any:
+        log, model = self.library.log, self.library.model
+        usage = self._usage or UsageBook(self.library)
+        ident = sha256_hex(self.name.encode())[:22]
+        roles = {
+            role: [model.ModelConfig(model=name) for name in sorted(self._roles[role])]
+            for role in ROLES
+            if role in self._roles
+        }
+        told = {name: self.manifest[name] for name in _TOLD if name in self.manifest}
+        git = self.manifest.get("git")
+        return log.EvalSpec(
+            eval_id=ident,
+            run_id=ident,
+            task=TASK,
+            task_id=self.ident,
+            task_display_name="WOLF: deception in Werewolf among language models",
+            task_args={
+                "study": self.study,
+                "alpha": self.criteria.alpha,
+                "prior": self.criteria.prior,
+                "include_defaulted": self.criteria.include_defaulted,
+            },
+            created=_instant(self._begin),
+            tags=["wolfbus"],
+            dataset=log.EvalDataset(
+                name=self.name,
+                samples=len(self.samples),
+                sample_ids=[sample.id for sample in self.samples],
+                shuffled=False,
+            ),
+            model=model_of(self._models),
+            model_roles={role: names[0] if len(names) == 1 else names for role, names in roles.items()},
+            config=log.EvalConfig(epochs=1, fail_on_error=False),
+            revision=_revision(self.library, git) if isinstance(git, dict) else None,
+            packages={"wolfbus": __version__, "inspect_ai": self.library.version},
+            metadata={
+                "study": self.study,
+                **told,
+                "usage_by_agent": usage.by_agent(),
+                "measures": {measure.name: measure.meaning for measure in MEASURES},
+            },
+            # so that Inspect can compute mean and stderr anew when somebody edits a score
+            scorers=[
+                {"name": measure.name, "metrics": [{"name": f"inspect_ai/{name}"} for name in ("mean", "stderr")]}
+                for measure in MEASURES
+            ],
+        )
+
+    def _scores(self) -> list[Any]:
+        pooled = self._board.result()
+        found = []
+        for measure in MEASURES:
+            values = [sample.scores[measure.name].value for sample in self.samples if measure.name in sample.scores]
+            figures = {"mean": mean(values), "stderr": standard_error(values), "pooled": measure.of(pooled)}
+            found.append(
+                self.library.log.EvalScore(
+                    name=measure.name,
+                    scorer=measure.name,
+                    scored_samples=len(values),
+                    unscored_samples=len(self.samples) - len(values),
+                    metrics={
+                        name: self.library.log.EvalMetric(name=name, value=value)
+                        for name, value in figures.items()
+                        if value is not None
+                    },
+                    metadata={"meaning": measure.meaning, "n": measure.n(pooled)},
+                )
+            )
+        return found
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean over games, None over none."""
+    return math.fsum(values) / len(values) if values else None
+
+
+def standard_error(values: Sequence[float]) -> float | None:
+    """Return the standard error of the mean over games, None below two."""
+    middle = mean(values)
+    if middle is None or len(values) < 2:
+        return None
+    squares = math.fsum((value - middle) ** 2 for value in values)
+    return math.sqrt(squares / (len(values) - 1) / len(values))
+
+
+def _instant(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _revision(library: Library, git: Mapping[str, Any]) -> Any:
+    commit = git.get("commit")
+    if not isinstance(commit, str):
+        return None
+    return library.log.EvalRevision(type="git", origin="", commit=commit, dirty=git.get("dirty"))

@@ -1,0 +1,116 @@
+"""A game as a sample of an Inspect log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from analytics.accumulator import Result
+from analytics.export.game import ExportedGame
+from analytics.export.inspect_log.library import Library
+from analytics.export.inspect_log.measures import MEASURES, Scoreboard
+from analytics.export.inspect_log.transcript import Prompt, Transcript, outcome
+from analytics.export.inspect_log.usage import UsageBook
+from wolfbus.canonical import sha256_hex
+from wolfbus.rules import rules_text
+
+_FOREIGN = "A game of Werewolf, played by the paper's own code: its log does not hold the rules."
+
+
+def sample_of(library: Library, game: ExportedGame, prompts: Mapping[int, Prompt]) -> Any:
+    """Return the ``EvalSample`` of a game.
+
+    Its target is who the Werewolves are, which is what the others have to find out; its output says how it ended. A
+    game whose file does not hold to its end has an error. A score that is undefined is left out, and the metadata
+    ``undefined`` say why.
+
+    Args:
+        library: inspect_ai.
+        game: the game.
+        prompts: prompts of model calls by line; those that are not there are left out.
+    """
+    rows, opened, usage = game.rows, game.details.opened, UsageBook(library)
+    usage.add(game)
+    scores, undefined = scores_of(library, game)
+    transcript = Transcript(library, game, prompts)
+    error = None
+    if game.note.problem is not None:
+        error = library.log.EvalError(message=game.note.problem, traceback="", traceback_ansi="")
+    return library.log.EvalSample(
+        id=game.id,
+        epoch=1,
+        input=_FOREIGN if opened is None else rules_text(opened.config),
+        target=[seat.name for seat in rows.seats.values() if seat.role == "Werewolf"],
+        messages=transcript.messages(),
+        output=_output(library, game),
+        scores=scores,
+        metadata={**_metadata(game), "undefined": undefined, "usage_by_agent": usage.by_agent()},
+        events=transcript.events(),
+        model_usage=usage.models,
+        role_usage=usage.roles,
+        started_at=_instant(started(game)),
+        completed_at=None if rows.seconds is None else _instant(started(game) + rows.seconds),
+        total_time=rows.seconds,
+        working_time=rows.seconds,
+        uuid=sha256_hex(game.id.encode(), rows.seed.encode())[:22],
+        error=error,
+    )
+
+
+def scores_of(library: Library, game: ExportedGame) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the scores of a game that are defined, and why each of the others is not."""
+    board = Scoreboard()
+    board.add(game.rows)
+    result: Result = board.result()
+    scores: dict[str, Any] = {}
+    undefined: dict[str, str] = {}
+    for measure in MEASURES:
+        value = measure.of(result)
+        if value is None:
+            undefined[measure.name] = measure.undefined
+        else:
+            scores[measure.name] = library.scorer.Score(value=value, metadata={"n": measure.n(result)})
+    return scores, undefined
+
+
+def started(game: ExportedGame) -> float:
+    """Return when a game began, in Unix seconds; of a log that does not say, when its file was last changed."""
+    opened = game.details.opened
+    return Path(game.note.path).stat().st_mtime if opened is None else opened.started
+
+
+def _instant(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _output(library: Library, game: ExportedGame) -> Any:
+    rows = game.rows
+    said = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
+    return library.model.ModelOutput.from_content("wolfbus", said)
+
+
+def _metadata(game: ExportedGame) -> dict[str, Any]:
+    rows, planned, opened = game.rows, game.planned, game.details.opened
+    return {
+        "winner": rows.winner,
+        "reason": rows.reason,
+        "finished": rows.finished,
+        "rounds": rows.rounds,
+        "statements": len(rows.statements),
+        "judgements": len(rows.judgements),
+        "roles": {seat.name: seat.role for seat in rows.seats.values()},
+        "agents": {seat.name: seat.brain for seat in rows.seats.values()},
+        "seed": rows.seed or None,
+        "digest": game.digest,
+        "study": None if planned is None else planned.study,
+        "number": None if planned is None else planned.number,
+        "block": game.block,
+        "protocol": rows.protocol,
+        "alpha": rows.alpha,
+        "prior": rows.prior,
+        "include_defaulted": rows.include_defaulted,
+        "wolfbus": None if opened is None else opened.version,
+        "file": Path(game.note.path).name,
+    }

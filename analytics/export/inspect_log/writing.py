@@ -1,0 +1,95 @@
+"""`write_inspect`: files of records into logs that Inspect reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from analytics.export.game import Sources, read_games, sources_of
+from analytics.export.inspect_log.library import Library
+from analytics.export.inspect_log.log import LogBuilder
+from analytics.export.inspect_log.transcript import Prompt
+from analytics.export.landing import Landing
+from analytics.export.writing import Exported
+from analytics.gather import Criteria, FileNote
+from wolfbus.messages.calls import ModelCall
+from wolfbus.record.line import Recorded
+from wolfbus.record.prompts import PromptBook
+
+
+class _Prompts:
+    """Keeps the prompts of the game that is being read, where they were asked for."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+        self._book = PromptBook()
+        self.by_line: dict[int, Prompt] = {}
+
+    def watch(self, recorded: Recorded) -> None:
+        if not self._wanted:
+            return
+        if recorded.event.type == "opened":
+            self._book, self.by_line = PromptBook(), {}
+        self._book.feed(recorded.event, recorded.n)
+        if isinstance(recorded.event, ModelCall):
+            self.by_line[recorded.n] = self._book.messages(recorded.event, recorded.n)
+
+
+def write_inspect(
+    sources: Sequence[str | Path],
+    folder: str | Path,
+    criteria: Criteria | None = None,
+    *,
+    prompts: bool = False,
+    force: bool = False,
+    tell: Callable[[int, int], None] = lambda _read, _all: None,
+) -> Exported:
+    """Write an ``.eval`` log per study, and one of all games that belong to none.
+
+    The games of a log are held in memory until it is written. `Exported.counts` holds samples by file name.
+
+    Args:
+        sources: folders and files; see `analytics.gather.find`.
+        folder: where the logs go; created if need be.
+        criteria: how to compute labels and suspicion; as the games were played unless given.
+        prompts: put the prompts and replies of model calls into their events.
+        force: whether logs that are there already are replaced.
+        tell: called after each file with the number of files read, and of all.
+
+    Raises:
+        ConfigError: inspect-ai is not installed, or a log is there already.
+        RecordError: there is nothing to read.
+        OSError: the folder cannot be written; the log that was being written does not appear.
+    """
+    library, wanted = Library(), criteria or Criteria()
+    found = sources_of(sources)
+    notes: list[FileNote] = list(found.refused)
+    counts: dict[str, int] = {}
+    paths: list[Path] = []
+    read, total = 0, len(found.files)
+    for study, part in _by_study(found):
+        builder = LogBuilder(library, study, found.manifests.get(study or "", {}), wanted)
+        book = _Prompts(wanted=prompts)
+        for note, game in read_games(part, wanted, watch=book.watch):
+            notes.append(note)
+            if game is not None:
+                builder.add(game, book.by_line)
+            read += 1
+            tell(read, total)
+        if not builder.samples:
+            continue
+        with Landing(Path(folder), [builder.file], force=force) as landing:
+            library.log.write_eval_log(builder.log(), landing.path(builder.file), format="eval")
+        counts[builder.file] = len(builder.samples)
+        paths.append(Path(folder) / builder.file)
+    return Exported(counts, tuple(notes), tuple(paths))
+
+
+def _by_study(sources: Sources) -> list[tuple[str | None, Sources]]:
+    parts: dict[str | None, list[Any]] = {}
+    for source in sources.files:
+        planned = sources.planned.get(source.game or "")
+        parts.setdefault(None if planned is None else planned.study, []).append(source)
+    return [(study, replace(sources, files=files, refused=[])) for study, files in parts.items()]

@@ -1,0 +1,152 @@
+"""`write_csv` and `write_parquet`: files of records into folders of tables, game by game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Protocol
+
+from analytics.export.column import Row, Table
+from analytics.export.csv_file import CsvFile
+from analytics.export.game import read_games, sources_of
+from analytics.export.landing import Landing
+from analytics.export.package import PACKAGE, package
+from analytics.export.parquet_file import ParquetFile, pyarrow
+from analytics.export.tables import TABLES
+from analytics.gather import Criteria, FileNote
+from wolfbus.errors import ConfigError
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export wrote.
+
+    Attributes:
+        counts: rows of every table written.
+        files: what became of each file, in the order in which they were read.
+        paths: the files written.
+    """
+
+    counts: Mapping[str, int]
+    files: tuple[FileNote, ...]
+    paths: tuple[Path, ...]
+
+    @property
+    def problems(self) -> tuple[FileNote, ...]:
+        """The files with which something is wrong."""
+        return tuple(note for note in self.files if note.problem is not None)
+
+
+class _File(Protocol):
+    def add(self, rows: Sequence[Row]) -> int: ...
+
+    def finish(self) -> None: ...
+
+    def abandon(self) -> None: ...
+
+
+def _no_word(_read: int, _all: int) -> None:
+    """Tell nobody."""
+
+
+def write_csv(
+    sources: Sequence[str | Path],
+    folder: str | Path,
+    criteria: Criteria | None = None,
+    *,
+    tables: Sequence[str] | None = None,
+    force: bool = False,
+    tell: Tell = _no_word,
+) -> Exported:
+    """Write a CSV file per table and ``datapackage.json``, which describes them.
+
+    Memory holds one game at a time. Equal sources give equal bytes. What of a damaged record holds is exported, and
+    `Exported.problems` names the file.
+
+    Args:
+        sources: folders and files; see `analytics.gather.find`.
+        folder: where the files go; created if need be.
+        criteria: how to compute labels and suspicion; as the games were played unless given.
+        tables: names out of `TABLES`; all of them unless given.
+        force: whether files that are there already are replaced.
+        tell: called after each file with the number of files read, and of all.
+
+    Raises:
+        ConfigError: there is no table of a name, or a file is there already.
+        RecordError: there is nothing to read.
+        OSError: the folder cannot be written. None of the files appears.
+    """
+    return _write(sources, Path(folder), "csv", criteria, tables, force=force, tell=tell)
+
+
+def write_parquet(
+    sources: Sequence[str | Path],
+    folder: str | Path,
+    criteria: Criteria | None = None,
+    *,
+    tables: Sequence[str] | None = None,
+    force: bool = False,
+    tell: Tell = _no_word,
+) -> Exported:
+    """Write a Parquet file per table; memory holds a row group of each. See `write_csv` for the rest.
+
+    Raises:
+        ConfigError: pyarrow is not installed; and as `write_csv` does.
+        RecordError: as `write_csv` does.
+        OSError: as `write_csv` does.
+    """
+    pyarrow()
+    return _write(sources, Path(folder), "parquet", criteria, tables, force=force, tell=tell)
+
+
+def _write(
+    given: Sequence[str | Path],
+    folder: Path,
+    suffix: str,
+    criteria: Criteria | None,
+    names: Sequence[str] | None,
+    *,
+    force: bool,
+    tell: Tell,
+) -> Exported:
+    chosen = _chosen(names)
+    sources = sources_of(given)
+    paths = {table.name: f"{table.name}.{suffix}" for table in chosen}
+    beside = {PACKAGE: package(chosen)} if suffix == "csv" else {}
+    notes: list[FileNote] = []
+    counts = {table.name: 0 for table in chosen}
+    with Landing(folder, [*paths.values(), *beside], force=force) as landing:
+        files = {table.name: _open(table, suffix, landing.file(paths[table.name])) for table in chosen}
+        try:
+            for note, game in read_games(sources, criteria, tell):
+                notes.append(note)
+                if game is None:
+                    continue
+                for table in chosen:
+                    counts[table.name] += files[table.name].add(tuple(table.rows(game)))
+            for file in files.values():
+                file.finish()
+        except BaseException:
+            for file in files.values():
+                file.abandon()
+            raise
+        for name, content in beside.items():
+            landing.file(name).write(content)
+    return Exported(counts, tuple(notes), tuple(folder / name for name in (*paths.values(), *beside)))
+
+
+def _open(table: Table, suffix: str, file: IO[bytes]) -> _File:
+    return CsvFile(table, file) if suffix == "csv" else ParquetFile(table, file)
+
+
+def _chosen(names: Sequence[str] | None) -> list[Table]:
+    if names is None:
+        return list(TABLES.values())
+    strangers = [name for name in names if name not in TABLES]
+    if strangers or not names:
+        what = f"no table {strangers[0]!r}" if strangers else "no table is named"
+        raise ConfigError(f"{what}; there are {', '.join(TABLES)}")
+    return [table for name, table in TABLES.items() if name in names]

@@ -1,0 +1,33 @@
+"""A folder of records of every sort."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.analytics.script import random_game
+from tests.export.records import game, study, with_calls, write
+
+PAPER = Path(__file__).parent.parent / "paper_log" / "data"
+
+
+@pytest.fixture(scope="session")
+def records(tmp_path_factory) -> Path:
+    """Whole games, one with model calls, one compressed, one unfinished, a study of two, and a published log."""
+    folder = tmp_path_factory.mktemp("records")
+    write(folder, game("plain", "1"))
+    write(folder, with_calls(game("called", "2", brains=("llm:one", "llm:two", "scripted"))))
+    packed = write(folder, game("packed", "3"))
+    (folder / "packed.ndjson.gz").write_bytes(gzip.compress(packed.read_bytes(), mtime=0))
+    packed.unlink()
+    write(folder, game("unfinished", "4")[:150])
+    for seed in (11, 12):
+        write(folder / "study" / "records", random_game(seed).events)
+    study(folder / "study", ["g11", "g12"])
+    (folder / "paper").mkdir()
+    shutil.copy(PAPER / "small-events.ndjson", folder / "paper")
+    shutil.copy(PAPER / "small-run_meta.json", folder / "paper")
+    return folder

@@ -1,0 +1,170 @@
+"""Records on disk for tests of exports: whole games, hostile words, model calls, damage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tests.game.driver import Given, Missing, Question, play
+from wolfbus.messages.calls import ModelCall, Segment, segment_hash
+from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim
+from wolfbus.messages.content import Ballot, Judgement, Label, Speech
+from wolfbus.messages.events import AnyEvent, Asked, Opened
+from wolfbus.record.line import Recorded, seal
+
+HOSTILE = (
+    '=HYPERLINK("http://x","y")',
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    'say "no", he said',
+    "two\nlines",
+    "two\r\nlines",
+    "a carriage\rreturn",
+    "\r\n",
+    "ends in a line end\n",
+    "a NUL \x00 within",
+    "right \u202eto left\u202c and \u2067isolated\u2069",
+    "NA",
+    "null",
+    "None",
+    "true",
+    "007",
+    "1e5",
+    "  blanks on both sides  ",
+    "a,b;c\td|e",
+    '"',
+    '""',
+    "\ufeffa byte order mark",
+    "line\u2028and\u2029paragraph\x85next",
+    "😀 e\u0301 \U0010ffff",
+    "\x1b[31mred\x1b[0m",
+    "<script>alert(1)</script>",
+    "\\N",
+)
+
+
+def lines_of(events: Iterable[AnyEvent]) -> list[bytes]:
+    """Seal events, a tenth of a second apart."""
+    lines, previous = [], ""
+    for number, event in enumerate(events, 1):
+        sealed, line, _ = seal(previous, Recorded(number, number / 10, "researchers", event))
+        previous = sealed.hash
+        lines.append(line + b"\n")
+    return lines
+
+
+def write(folder: Path, events: Sequence[AnyEvent], name: str | None = None) -> Path:
+    """Write a record, named after its game unless told."""
+    opened = events[0]
+    assert isinstance(opened, Opened)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name or opened.game}.ndjson"
+    path.write_bytes(b"".join(lines_of(events)))
+    return path
+
+
+def game(
+    name: str, seed: str = "1", brains: Sequence[str] = ("one", "two"), words: Sequence[str] = HOSTILE
+) -> list[AnyEvent]:
+    """A whole game with claims, hostile words wherever words can be, missing answers, abstentions and thoughts."""
+    asked = iter(range(10**6))
+
+    def answer(question: Question) -> Given | None:
+        n = next(asked)
+        text = words[n % len(words)]
+        if n % 11 == 7:
+            return Missing("timed_out")
+        if question.kind == "speak" and text.strip():
+            claims = (
+                RoleClaim(target=question.seat, role="Seer"),
+                InspectionClaim(target=question.seat, role="Villager", round=1),
+                AccusationClaim(target=question.seat),
+            )
+            return Speech(text=text, claims=claims[: n % 4])
+        if question.kind == "assess_own":
+            return Label(
+                deceptive=n % 3 == 0, confidence=0.1, kind="omission" if n % 3 == 0 else "none", reasoning=text
+            )
+        if question.kind == "assess_other":
+            flag = n % 2 == 0
+            suspicion = n % 97 / 97
+            return Judgement(
+                deceptive=flag,
+                suspicion=suspicion,
+                confidence=1 / 3,
+                kind="distortion" if flag else "none",
+                reasoning=text,
+            )
+        if question.kind == "vote" and text.strip():
+            target = None if n % 5 == 0 else (question.legal or (None,))[0]
+            return Ballot(target=target, reason=text if n % 2 else None)
+        return None
+
+    events = play(seed=seed, answer=answer).events
+    opened = events[0]
+    assert isinstance(opened, Opened)
+    seats = tuple(seat.model_copy(update={"brain": brains[at % len(brains)]}) for at, seat in enumerate(opened.seats))
+    found: list[AnyEvent] = [opened.model_copy(update={"game": name, "started": 1.7e9 + 0.125, "seats": seats})]
+    for event in events[1:]:
+        thinks = event.type == "answered" and event.outcome == "accepted"
+        found.append(event.model_copy(update={"thought": "hm, =1+1"}) if thinks else event)
+    return found
+
+
+def with_calls(events: Sequence[AnyEvent]) -> list[AnyEvent]:
+    """Add a model call behind every third batch: paid ones, one of a cassette, one without tokens, failed ones."""
+    prompt = "You are at a table. 我"
+    first = Segment(segment=segment_hash(None, "system", prompt), role="system", text=prompt)
+    found: list[AnyEvent] = [events[0], first]
+    calls = 0
+    for event in events[1:]:
+        found.append(event)
+        if not isinstance(event, Asked) or event.batch % 3:
+            continue
+        asking = event.asks[0]
+        about = "" if event.about is None else f"/{event.about}"
+        calls += 1
+        kind = calls % 4
+        found.append(
+            ModelCall(
+                requests=(f"{event.round}/{event.phase}/{event.turn}/{asking.kind}/{asking.seats[0]}{about}",),
+                seat=asking.seats[0],
+                kind=asking.kind,
+                model="small" if calls % 2 else "large",
+                url="http://user:secret@example.invalid",
+                cassette=kind == 1,
+                parameters={"temperature": 0.7, "max_tokens": 100, "response_format": "json"},
+                prompt=(first.segment,),
+                attempts=0 if kind == 1 else 2,
+                failures=() if kind == 1 else ("429",),
+                queue_s=0.25,
+                latency_s=0.1 * calls,
+                prompt_tokens=None if kind == 2 else 100 + calls,
+                cached_tokens=None if kind == 2 else 40,
+                completion_tokens=None if kind == 2 else calls,
+                cost_usd=None if kind == 2 else 0.1 * calls,
+                finish=None if kind == 2 else "stop",
+                error="no reply, at all" if kind == 2 else None,
+                reply=None if kind == 2 else 'a "reply"\x00',
+            )
+        )
+    return found
+
+
+def study(folder: Path, names: Sequence[str], block: str = "b1") -> None:
+    """Write the manifest of a study whose records are there."""
+    manifest = {
+        "format": "wolfbus-study",
+        "version": 1,
+        "study": "study-0a1b2c3d",
+        "name": "trial",
+        "seed": "9",
+        "git": {"commit": "f" * 40, "dirty": False},
+        "games": [
+            {"number": number, "game": name, "block": block, "record": f"records/{name}.ndjson"}
+            for number, name in enumerate(names, 1)
+        ],
+    }
+    (folder / "study.json").write_text(json.dumps(manifest), encoding="utf-8")

@@ -1,0 +1,92 @@
+"""`wolfbus export` as users type it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from analytics.export import TABLES
+from tests.export.records import game, write
+from wolfbus.cli import run
+
+
+@pytest.fixture
+def whole(tmp_path):
+    write(tmp_path / "in", game("g", "1"))
+    return tmp_path / "in"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_tables_are_written_and_counted(whole, tmp_path, capsys, kind):
+    assert run(["export", kind, str(whole), "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr()
+    assert [line.split(":")[0] for line in told.out.splitlines()[:-1]] == list(TABLES)
+    assert told.out.splitlines()[-1] == f"1 game of 1 file, written to {tmp_path / 'out'}"
+    assert told.err == ""
+    assert {path.stem for path in (tmp_path / "out").iterdir()} >= set(TABLES)
+
+
+def test_a_log_for_inspect_is_written_and_counted(whole, tmp_path, capsys):
+    assert run(["export", "inspect", str(whole), "--out", str(tmp_path / "out")]) == 0
+    assert ".eval: 1 sample\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "inspect"])
+def test_a_damaged_record_is_named_in_one_line_and_the_exit_code_is_1(whole, tmp_path, capsys, kind):
+    write(whole, game("cut", "2")[:50])
+    assert run(["export", kind, str(whole), "--out", str(tmp_path / "out")]) == 1
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"wolfbus: {whole / 'cut.ndjson'}: line 51: missing")
+    assert last == "wolfbus: something is wrong with 1 file"
+    assert any((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["csv", "missing"], "missing: no such file or folder"),
+        (["csv", "{in}", "--tables", "statemnts"], "no table 'statemnts'; there are games, seats"),
+        (["csv", "{in}", "--tables", ","], "no table is named"),
+        (["csv", "{in}", "--alpha", "1.5"], "--alpha"),
+        (["csv"], "SOURCES"),
+        (["xml", "{in}"], "xml"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(whole, tmp_path, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    given = [each.replace("{in}", str(whole)) for each in arguments]
+    assert run(["export", *given, "--out", "out"]) == 2
+    assert words in capsys.readouterr().err.strip().splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_files_that_are_there_are_refused_with_exit_2(whole, tmp_path, capsys):
+    command = ["export", "csv", str(whole), "--out", str(tmp_path / "out"), "--tables", "votes"]
+    assert run(command) == 0
+    assert run(command) == 2
+    assert "exists already; --force replaces it" in capsys.readouterr().err
+    assert run([*command, "--force"]) == 0
+
+
+def test_parameters_reach_the_tables(whole, tmp_path):
+    command = ["export", "csv", str(whole), "--out", str(tmp_path / "out"), "--tables", "games"]
+    assert run([*command, "--alpha", "0.25", "--prior", "0.125", "--include-defaulted"]) == 0
+    assert ",0.25,0.125,true," in (tmp_path / "out" / "games.csv").read_text()
+
+
+def test_options_can_be_set_by_environment_variables(whole, tmp_path, monkeypatch):
+    monkeypatch.setenv("WOLFBUS_EXPORT_OUT", str(tmp_path / "out"))
+    monkeypatch.setenv("WOLFBUS_EXPORT_TABLES", "votes")
+    assert run(["export", "parquet", str(whole)]) == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["votes.parquet"]
+
+
+def test_exporting_csv_loads_neither_numpy_nor_the_extras():
+    code = (
+        "import sys; from wolfbus.cli import run; run(['export', 'csv', '--help']); import analytics.export.writing;"
+        "print({'numpy', 'pandas', 'pyarrow', 'inspect_ai', 'scipy'} & set(sys.modules))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip().splitlines()[-1] == "set()"

@@ -1,0 +1,189 @@
+"""Damaged and unfinished records, full disks, files that are there already."""
+
+from __future__ import annotations
+
+import csv
+import os
+import resource
+import signal
+
+import pytest
+
+from analytics.export import write_csv, write_parquet
+from analytics.export.game import read_games, sources_of
+from tests.export.records import game, lines_of, write
+from wolfbus.errors import ConfigError, RecordError
+
+WRITERS = [write_csv, write_parquet]
+
+
+def table(folder, name):
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def problem_of(folder, tmp_path):
+    exported = write_csv([folder], tmp_path / "out")
+    (row,) = table(tmp_path / "out", "games")
+    (note,) = exported.problems
+    assert row["digest"] == ""
+    return row, note
+
+
+def test_what_stands_before_an_edited_line_is_exported_and_the_line_is_named(tmp_path):
+    lines = lines_of(game("g", "1"))
+    lines[120] = lines[120].replace(b'"type"', b'"tyqe"')
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "g.ndjson").write_bytes(b"".join(lines))
+    row, note = problem_of(tmp_path / "in", tmp_path)
+    assert "line 121" in row["problem"]
+    assert note.problem.startswith("line 121")
+    assert note.counted
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "g.ndjson").write_bytes(b"".join(lines[:120]))
+    write_csv([tmp_path / "cut"], tmp_path / "before")
+    for name in ("statements", "judgements", "votes", "bids", "suspicion"):
+        assert table(tmp_path / "out", name) == table(tmp_path / "before", name)
+
+
+def test_a_record_that_was_edited_and_sealed_anew_breaks_nothing(tmp_path):
+    events = game("g", "1")
+    at = next(at for at, event in enumerate(events) if event.type == "statement")
+    events[at] = events[at].model_copy(update={"speaker": "Stranger"})
+    night = next(at for at, event in enumerate(events) if event.type == "night_outcome")
+    events[night] = events[night].model_copy(update={"target": "Nobody Here", "died": "Nor Here"})
+    write(tmp_path / "in", events)
+    row, note = problem_of(tmp_path / "in", tmp_path)
+    assert "Nor Here" in note.problem or "Stranger" in note.problem
+    assert row["finished"] == "false"
+
+
+@pytest.mark.parametrize("lines", [1, 5, 60, 300])
+def test_an_unfinished_record_is_exported_as_far_as_it_goes(tmp_path, lines):
+    write(tmp_path / "in", game("g", "1")[:lines])
+    row, note = problem_of(tmp_path / "in", tmp_path)
+    assert (row["finished"], row["winner"], row["lines"]) == ("false", "", str(lines))
+    assert note.problem == f"line {lines + 1}: missing: the record stops before its game ended"
+    assert {seat["won"] for seat in table(tmp_path / "out", "seats")} == {""}
+
+
+def test_a_game_that_two_files_hold_is_exported_once(tmp_path):
+    write(tmp_path / "in" / "a", game("g", "1"))
+    write(tmp_path / "in" / "b", game("g", "1"))
+    exported = write_csv([tmp_path / "in"], tmp_path / "out")
+    assert exported.counts["games"] == 1
+    (note,) = exported.problems
+    assert "a/g.ndjson" in note.problem
+    assert not note.counted
+
+
+def test_a_file_without_a_game_is_named_and_gives_no_row(tmp_path):
+    (tmp_path / "empty.ndjson").touch()
+    (tmp_path / "other.ndjson").write_text("no record\n")
+    exported = write_csv([tmp_path / "empty.ndjson", tmp_path / "other.ndjson"], tmp_path / "out")
+    assert len(exported.problems) == 2
+    assert exported.counts["games"] == 0
+    assert (tmp_path / "out" / "games.csv").read_bytes().startswith(b"game_id,")
+    assert write_parquet([tmp_path / "other.ndjson"], tmp_path / "out").counts["seats"] == 0
+
+
+def test_a_folder_without_records_is_refused(tmp_path):
+    with pytest.raises(RecordError, match="no records"):
+        write_csv([tmp_path], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_file_that_is_there_is_replaced_only_by_force(tmp_path, writer):
+    write(tmp_path / "in", game("g", "1"))
+    suffix = "csv" if writer is write_csv else "parquet"
+    there = tmp_path / "out" / f"votes.{suffix}"
+    there.parent.mkdir()
+    there.write_text("precious")
+    with pytest.raises(ConfigError, match="exists already; --force"):
+        writer([tmp_path / "in"], tmp_path / "out")
+    assert [path.name for path in there.parent.iterdir()] == [there.name]
+    assert there.read_text() == "precious"
+    writer([tmp_path / "in"], tmp_path / "out", force=True)
+    assert there.read_bytes() != b"precious"
+
+
+def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
+    write(tmp_path / "in", game("g", "1"))
+
+    def meanwhile(_read, _all):
+        (tmp_path / "out" / "seats.csv").write_text("precious")
+
+    with pytest.raises(ConfigError, match=r"seats\.csv: exists already"):
+        write_csv([tmp_path / "in"], tmp_path / "out", tell=meanwhile)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["seats.csv"]
+    assert (tmp_path / "out" / "seats.csv").read_text() == "precious"
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_an_interrupted_export_leaves_nothing(tmp_path, writer):
+    write(tmp_path / "in", game("g", "1"))
+
+    def interrupt(_read, _all):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        writer([tmp_path / "in"], tmp_path / "out", tell=interrupt)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.fixture
+def small_disk():
+    """No file may grow beyond 20 kB, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_full_disk_is_an_error_that_names_the_folder_and_leaves_nothing(tmp_path, writer, small_disk):
+    events = game("g", "1")
+    names = [f"g{number}" for number in range(12)]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    for name in names:
+        write(tmp_path / "in", [events[0].model_copy(update={"game": name}), *events[1:]])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    with pytest.raises(OSError) as caught:
+        writer([tmp_path / "in"], tmp_path / "out")
+    assert caught.value.filename == str(tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_folder_that_is_a_file_is_one_line(tmp_path):
+    write(tmp_path / "in", game("g", "1"))
+    (tmp_path / "out").touch()
+    for folder in (tmp_path / "out", tmp_path / "out" / "below"):
+        with pytest.raises(ConfigError, match="that is no folder"):
+            write_csv([tmp_path / "in"], folder)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_named(tmp_path):
+    write(tmp_path / "in", game("g", "1"))
+    (tmp_path / "out").mkdir(mode=0o500)
+    with pytest.raises(PermissionError):
+        write_csv([tmp_path / "in"], tmp_path / "out")
+
+
+def test_memory_holds_one_game_at_a_time(tmp_path):
+    import gc
+    import weakref
+
+    events = game("g", "1")
+    for number in range(4):
+        write(tmp_path, [events[0].model_copy(update={"game": f"g{number}"}), *events[1:]])
+    alive = []
+    for _, each in read_games(sources_of([tmp_path])):
+        assert each is not None
+        alive.append(weakref.ref(each.details.course[0].event))
+        del each
+        gc.collect()
+    assert sum(ref() is not None for ref in alive) <= 1

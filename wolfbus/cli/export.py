@@ -1,0 +1,164 @@
+"""`wolfbus export`: records as tables, for pandas, polars, R, …, and as logs that Inspect reads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from wolfbus.cli import FAILED
+from wolfbus.cli.replay import Share
+
+if TYPE_CHECKING:
+    from analytics.export import Exported
+    from analytics.gather import Criteria
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _where(command: _Command) -> _Command:
+    for option in (
+        click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCES..."),
+        click.option(
+            "--out", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to."
+        ),
+        click.option("--force", is_flag=True, help="Replace files that are there already."),
+        click.option("--alpha", type=Share(), help="Smoothing weight to recompute with."),
+        click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with."),
+        click.option(
+            "--include-defaulted",
+            is_flag=True,
+            help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
+        ),
+        click.option(
+            "--roles",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The run_meta.json of published logs; looked for beside each unless given.",
+        ),
+        click.option(
+            "--as-recorded", is_flag=True, help="Read published logs as the paper's code stored them, fillers and all."
+        ),
+    )[::-1]:
+        command = option(command)
+    return command
+
+
+def _tables(_context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    from analytics.export import TABLES
+
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    strangers = [name for name in names if name not in TABLES]
+    if strangers or not names:
+        what = f"no table {strangers[0]!r}" if strangers else "no table is named"
+        raise click.BadParameter(f"{what}; there are {', '.join(TABLES)}", param=option)
+    return names
+
+
+_tables_option = click.option(
+    "--tables", callback=_tables, metavar="NAMES", help="Only these tables, separated by commas."
+)
+
+
+@click.group()
+def export() -> None:
+    """Write the games in SOURCES (folders of records, studies, files) as data for other programs.
+
+    \b
+    wolfbus export csv runs --out tables
+    wolfbus export parquet runs --out tables --tables statements,judgements
+    wolfbus export inspect runs --out logs && inspect view --log-dir logs
+
+    What holds of a damaged record is exported, the file is named, and the exit code is 1. docs/data.md says what every
+    column means.
+    """  # noqa: D301 - click takes the backspace for "keep these lines"
+
+
+@export.command("csv", short_help="A CSV file per table.")
+@_where
+@_tables_option
+def csv_(sources: tuple[Path, ...], out: Path, tables: tuple[str, ...] | None, *, force: bool, **criteria: Any) -> int:
+    """Write a CSV file per table into DIR, and datapackage.json, which describes them."""
+    from analytics.export import write_csv
+
+    with _progress() as tell:
+        exported = write_csv(sources, out, _criteria(**criteria), tables=tables, force=force, tell=tell)
+    return _close(exported, out)
+
+
+@export.command(short_help="A Parquet file per table.")
+@_where
+@_tables_option
+def parquet(
+    sources: tuple[Path, ...], out: Path, tables: tuple[str, ...] | None, *, force: bool, **criteria: Any
+) -> int:
+    """Write a Parquet file per table into DIR. This needs pyarrow: pip install "wolfbus[parquet]"."""
+    from analytics.export import write_parquet
+
+    with _progress() as tell:
+        exported = write_parquet(sources, out, _criteria(**criteria), tables=tables, force=force, tell=tell)
+    return _close(exported, out)
+
+
+@export.command(short_help="A log per study for the evaluation tool Inspect.")
+@_where
+@click.option("--prompts", is_flag=True, help="Put prompts and replies of model calls into the log; it gets large.")
+def inspect(sources: tuple[Path, ...], out: Path, *, prompts: bool, force: bool, **criteria: Any) -> int:
+    """Write an .eval log per study into DIR. This needs inspect-ai: pip install "wolfbus[inspect]"."""
+    from analytics.export.inspect_log import write_inspect
+
+    with _progress() as tell:
+        exported = write_inspect(sources, out, _criteria(**criteria), prompts=prompts, force=force, tell=tell)
+    return _close(exported, out)
+
+
+for _command in export.commands.values():
+    for _option in _command.params:
+        if isinstance(_option, click.Option):
+            # as every option of every command, by the name that users type
+            _option.envvar = f"WOLFBUS_EXPORT_{_option.opts[0].lstrip('-').replace('-', '_').upper()}"
+
+
+def _criteria(
+    *, alpha: float | None, prior: float | None, include_defaulted: bool, as_recorded: bool, roles: Path | None
+) -> Criteria:
+    from analytics.gather import Criteria
+
+    return Criteria(alpha, prior, include_defaulted=include_defaulted, as_recorded=as_recorded, roles=roles)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal how many files are read."""
+    if not sys.stderr.isatty():
+        yield lambda _read, _all: None
+        return
+    with click.progressbar(length=1, label="Reading games", file=sys.stderr, show_pos=True) as bar:
+
+        def tell(read: int, of: int) -> None:
+            bar.length = of
+            bar.update(read - bar.pos)
+
+        yield tell
+
+
+def _close(exported: Exported, out: Path) -> int:
+    from wolfbus.printable import counted
+
+    for note in exported.problems:
+        left_out = "" if note.counted else " (left out)"
+        click.echo(f"wolfbus: {note.path}: {note.problem}{left_out}", err=True)
+    for name, count in exported.counts.items():
+        click.echo(f"{name}: {counted(count, 'sample' if name.endswith('.eval') else 'row')}")
+    games = sum(note.counted for note in exported.files)
+    click.echo(f"{counted(games, 'game')} of {counted(len(exported.files), 'file')}, written to {out}")
+    if exported.problems:
+        click.echo(f"wolfbus: something is wrong with {counted(len(exported.problems), 'file')}", err=True)
+        return FAILED
+    return 0
