@@ -1,0 +1,172 @@
+"""What model calls of a study may cost: one budget, whoever spends it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from players.llm.budget import Amount
+from tests.study.runs import manifest, run, without_times
+from wolfbus.cli.studying.purse import BudgetSoFar, Purse
+from wolfbus.testing.model_server import ModelServer
+
+SHORT = "games = 4\nseed = 5\nat_once = 2\n[rules]\ndebate_turns = 1\nmax_rounds = 1\n"
+
+
+def amount(usd: float, tokens: int = 0) -> Amount:
+    return Amount(Decimal(repr(usd)), tokens)
+
+
+class Answers:
+    def __init__(self) -> None:
+        self.given: list[tuple[int, int, bool]] = []
+        self.why = ""
+
+    def __call__(self, worker: int, key: int, refusal: str | None) -> None:
+        self.given.append((worker, key, refusal is None))
+        self.why = refusal or self.why
+
+
+def test_a_call_waits_until_it_fits_beside_those_of_other_workers():
+    answers = Answers()
+    purse = Purse(1.0, None, answers)
+    purse.reserve(1, 0, amount(0.75), "a")
+    purse.reserve(2, 0, amount(0.5), "b")
+    assert answers.given == [(1, 0, True)]
+    purse.settle(1, 0, amount(0.25))
+    assert answers.given == [(1, 0, True), (2, 0, True)]
+    assert purse.spent == amount(0.25)
+
+
+def test_what_could_never_fit_is_refused_and_so_is_all_that_follows():
+    answers = Answers()
+    purse = Purse(1.0, None, answers, amount(0.6))
+    purse.reserve(1, 0, amount(0.5), "Ada: vote, m")
+    purse.reserve(2, 0, amount(0.1), "b")
+    assert answers.given == [(1, 0, False), (2, 0, False)]
+    assert answers.why == (
+        "the budget ends here: $0.6000 of $1.0000 spent, and the next call could take up to $0.5000 (Ada: vote, m)"
+    )
+
+
+def test_what_a_lost_worker_had_set_aside_counts_as_spent_and_its_wishes_are_forgotten():
+    answers = Answers()
+    purse = Purse(None, 100, answers)
+    purse.reserve(1, 0, amount(0, 60), "a")
+    purse.reserve(1, 1, amount(0, 60), "b")
+    purse.reserve(2, 0, amount(0, 30), "c")
+    purse.lose(1)
+    assert purse.spent.tokens == 60
+    assert answers.given == [(1, 0, True), (2, 0, True)]
+
+
+def test_a_wish_can_be_withdrawn():
+    answers = Answers()
+    purse = Purse(1.0, None, answers)
+    purse.reserve(1, 0, amount(0.9), "a")
+    purse.reserve(1, 1, amount(0.9), "b")
+    purse.settle(1, 1, amount(0.0))
+    purse.settle(1, 0, amount(0.9))
+    assert answers.given == [(1, 0, True)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30), st.integers(0, 30), st.booleans()), max_size=60))
+def test_what_is_spent_never_exceeds_the_limit(steps):
+    held: dict[tuple[int, int], int] = {}
+    asked: dict[tuple[int, int], int] = {}
+
+    def tell(worker: int, key: int, refusal: str | None) -> None:
+        if refusal is None:
+            held[worker, key] = asked[worker, key]
+
+    purse = Purse(None, 100, tell)
+    for key, (worker, most, taken, settles) in enumerate(steps):
+        asked[worker, key] = most
+        purse.reserve(worker, key, amount(0, most), "x")
+        if settles and held:
+            place = next(iter(held))
+            purse.settle(*place, amount(0, min(taken, held.pop(place))))
+        assert purse.spent.tokens + sum(held.values()) <= 100
+
+
+def test_a_budget_that_goes_on_counts_what_was_spent_before():
+    budget = BudgetSoFar(1.0, None, amount(0.4))
+    assert budget.spent_usd == 0.4
+    assert budget.spent == amount(0.4)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ModelServer() as server:
+        yield server
+
+
+def told(folder: Path, url: str, text: str = SHORT) -> Path:
+    path = folder / "study.toml"
+    tables = f'[endpoints.e]\nurl = "{url}"\n[models.m]\nmodel = "double"\nendpoint = "e"\n'
+    path.write_text(f'players = "llm:m*2,scripted*6"\n{text}{tables}price = {{ input = 1.0, output = 2.0 }}\n')
+    return path
+
+
+@pytest.fixture(scope="module")
+def paid(server, tmp_path_factory) -> Path:
+    """A study of models with all the money that it needs."""
+    folder = tmp_path_factory.mktemp("paid")
+    done = run(told(folder, server.url), "--out", folder / "out", "--budget", "1000")
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+def test_calls_and_their_cost_are_in_the_totals_and_the_prompts_have_a_hash(paid):
+    totals = manifest(paid)["totals"]
+    assert totals["calls"] > 20
+    assert totals["cost_usd"] > 0
+    assert len(manifest(paid)["prompts"]) == 64
+    assert manifest(paid)["models"]["m"]["price"] == {"input": 1.0, "cached": None, "output": 2.0}
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid, tmp_path, workers):
+    enough = manifest(paid)["totals"]["cost_usd"]
+    out, file = tmp_path / "out", told(tmp_path, server.url)
+    budget = f"{enough * 0.6:.6f}"
+    done = run(file, "--out", out, "--workers", workers, "--budget", budget)
+    assert done.returncode == 1, done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert "the budget ends here" in last
+    assert "--budget MORE" in last
+    totals = manifest(out)["totals"]
+    assert totals["failed"] == totals["stopped"] == 0
+    assert totals["pending"] == 4 - totals["ended"] > 0
+    assert (totals["cost_usd"] or 0) <= float(budget)
+    assert len(list((out / "records").iterdir())) == totals["ended"]
+    if workers == "1":
+        # the same budget is spent already
+        again = run("--resume", "--out", out)
+        assert again.returncode == 1
+        assert "the budget ends here" in again.stderr
+    done = run("--resume", "--out", out, "--workers", workers, "--budget", "1000")
+    assert done.returncode == 0, done.stderr
+    mine, its = without_times(manifest(out)), without_times(manifest(paid))
+    # what a model answers does not depend on who asked before; what its server had in its cache does
+    for each in (mine, its):
+        del each["totals"]["cost_usd"]
+        each["models"]["m"]["endpoint"] = None
+    assert mine == its
+
+
+def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):
+    done = run("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "needs the price of double" in done.stderr
+
+
+def test_a_model_that_does_not_answer_is_told_before_anything_is_played(tmp_path):
+    done = run("--players", "llm:m@http://127.0.0.1:9/v1", "--out", tmp_path / "out", "--workers", "2")
+    assert done.returncode == 1
+    assert "127.0.0.1:9" in done.stderr.strip().splitlines()[-1]
+    assert not (tmp_path / "out" / "study.json").exists()

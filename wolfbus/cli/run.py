@@ -1,0 +1,148 @@
+"""`wolfbus run`: a study, many games of one design, in one process or several; resumable at any time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wolfbus.cli import FAILED, INTERRUPTED
+from wolfbus.cli.calling import model_options
+from wolfbus.cli.options import check_seed
+from wolfbus.errors import ConfigError
+from wolfbus.study.designs import KINDS_OF_DESIGN
+from wolfbus.study.manifest import FILE
+from wolfbus.study.settings import MOST_GAMES
+
+if TYPE_CHECKING:
+    from wolfbus.cli.studying.loading import Study
+    from wolfbus.cli.studying.session import Session
+
+
+@click.command()
+@click.argument("study_file", metavar="[STUDY.toml]", required=False, type=click.Path(path_type=Path))
+@click.option("--games", type=click.IntRange(1, MOST_GAMES), help="Games of the study. [default: 100]")
+@click.option("--players", help="Who plays, as for `wolfbus play`: 'llm:mini*4,llm:local*4'. [default: scripted]")
+@click.option("--seed", help="Seed of the study (any text; a number is usual), from which every game's is drawn.")
+@click.option(
+    "--design",
+    type=click.Choice(KINDS_OF_DESIGN),
+    help="Who sits where: always the same, drawn anew for every game, or every agent in every role equally often. "
+    "[default: balanced]",
+)
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The study's folder. [default: runs/STUDY]")
+@click.option("--at-once", type=click.IntRange(1), help="Games under way at a time, over all workers. [default: 16]")
+@click.option("--workers", type=click.IntRange(1, 256), help="Processes that play. [default: 1, this one]")
+@click.option("--name", help="A title for people.")
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
+)
+@click.option("--resume", is_flag=True, help="Go on with the study in the folder: play what is missing.")
+@model_options
+@click.option(
+    "--bus",
+    "url",
+    default="memory://",
+    show_default=True,
+    help="Bus to play on: memory://, redis://HOST:PORT/DB, rediss://… or unix:///PATH.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object on stdout.")
+@click.option("--quiet", "-q", is_flag=True, help="Do not show progress and design.")
+@click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
+def run(
+    study_file: Path | None,
+    out: Path | None,
+    config_file: Path | None,
+    url: str,
+    *,
+    resume: bool,
+    as_json: bool,
+    quiet: bool,
+    plain: bool,
+    probe: bool,
+    cassette: Path | None,
+    replay_cassette: Path | None,
+    **options: Any,
+) -> int:
+    """Play a study: many games of the same rules, each with its own seed, seated by a design.
+
+    The folder gets a manifest (study.json), the study as TOML, and a record of every game. Ctrl-C, a full disk or a
+    kill lose only what was under way: `--resume` plays what is missing. Exits 0 if every game ended.
+
+    \b
+    wolfbus run --games 100 --players scripted --seed 1 --out runs/first
+    wolfbus run study.toml --workers 2
+    wolfbus run --resume --out runs/first
+    """  # noqa: D301 - click takes the backspace for "keep these lines"
+    from wolfbus.cli.studying.loading import load_study
+
+    check_seed(options.get("seed"))
+    if cassette is not None and replay_cassette is not None:
+        raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
+    if resume and study_file is None and config_file is None and out is not None:
+        _find_study(out)
+        # the folder's own file says what it is
+        study = load_study(out / "study.toml", None, options)
+    else:
+        study = load_study(study_file, config_file, options)
+    session = _session(study, out, url, cassette, replay_cassette, resume=resume, probe=probe)
+    session.quiet, session.plain = quiet, plain
+    ending = session.play()
+    return _tell(session, ending, as_json=as_json)
+
+
+def _find_study(out: Path) -> None:
+    if not (out / FILE).exists():
+        raise ConfigError(f"{out}: no study to resume here; without --resume one is begun")
+
+
+def _session(
+    study: Study,
+    out: Path | None,
+    url: str,
+    cassette: Path | None,
+    replay_cassette: Path | None,
+    *,
+    resume: bool,
+    probe: bool,
+) -> Session:
+    from wolfbus.cli.studying.session import Session
+
+    plan = study.plan()
+    folder = out if out is not None else Path("runs") / plan.study
+    if resume:
+        _find_study(folder)
+    return Session(study, plan, folder, url, cassette, replay_cassette, resume=resume, probe=probe)
+
+
+def _tell(session: Session, ending: str, *, as_json: bool) -> int:
+    import json
+
+    from wolfbus.cli.studying.showing import replay_command, summary_lines
+
+    totals = session.manifest.totals()
+    if as_json:
+        told = {"study": session.plan.study, "folder": str(session.folder), "complete": session.manifest.complete}
+        click.echo(json.dumps({**told, **totals}, allow_nan=False))
+    else:
+        lines = summary_lines(totals, session.folder, session.plan.study, session.study.settings.name, session.errors)
+        click.echo("\n".join(lines))
+        if totals["ended"]:
+            click.echo(f"Again   {replay_command(session.plan.game(1), session.folder)}")
+            click.echo(f"Next    wolfbus report {session.folder}")
+    hint = f"wolfbus run --resume --out {session.folder}" + session.options_again()
+    if ending == "interrupted":
+        played = f"{totals['ended']} of {totals['games']} games are played"
+        click.echo(f"wolfbus: interrupted; {played}; go on with: {hint}", err=True)
+        return INTERRUPTED
+    if session.halted is not None:
+        more = " --budget MORE" if session.halted.budget else ""
+        click.echo(f"wolfbus: {session.halted.why}; go on with: {hint}{more}", err=True)
+        return FAILED
+    if not session.manifest.complete:
+        click.echo(
+            f"wolfbus: {totals['failed']} of {totals['games']} games failed; try them again with: {hint}", err=True
+        )
+        return FAILED
+    return 0

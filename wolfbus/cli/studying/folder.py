@@ -1,0 +1,197 @@
+"""`StudyFolder`: a study's folder, held by one run at a time: manifest, journal, records and what was set aside."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from wolfbus.errors import ConfigError, WolfError
+from wolfbus.study.manifest import FILE, read_manifest
+from wolfbus.study.result import GameResult, read_line
+
+JOURNAL: Final = "journal.jsonl"
+"""Results as they came, one a line; not ``.ndjson``, since that is what records are called."""
+
+_LOCK: Final = ".lock"
+_WAIT_S: Final = 10.0
+"""How long to wait for the workers of a run that was killed to be gone."""
+_GLANCE_S: Final = 0.05
+
+
+class StudyFolder:
+    """A study's folder, locked from the first moment; a context manager.
+
+    Args:
+        path: the folder; created if need be.
+
+    Raises:
+        WolfError: another run holds it.
+        ConfigError: it cannot be a folder, or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journal: int | None = None
+        try:
+            self.records.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            reason = "that is no folder" if isinstance(error, FileExistsError | NotADirectoryError) else error.strerror
+            raise ConfigError(f"{path}: no study can be kept there: {str(reason).lower()}") from None
+        try:
+            self._hold()
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    @property
+    def records(self) -> Path:
+        """Where records are."""
+        return self.path / "records"
+
+    @property
+    def has_study(self) -> bool:
+        """Whether there is a manifest."""
+        return (self.path / FILE).exists()
+
+    @property
+    def lock_fd(self) -> int:
+        """The lock's descriptor; a worker that inherits it holds the folder too, until it is gone."""
+        return self._lock
+
+    def _hold(self) -> None:
+        until = time.monotonic() + _WAIT_S
+        while True:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                holder = os.pread(self._lock, 64, 0).decode(errors="replace").strip()
+                if _lives(holder) or time.monotonic() > until:
+                    who = f"process {holder}" if holder else "another run"
+                    raise WolfError(f"{self.path}: {who} is playing this study; one at a time") from None
+                # workers of a run that was killed end as soon as they notice
+                time.sleep(_GLANCE_S)
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+
+    # -- the manifest
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest that is there.
+
+        Raises:
+            ConfigError: it cannot be read, or is none.
+        """
+        path = self.path / FILE
+        try:
+            return read_manifest(path.read_text(encoding="utf-8"), str(path))
+        except OSError as error:
+            raise ConfigError(f"{path}: {str(error.strerror).lower()}") from None
+        except UnicodeDecodeError:
+            raise ConfigError(f"{path}: not UTF-8 text") from None
+
+    def write(self, name: str, pieces: Iterable[str]) -> None:
+        """Write a file so that there is always a whole one, the old or the new; raises OSError."""
+        path = self.path / name
+        aside = path.with_name(f".{name}.new")
+        try:
+            with aside.open("w", encoding="utf-8") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+            raise
+
+    # -- the journal
+
+    def read_journal(self) -> tuple[dict[int, GameResult], dict[str, Any]]:
+        """Return the latest result of every game that has one, and what was noted last of what is spent.
+
+        A line that a kill cut off is left out; its game is looked at again.
+        """
+        results: dict[int, GameResult] = {}
+        spent: dict[str, Any] = {}
+        try:
+            with (self.path / JOURNAL).open("rb") as file:
+                for line in file:
+                    said = read_line(line)
+                    if isinstance(said, GameResult):
+                        results[said.number] = said
+                    elif said is not None and "spent_usd" in said:
+                        spent = said
+        except FileNotFoundError:
+            pass
+        return results, spent
+
+    def note(self, said: GameResult | dict[str, Any]) -> None:
+        """Add a line to the journal; what is written survives a killed process. Raises OSError."""
+        line = said.line() if isinstance(said, GameResult) else json.dumps(said).encode() + b"\n"
+        if self._journal is None:
+            self._journal = self._open_journal()
+        rest = memoryview(line)
+        while rest:
+            rest = rest[os.write(self._journal, rest) :]
+
+    def _open_journal(self) -> int:
+        path = self.path / JOURNAL
+        journal = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        size = os.fstat(journal).st_size
+        if size and os.pread(journal, 1, size - 1) != b"\n":
+            os.write(journal, b"\n")
+        return journal
+
+    # -- records
+
+    def set_aside(self, record: Path) -> Path | None:
+        """Move a record that is not whole out of the way, under a name that nobody takes for a record's.
+
+        Returns:
+            Where it is now; None if there was none.
+        """
+        if not record.exists():
+            return None
+        folder = self.path / "aside"
+        folder.mkdir(exist_ok=True)
+        number = 1
+        while (there := folder / f"{record.stem}.{number}.partial").exists():
+            number += 1
+        return record.rename(there)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if self._journal is not None:
+            os.close(self._journal)
+            self._journal = None
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _lives(holder: str) -> bool:
+    """Return whether a process with this number is there and is not us."""
+    if not holder.isdecimal() or int(holder) == os.getpid():
+        return holder.isdecimal()
+    try:
+        os.kill(int(holder), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

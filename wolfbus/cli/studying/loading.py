@@ -1,0 +1,154 @@
+"""`Study`: a study ready to be planned, from its file, a config file and the command line's options."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wolfbus.config import GameConfig, read_toml
+from wolfbus.errors import ConfigError
+from wolfbus.study.plan import Plan
+from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table
+from wolfbus.study.toml_text import toml_text
+
+if TYPE_CHECKING:
+    from players.llm.settings import Model
+
+_ANSWERS = {"url"}
+"""Members of an endpoint that say who answers; the others say how hard it may be pressed, and by what key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What is to be played.
+
+    Attributes:
+        settings: everything but rules and models.
+        config: the rules.
+        models: language models by alias.
+        tables: the models' and endpoints' tables as they were told.
+        seats: a brain per seat; None where agents take turns.
+        seed: the settings' seed, or a fresh one.
+    """
+
+    settings: StudySettings
+    config: GameConfig
+    models: Mapping[str, Model]
+    tables: Mapping[str, Any]
+    seats: tuple[str, ...] | None
+    seed: str
+
+    def plan(self) -> Plan:
+        """Return who plays what when."""
+        from moderator.seating import deal
+
+        return Plan(self.config, self.seed, self.settings.kind, self.seats, self.settings.agents, deal)
+
+    def used_models(self, brains: tuple[str, ...]) -> dict[str, Any]:
+        """Return the models that some brains name, by what they name them by, without secrets."""
+        from players.llm.settings import model_of
+
+        found = {}
+        for brain in brains:
+            if brain.startswith("llm:"):
+                words = brain.removeprefix("llm:")
+                found[words] = model_of(words, self.models).model_dump(mode="json")
+                endpoint = found[words]["endpoint"]
+                found[words]["endpoint"] = {name: endpoint[name] for name in _ANSWERS}
+        return found
+
+    def text(self) -> str:
+        """Return the study as TOML that says the same."""
+        told = self.settings.model_dump(exclude={"players"}, exclude_none=True)
+        told["seed"], told["design"] = self.seed, self.settings.kind
+        players = {"players": self.seats} if self.seats is not None else {}
+        return toml_text({**told, **players, "rules": self.config.model_dump(mode="json"), **self.tables})
+
+    def rules_text(self) -> str:
+        """Return the rules and models as a config file of `wolfbus play`."""
+        return toml_text({**self.config.model_dump(mode="json"), **self.tables})
+
+
+def load_study(file: Path | None, config_file: Path | None, options: Mapping[str, Any]) -> Study:
+    """Return the study that a file and options tell.
+
+    Args:
+        file: the study's TOML file; None for none.
+        config_file: rules, players and models as `wolfbus play` takes them, where the study's file has none.
+        options: fields of `StudySettings` from the command line, which come before the file's; None for not told.
+
+    Raises:
+        ConfigError: one line that names the file, the field and the reason.
+    """
+    from players.spec import expand
+
+    table = {} if file is None else _read(file)
+    source = "the study" if file is None else str(file)
+    rules = table.pop("rules", None)
+    tables: dict[str, Any] = {name: table.pop(name) for name in ("models", "endpoints") if name in table}
+    config, models = GameConfig(), _models(tables, source)
+    players: Any = None
+    if config_file is not None:
+        from wolfbus.cli.options import load_config
+
+        loaded = load_config(config_file)
+        config, players = loaded.config, loaded.players
+        if not tables:
+            models = loaded.models
+            told = _read(config_file)
+            tables = {name: told[name] for name in ("models", "endpoints") if name in told}
+    if rules is not None:
+        config = rules_from_table(rules, source)
+    given = {name: value for name, value in options.items() if value is not None}
+    if "players" in given:
+        table.pop("agents", None)
+    settings = settings_from_table({**table, **given}, source)
+    if settings.players is None and settings.agents is None:
+        settings = settings.model_copy(update={"players": players if players is not None else "scripted"})
+    chosen = settings.players
+    seats: tuple[str, ...] | None = None
+    if isinstance(chosen, str):
+        seats = expand(chosen, config.seats)
+    elif chosen is not None:
+        seats = _seats(chosen, config, source)
+    brains = seats if seats is not None else settings.agents or ()
+    if "human" in brains:
+        raise ConfigError(f"{source}: players: a study has no seats for people at its terminal; take `wolfbus play`")
+    # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
+    seed = settings.seed if settings.seed is not None else secrets.token_hex(16)
+    return Study(settings, config, models, tables, seats, seed)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise ConfigError(f"{path}: {reason}") from None
+    return read_toml(text, str(path))
+
+
+def _models(tables: Mapping[str, Any], source: str) -> Mapping[str, Model]:
+    if not tables:
+        return {}
+    from players.llm.settings import models_from_tables
+
+    return models_from_tables(tables, source)
+
+
+def _seats(players: tuple[str, ...] | dict[str, str], config: GameConfig, source: str) -> tuple[str, ...]:
+    if not isinstance(players, dict):
+        if len(players) != config.seats:
+            raise ConfigError(f"{source}: players: {len(players)} brains for {config.seats} seats")
+        return players
+    if config.names is None:
+        raise ConfigError(f"{source}: players by name need `names` under [rules], in seating order")
+    rest = players.get("default")
+    if stranger := next((name for name in players if name not in {*config.names, "default"}), None):
+        raise ConfigError(f"{source}: players: {stranger!r} is not among the names")
+    if rest is None and (nobody := [name for name in config.names if name not in players]):
+        raise ConfigError(f"{source}: players: nobody plays {', '.join(nobody)}; name a brain, or a `default`")
+    return tuple(players.get(name, rest or "") for name in config.names)

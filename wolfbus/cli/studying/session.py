@@ -1,0 +1,341 @@
+"""`Session`: one run of a study, from its folder's lock to its last manifest."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from wolfbus.cli.studying.conductor import Conductor
+from wolfbus.cli.studying.crew import Here, News, Orders, Worker
+from wolfbus.cli.studying.folder import StudyFolder
+from wolfbus.cli.studying.loading import Study
+from wolfbus.cli.studying.playing import Halt, quiet_brains
+from wolfbus.cli.studying.progress import Telling
+from wolfbus.cli.studying.reading import cost_of_record, is_whole, result_of
+from wolfbus.cli.studying.showing import design_lines, design_notes
+from wolfbus.cli.studying.versions import prompts_hash, versions
+from wolfbus.errors import ConfigError
+from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences
+from wolfbus.study.plan import Plan, PlannedGame
+
+if TYPE_CHECKING:
+    from players.llm.budget import Amount
+    from players.venue import Venue
+    from wolfbus.cli.studying.purse import BudgetSoFar, Purse
+
+_SHOWN = 5
+"""Failed games whose errors are told at the end."""
+
+Ending = Literal["through", "halted", "interrupted"]
+
+
+class Session:
+    """One run of a study.
+
+    Args:
+        study: what is to be played.
+        plan: its games.
+        folder: where it goes.
+        url: the bus.
+        cassette: folder to record model replies into.
+        replay_cassette: folder to play them from.
+        resume: go on with what is in the folder.
+        probe: ask each model something small first.
+
+    Attributes:
+        manifest: what is known of the study; from `play` on.
+        halted: why no more could be played, if that is so.
+        errors: (game, error) of a few games that failed.
+        quiet: show nothing.
+        plain: show lines even in a terminal.
+    """
+
+    manifest: Manifest
+
+    def __init__(
+        self,
+        study: Study,
+        plan: Plan,
+        folder: Path,
+        url: str,
+        cassette: Path | None = None,
+        replay_cassette: Path | None = None,
+        *,
+        resume: bool = False,
+        probe: bool = True,
+    ) -> None:
+        self.study = study
+        self.plan = plan
+        self.folder = folder
+        self.url = url
+        self.quiet = self.plain = False
+        self.halted: Halt | None = None
+        self.errors: list[tuple[str, str]] = []
+        self._cassette = cassette
+        self._replay_cassette = replay_cassette
+        self._resume = resume
+        self._probe = probe
+
+    def options_again(self) -> str:
+        """Return the options that the folder does not hold, as they were given."""
+        told = [] if self.url == "memory://" else [f" --bus {self.url}"]
+        if self._cassette is not None:
+            told.append(f" --cassette {self._cassette}")
+        if self._replay_cassette is not None:
+            told.append(f" --replay-cassette {self._replay_cassette}")
+        return "".join(told)
+
+    def play(self) -> Ending:
+        """Play what is missing.
+
+        Raises:
+            ConfigError: the folder has a study, and it is not to be resumed, or it is another one.
+            WolfError: the folder is held by another run, a model does not answer, a worker does not start.
+            OSError: the folder cannot be written.
+        """
+        with quiet_brains(), StudyFolder(self.folder) as folder:
+            there = self._look_at(folder)
+            head = self._head(there)
+            created = there["created"] if there is not None else _now()
+            settings = self.study.settings
+            planned = list(self.plan.games(settings.games))
+            self.manifest = Manifest(head, planned, created)
+            pending, before = self._take_stock(folder, planned) if there is not None else (planned, {})
+            del planned
+            if not self.quiet:
+                click.echo("\n".join(design_lines(head["design"])), err=True)
+            folder.write("study.toml", [self.study.text()])
+            folder.write("rules.toml", [self.study.rules_text()])
+            with self._venue(before) as (venue, budget):
+                folder.write(FILE, self.manifest.pieces(_now()))
+                if not pending:
+                    return "through"
+                return self._conduct(folder, pending, venue, budget)
+
+    # -- what is there
+
+    def _look_at(self, folder: StudyFolder) -> dict[str, Any] | None:
+        if not folder.has_study:
+            return None
+        if not self._resume:
+            raise ConfigError(f"{self.folder}: there is a study already; add --resume to go on with it")
+        return folder.manifest()
+
+    def _head(self, there: dict[str, Any] | None) -> dict[str, Any]:
+        plan, settings = self.plan, self.study.settings
+        balance = plan.balance(settings.games)
+        design: dict[str, Any] = {"kind": plan.kind, "rotation": plan.design.rotation, "cycle": plan.design.cycle}
+        design |= balance
+        design["equal_shares"] = len({share for _, share in plan.shares}) == 1
+        design["notes"] = design_notes(plan.kind, balance, plan.design.rotation, plan.design.cycle)
+        head: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "study": plan.study,
+            "name": settings.name,
+            "seed": plan.seed,
+            "config": self.study.config.model_dump(mode="json"),
+            "agents": list(plan.agents),
+            "seats": None if self.study.seats is None else list(self.study.seats),
+            "models": self.study.used_models(plan.agents),
+            "prompts": prompts_hash(plan.agents),
+            "design": design,
+            "budget_usd": settings.budget,
+            **versions(),
+        }
+        if there is None:
+            return head
+        if (what := differences(head, there)) is not None:
+            raise ConfigError(f"{self.folder}: {what}")
+        playing = {name: head[name] for name in ("wolfbus", "python", "git")}
+        began = {name: there.get(name) for name in playing}
+        others = there.get("continued_with", [])
+        if playing not in (began, *others):
+            others = [*others, playing]
+        head |= began
+        return {**head, "continued_with": others} if others else head
+
+    def _take_stock(self, folder: StudyFolder, games: list[PlannedGame]) -> tuple[list[PlannedGame], dict[str, Any]]:
+        """See which games are played, and move what is not whole out of the way.
+
+        Returns:
+            The games to play, and what is spent so far.
+        """
+        results, spent = folder.read_journal()
+        there = {entry.name for entry in os.scandir(folder.records)}
+        pending: list[PlannedGame] = []
+        lost = 0.0
+        for game in games:
+            path = folder.path / game.record
+            if path.name not in there:
+                pending.append(game)
+                continue
+            result = results.get(game.number)
+            if result is None or result.game != game.game or result.state != "ended" or not is_whole(path, result.head):
+                result = result_of(path, game, self.plan.config)
+                if result is not None:
+                    folder.note(result)
+            if result is None:
+                lost += cost_of_record(path)
+                folder.set_aside(path)
+                pending.append(game)
+            else:
+                self.manifest.put(result)
+        known = max(float(spent.get("spent_usd", 0.0)), self.manifest.cost_usd or 0.0)
+        return pending, {"spent_usd": known + lost, "spent_tokens": int(spent.get("spent_tokens", 0))}
+
+    # -- playing
+
+    @contextlib.contextmanager
+    def _venue(self, spent: dict[str, Any]) -> Iterator[tuple[Venue, BudgetSoFar | None]]:
+        """Open what the brains of this process share, with each brain checked and each model asked a first time."""
+        from players.spec import check
+        from players.venue import Venue
+
+        settings, brains = self.study.settings, self.plan.agents
+        budget: BudgetSoFar | None = None
+        if settings.budget is not None or settings.budget_tokens is not None:
+            from players.llm.budget import Amount
+            from wolfbus.cli.studying.purse import BudgetSoFar as Kept
+
+            before = Amount(Decimal(repr(spent.get("spent_usd", 0.0))), spent.get("spent_tokens", 0))
+            budget = Kept(settings.budget, settings.budget_tokens, before)
+        tape = None
+        if settings.workers == 1 and (self._cassette is not None or self._replay_cassette is not None):
+            from players.llm.cassette import Cassette
+
+            record, play = self._cassette, self._replay_cassette
+            tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
+        logs = self.folder / "stderr"
+        with Venue(self.study.models, budget, tape, logs) as venue:
+            check(brains, venue)
+            if budget is not None:
+                budget.check(venue.models_of(brains))
+            if self._replay_cassette is None or tape is not None:
+                venue.check(brains)
+                if self._probe:
+                    venue.probe(brains)
+            yield venue, budget
+
+    def _conduct(
+        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue, budget: BudgetSoFar | None
+    ) -> Ending:
+        from wolfbus.cli.house import tune_garbage_collection
+
+        tune_garbage_collection()
+        news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        settings = self.study.settings
+        workers = min(settings.workers, len(pending))
+        orders = self._orders(folder, workers)
+        purse: Purse | None = None
+
+        def spent() -> dict[str, Any]:
+            keeper = purse if purse is not None else budget
+            return {} if keeper is None else _spent(keeper.spent)
+
+        with Telling(self.manifest, quiet=self.quiet, plain=self.plain) as telling:
+            conductor = Conductor(
+                folder,
+                self.manifest,
+                pending,
+                settings.at_once,
+                news,
+                telling,
+                None if settings.workers == 1 else lambda key: _hired(key, orders, news),
+                _now,
+                spent,
+            )
+            pending.clear()
+            hasty = True
+            interrupted = False
+            try:
+                if settings.workers == 1:
+                    conductor.take(0, Here(self.url, self.plan.config, self.folder, venue, news))
+                else:
+                    if budget is not None:
+                        from wolfbus.cli.studying.purse import Purse as Shared
+
+                        purse = Shared(settings.budget, settings.budget_tokens, conductor.answer, budget.spent)
+                        conductor.keep(purse)
+                    self._hire_all(conductor, workers, orders, news)
+                conductor.run()
+                hasty = conductor.halted is not None
+                if conductor.halted is not None:
+                    conductor.break_off(conductor.halted.why)
+            except OSError as error:
+                # journal or manifest cannot be written
+                conductor.halted = _no_room(error)
+            except KeyboardInterrupt:
+                interrupted = True
+                with contextlib.suppress(KeyboardInterrupt):
+                    conductor.break_off("interrupted")
+            finally:
+                conductor.close(hasty=hasty)
+                self.halted, self.errors = conductor.halted, conductor.errors[:_SHOWN]
+            try:
+                conductor.write()
+            except OSError as error:
+                self.halted = self.halted or _no_room(error)
+        return "interrupted" if interrupted else "halted" if self.halted is not None else "through"
+
+    def _orders(self, folder: StudyFolder, workers: int) -> Orders:
+        models = {}
+        if any(brain.startswith("llm:") for brain in self.plan.agents):
+            from players.llm.settings import model_of
+
+            words = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
+            models = {each: model_of(each, self.study.models) for each in words}
+        settings = self.study.settings
+        return Orders(
+            url=self.url,
+            config=self.plan.config,
+            folder=self.folder,
+            logs=self.folder / "stderr",
+            brains=self.plan.agents,
+            models=models,
+            workers=workers,
+            budget=settings.budget,
+            budget_tokens=settings.budget_tokens,
+            cassette=self._cassette,
+            replay_cassette=self._replay_cassette,
+            lock_fd=folder.lock_fd,
+        )
+
+    def _hire_all(self, conductor: Conductor, workers: int, orders: Orders, news: queue.SimpleQueue[News]) -> None:
+        hands = []
+        for key in range(workers):
+            hand = Worker(key, orders, news)
+            conductor.take(key, hand)
+            hands.append(hand)
+        for hand in hands:
+            hand.wait_ready()
+
+
+def _hired(key: int, orders: Orders, news: queue.SimpleQueue[News]) -> Worker:
+    hand = Worker(key, orders, news)
+    try:
+        hand.wait_ready()
+    except BaseException:
+        hand.close(hasty=True)
+        raise
+    return hand
+
+
+def _spent(amount: Amount) -> dict[str, Any]:
+    return {"spent_usd": float(amount.usd), "spent_tokens": amount.tokens}
+
+
+def _no_room(error: OSError) -> Halt:
+    return Halt(f"{error.filename or 'the journal'}: {(error.strerror or str(error)).lower()}")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,122 @@
+"""A study in words: how balanced its design is before, and how it went after."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wolfbus.printable import counted, printable, told_apart
+from wolfbus.study.plan import PlannedGame, players_spec
+
+_MANY_PAIRS = 10
+_NAME = 40
+
+
+def design_lines(design: Mapping[str, Any]) -> list[str]:
+    """Return a table of how often each agent has each role, and how evenly agents meet.
+
+    Args:
+        design: the member of that name of a manifest.
+    """
+    roles: Mapping[str, Mapping[str, int]] = design["roles"]
+    agents = list(roles)
+    names = told_apart(agents, _NAME)
+    columns = list(next(iter(roles.values())))
+    rows = [("agent", *columns, "seats")]
+    rows += [(names[a], *(str(roles[a][role]) for role in columns), str(sum(roles[a].values()))) for a in agents]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [f"Design {design['kind']}, {counted(design['games'], 'game')}: seats by role"]
+    for row in rows:
+        first, *rest = (cell.ljust(width) if at == 0 else cell.rjust(width)
+                        for at, (cell, width) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
+        lines.append("  " + "  ".join([first, *rest]))
+    if len(agents) > 1:
+        for what in ("allies", "opponents"):
+            low, high = design[what]["min"], design[what]["max"]
+            span = f"{low:g} times" if low == high else f"{low:g} to {high:g} times"
+            lines.append(f"  Two agents meet as {what} {span}{_by_share(design)}.")
+    if 1 < len(agents) <= _MANY_PAIRS // 2:
+        lines += _pair_lines(design["pairs"], names)
+    return [*lines, *(f"  {line}" for line in design["notes"])]
+
+
+def _by_share(design: Mapping[str, Any]) -> str:
+    return "" if design["equal_shares"] else ", divided by the product of their shares of the seats"
+
+
+def _pair_lines(pairs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[str]:
+    lines = []
+    for pair in pairs:
+        one, other = (names[agent] for agent in pair["agents"])
+        if one != other:
+            lines.append(
+                f"  {one} and {other}: both Werewolves {pair['both_wolves']}, neither {pair['both_others']}, "
+                f"only the first {pair['first_wolf']}, only the second {pair['second_wolf']}"
+            )
+    return lines
+
+
+def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int | None) -> list[str]:
+    """Return what is to be said of a design's balance, in whole sentences."""
+    if len(design["roles"]) == 1:
+        return ["One agent plays every seat."]
+    games = design["games"]
+    if kind != "balanced":
+        even = 'Roles are dealt from each game\'s seed; nothing evens them out (design = "balanced" does).'
+        return [] if design["roles_equal"] and design["meetings_equal"] else [even]
+    notes = [f"Roles are equal after every {rotation} games, meetings after every {cycle}."]
+    if cycle is None:
+        unknown = "for this number of seats and agents no exact design of meetings is known here"
+        notes = [f"Roles are equal after every {rotation} games; {unknown}, so they are as even as a search made them."]
+    if games % rotation:
+        notes.append(
+            f"{counted(games, 'game')} are {counted(games // rotation, 'rotation')} and {games % rotation} more, which "
+            f"leave roles up to {design['roles_apart']:g} apart."
+        )
+    return notes
+
+
+def replay_command(game: PlannedGame, folder: Path) -> str:
+    """Return the command that plays one game again alone, or words where none can say who plays."""
+    spec = players_spec(game.brains)
+    if spec is None:
+        where = f"{folder / 'study.json'} has its brains, which go into a config file as `players`"
+        return f"wolfbus play --seed {game.seed} --config …  (a brain has a comma in it: {where})"
+    rules = shlex.quote(str(folder / "rules.toml"))
+    return f"wolfbus play --seed {game.seed} --players {shlex.quote(spec)} --config {rules}"
+
+
+def summary_lines(
+    totals: Mapping[str, Any], folder: Path, study: str, name: str | None, errors: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Return how a study went.
+
+    Args:
+        totals: the manifest's.
+        folder: where it is.
+        study: its id.
+        name: its title, if it has one.
+        errors: (game, error) of some games that failed.
+    """
+    n = totals["ended"]
+    title = f"{printable(name, 80)} ({study})" if name else study
+    lines = [f"Study {title}: {n} of {counted(totals['games'], 'game')} ended"]
+    wins = (
+        (totals["werewolves"], "the Werewolves"),
+        (totals["villagers"], "the villagers"),
+        (totals["nobody"], "nobody"),
+    )
+    won = ", ".join(f"{who} {count} ({count / n:.0%})" for count, who in wins) if n else "no game has ended"
+    lines.append(f"Wins    {won}, n = {n}")
+    lines.append(f"Data    {totals['statements']:,} statements, {totals['judgements']:,} judgements")
+    if totals["calls"]:
+        cost = "" if totals["cost_usd"] is None else f", ${totals['cost_usd']:,.4f}"
+        lines.append(f"Calls   {totals['calls']:,}{cost} (of the games that ended)")
+    for state, words in (("failed", "failed"), ("stopped", "stopped"), ("pending", "not played yet")):
+        if totals[state]:
+            lines.append(f"{state.title():8}{counted(totals[state], 'game')} {words}")
+    lines += [f"        {game}: {printable(error, 200)}" for game, error in errors]
+    lines.append(f"Folder  {folder}")
+    return lines

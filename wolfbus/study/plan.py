@@ -1,0 +1,139 @@
+"""`Plan`: all games of a study before any is played: id, seed, block and who sits where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from wolfbus.canonical import canonical, sha256_hex
+from wolfbus.config import GameConfig
+from wolfbus.draws import game_seed
+from wolfbus.study.balance import Balance
+from wolfbus.study.designs import Balanced, Design, DesignKind, Fixed, Shuffle, role_slots, shares_of
+from wolfbus.vocabulary import ROLES, Role
+
+Deal = Callable[[GameConfig, str], Sequence[tuple[str, Role]]]
+"""Returns name and role of every seat in seating order, from rules and a game's seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGame:
+    """One game as it is to be played.
+
+    Attributes:
+        number: from 1.
+        game: its id.
+        seed: its seed.
+        block: what it is resampled with: its rotation where the design has one, else itself.
+        brains: the brain of every seat, in seating order.
+    """
+
+    number: int
+    game: str
+    seed: str
+    block: str
+    brains: tuple[str, ...]
+
+    @property
+    def record(self) -> str:
+        """Where its record stands in the study's folder."""
+        return f"records/{self.game}.ndjson"
+
+
+class Plan:
+    """The games of a study; game n is the same however many there are.
+
+    Args:
+        config: the rules.
+        seed: the study's seed.
+        kind: the design.
+        seats: a brain per seat, in seating order; None where agents take turns.
+        agents: different brains that take turns; None where there is one per seat.
+        deal: the moderator's deal.
+    """
+
+    def __init__(
+        self,
+        config: GameConfig,
+        seed: str,
+        kind: DesignKind,
+        seats: tuple[str, ...] | None,
+        agents: tuple[str, ...] | None,
+        deal: Deal,
+    ) -> None:
+        self.config = config
+        self.seed = seed
+        self.kind: DesignKind = kind
+        self._seats = seats
+        self._agents = agents
+        self._deal = deal
+        self.shares = shares_of(seats) if seats is not None else tuple((agent, 1) for agent in agents or ())
+        self.agents = tuple(agent for agent, _ in self.shares)
+        """Every brain once."""
+        self.brains = seats if seats is not None else self.agents
+        """Every brain as often as it was told."""
+
+    @cached_property
+    def design(self) -> Design:
+        """Who takes which place."""
+        seats = self._seats
+        if self.kind == "balanced":
+            counts = {role: self.config.count(role) for role in ROLES}
+            return Balanced(self.shares, role_slots(counts), self.seed)
+        if seats is None:
+            seats = self.agents * -(-self.config.seats // len(self.agents))
+        return Fixed(seats) if self.kind == "fixed" else Shuffle(seats, self.seed)
+
+    @cached_property
+    def study(self) -> str:
+        """The study's id, the same wherever the same is played."""
+        told = {
+            "config": self.config.model_dump(mode="json"),
+            "agents": list(self.brains),
+            "seed": self.seed,
+            "design": self.kind,
+        }
+        return f"study-{sha256_hex(canonical(told))[:8]}"
+
+    def game(self, number: int) -> PlannedGame:
+        """Return game `number`, from 1."""
+        seed = game_seed(self.seed, number)
+        return self._game(number, seed, self._roles(seed))
+
+    def games(self, last: int) -> Iterator[PlannedGame]:
+        """Yield the games from 1 to `last`."""
+        for number in range(1, last + 1):
+            yield self.game(number)
+
+    def balance(self, last: int) -> dict[str, Any]:
+        """Return how even the games from 1 to `last` are; see `Balance.result`. Roles are those that were dealt."""
+        balance = Balance()
+        for number in range(1, last + 1):
+            seed = game_seed(self.seed, number)
+            roles = self._roles(seed)
+            balance.add(roles, self.design.places(number, roles))
+        return balance.result(self.shares)
+
+    def _roles(self, seed: str) -> tuple[Role, ...]:
+        return tuple(role for _, role in self._deal(self.config, seed))
+
+    def _game(self, number: int, seed: str, roles: Sequence[Role]) -> PlannedGame:
+        game = f"{self.study}-{number:05d}"
+        rotation = self.design.rotation
+        block = game if rotation == 1 else f"{self.study}-rotation-{(number - 1) // rotation + 1:05d}"
+        return PlannedGame(number, game, seed, block, self.design.places(number, roles))
+
+
+def players_spec(brains: Sequence[str]) -> str | None:
+    """Return a ``--players`` spec of these seats; None where none can say it, since a brain has a comma in it."""
+    if any("," in brain for brain in brains):
+        return None
+    runs: list[tuple[str, int]] = []
+    for brain in brains:
+        if runs and runs[-1][0] == brain:
+            runs[-1] = brain, runs[-1][1] + 1
+        else:
+            runs.append((brain, 1))
+    return ",".join(f"{brain}*{count}" if count > 1 or "*" in brain else brain for brain, count in runs)

@@ -1,0 +1,137 @@
+"""`StudySettings`: what a study is told, as a TOML file and the command line's options say it together."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import reprlib
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from wolfbus.config import GameConfig, config_from_table
+from wolfbus.errors import ConfigError
+from wolfbus.study.designs import DesignKind
+
+MOST_GAMES: Final = 99_999
+"""Games' ids end in five digits."""
+
+TABLES: Final = ("rules", "models", "endpoints")
+"""Tables of a study's file that are not fields of `StudySettings`."""
+
+Players = str | tuple[str, ...] | dict[str, str]
+
+
+class StudySettings(BaseModel):
+    """A study without its rules and models. Fields that are None were not told."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """A title for people."""
+    games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 100
+    """How many games are played."""
+    seed: str | None = None
+    """Seed of the study, from which every game's is drawn; any text, a number is usual."""
+    design: DesignKind | None = None
+    """Who sits where: "balanced" unless given, and "fixed" where players are given by name."""
+    players: Players | None = None
+    """Who plays: a spec such as "scripted*6,random*2", a list of one brain per seat, or a table of seat name to
+    brain."""
+    agents: Annotated[tuple[str, ...], Field(min_length=1, max_length=64)] | None = None
+    """Instead of players: different brains that take the seats in turns, fewer or more than there are seats."""
+    budget: Annotated[float, Field(ge=0)] | None = None
+    """US dollars that all model calls of the study may cost."""
+    budget_tokens: Annotated[int, Field(ge=0)] | None = None
+    """Tokens that they may use."""
+    at_once: Annotated[int, Field(ge=1, le=10_000)] = 16
+    """Games under way at a time, over all workers."""
+    workers: Annotated[int, Field(ge=1, le=256)] = 1
+    """Processes that play."""
+
+    @field_validator("seed")
+    @classmethod
+    def _seed_can_be_held(cls, seed: str | None) -> str | None:
+        try:
+            (seed or "").encode()
+        except UnicodeEncodeError:
+            raise ValueError("not text that UTF-8 can hold") from None
+        return seed
+
+    @field_validator("budget")
+    @classmethod
+    def _budget_is_a_sum(cls, budget: float | None) -> float | None:
+        if budget is not None and not math.isfinite(budget):
+            raise ValueError(f"{budget} is no sum of US dollars")
+        return budget
+
+    @field_validator("agents")
+    @classmethod
+    def _agents_differ(cls, agents: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for place, agent in enumerate(agents or ()):
+            if agent in (agents or ())[:place]:
+                raise ValueError(f"{agent!r} is there twice; agents differ, and `players` counts seats")
+        return agents
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """Refuse what does not go together."""
+        if self.players is not None and self.agents is not None:
+            raise ValueError("players and agents: give one of them")
+        if isinstance(self.players, dict) and self.design not in {None, "fixed"}:
+            raise ValueError(f'design = "{self.design}": players by name have their seats; take "fixed"')
+        if self.agents is not None and self.design == "fixed":
+            raise ValueError('design = "fixed": agents take turns; give `players` to fix who sits where')
+
+    @property
+    def kind(self) -> DesignKind:
+        """The design."""
+        return self.design or ("fixed" if isinstance(self.players, dict) else "balanced")
+
+
+def settings_from_table(table: Mapping[str, Any], source: str) -> StudySettings:
+    """Return the settings that a TOML table holds.
+
+    Raises:
+        ConfigError: one line that names the source, the field and the reason.
+    """
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+    if isinstance(values.get("seed"), int) and not isinstance(values["seed"], bool):
+        values["seed"] = str(values["seed"])
+    try:
+        return StudySettings.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_line(error)}") from None
+
+
+def rules_from_table(rules: Any, source: str) -> GameConfig:
+    """Return the rules that a study's ``[rules]`` hold.
+
+    Raises:
+        ConfigError: one line that names the source, the field and the reason.
+    """
+    if not isinstance(rules, dict):
+        raise ConfigError(f"{source}: rules: input should be a table [rules]")
+    return config_from_table(rules, f"{source}: [rules]")
+
+
+def _first_line(error: ValidationError) -> str:
+    # of a name that is misspelt, the misspelling says more than what follows from it
+    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+    # behind a field's name stands which of its forms was tried
+    place = str(first["loc"][0]) if first["loc"] else ""
+    place = place if place.isprintable() else repr(place)
+    if first["type"] == "extra_forbidden":
+        if place in GameConfig.model_fields:
+            return f"{place}: a rule of the game; it belongs under [rules]"
+        close = difflib.get_close_matches(place, [*StudySettings.model_fields, *TABLES], n=1)
+        return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
+    if place == "players":
+        return "players: a spec, a list of brains, or a table of seat name to brain"
+    if place == "agents" and first["type"] not in {"value_error", "too_short", "too_long"}:
+        return "agents: input should be a list of brains"
+    if first["type"] == "value_error":
+        message = first["msg"].removeprefix("Value error, ")
+    else:
+        message = f"{first['msg'][:1].lower()}{first['msg'][1:]} (given {reprlib.repr(first['input'])})"
+    return f"{place}: {message}" if place else message
