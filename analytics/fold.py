@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from analytics.callbook import CallBook
+from analytics.claims import GameFacts, found_claims
 from analytics.rows import GameRows, NightRow, SeatRow
 from analytics.scorebook import Scorebook
 from wolfbus.errors import RulesError
@@ -17,6 +18,7 @@ from wolfbus.messages.events import (
     Answered,
     AnsweredAssessOther,
     AnsweredAssessOwn,
+    AnsweredProtect,
     AnsweredVote,
     AnyAnswered,
     AnyEvent,
@@ -25,6 +27,7 @@ from wolfbus.messages.events import (
     Dawn,
     Ended,
     Exile,
+    Inspection,
     NightOutcome,
     Opened,
     Silence,
@@ -58,6 +61,7 @@ class GameFold:
         self._include_defaulted = include_defaulted
         self._keep_text = keep_text
         self._opened: Scorebook | None = None
+        self._facts = GameFacts({})
         self._ballots: dict[SeatName, Outcome] = {}
         self._calls = CallBook()
         self._time: float | None = None
@@ -69,10 +73,12 @@ class GameFold:
             AnsweredAssessOwn: self._label,
             AnsweredAssessOther: self._judge,
             AnsweredVote: self._ballot,
+            AnsweredProtect: self._protect,
             Silence: self._fall_silent,
             ClaimTruth: self._claim,
             Tally: self._tally,
             Exile: self._exile,
+            Inspection: self._inspect,
             NightOutcome: self._night,
             Dawn: self._dawn,
             ModelCall: self._call,
@@ -127,6 +133,7 @@ class GameFold:
             keep_text=self._keep_text,
             protocol=event.config.protocol,
         )
+        self._facts = GameFacts({seat.name: seat.role for seat in event.seats}, event.config.reveal_on_death)
 
     def _ask(self, event: Asked) -> None:
         self._book.begin(event.round)
@@ -142,7 +149,9 @@ class GameFold:
         self._calls.call(event)
 
     def _state(self, event: Statement) -> None:
-        self._book.state(event.statement, event.round, event.phase, event.turn, event.speaker, event.text)
+        book = self._book
+        found = found_claims(self._facts, event.speaker, event.text) if event.speaker in book.seats else ()
+        book.state(event.statement, event.round, event.phase, event.turn, event.speaker, event.text, found)
 
     def _label(self, event: AnsweredAssessOwn) -> None:
         number, content = _about(event), event.content
@@ -170,6 +179,13 @@ class GameFold:
     def _ballot(self, event: AnsweredVote) -> None:
         self._ballots[event.seat] = event.outcome
 
+    def _protect(self, event: AnsweredProtect) -> None:
+        if event.content is not None and event.content.target is not None:
+            self._facts.protect(self._book.round, event.seat, event.content.target)
+
+    def _inspect(self, event: Inspection) -> None:
+        self._facts.inspect(event.round, event.seat, event.target, event.role)
+
     def _fall_silent(self, event: Silence) -> None:
         self._book.silence(event.round)
 
@@ -184,6 +200,7 @@ class GameFold:
     def _exile(self, event: Exile) -> None:
         if event.seat is not None:
             self._book.leave(event.round, event.seat, "exile")
+            self._facts.leave(event.seat)
 
     def _night(self, event: NightOutcome) -> None:
         self._book.night(NightRow(event.round, event.target, event.protected, event.died))
@@ -192,6 +209,7 @@ class GameFold:
         self._book.dawn(event.round)
         if event.died is not None:
             self._book.leave(event.round, event.died, "night")
+            self._facts.die(event.died)
 
     def _end(self, event: Ended) -> None:
         self._book.begin(event.rounds)

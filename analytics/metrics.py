@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from analytics.accumulator import Result, over
 from analytics.rows import GameRows
 from analytics.tables import (
+    Claims,
     Cost,
+    Events,
     Headline,
     Labels,
     Outcomes,
@@ -18,6 +20,7 @@ from analytics.tables import (
     Table3,
     Table5,
     Trajectories,
+    Votes,
 )
 
 
@@ -34,6 +37,9 @@ class Metrics:
         self._table3 = Table3()
         self._table5 = Table5()
         self._trajectories = Trajectories()
+        self._events = Events()
+        self._votes = Votes()
+        self._claims = Claims()
         self._labels = Labels()
         self._headline = Headline()
         self._repair = Repair()
@@ -49,6 +55,9 @@ class Metrics:
         self._table3.add(game)
         self._table5.add(game)
         self._trajectories.add(game)
+        self._events.add(game)
+        self._votes.add(game)
+        self._claims.add(game)
         self._labels.add(game)
         self._headline.add(game)
         self._repair.add(game)
@@ -66,6 +75,9 @@ class Metrics:
         self._table3.merge(other._table3)
         self._table5.merge(other._table5)
         self._trajectories.merge(other._trajectories)
+        self._events.merge(other._events)
+        self._votes.merge(other._votes)
+        self._claims.merge(other._claims)
         self._labels.merge(other._labels)
         self._headline.merge(other._headline)
         self._repair.merge(other._repair)
@@ -89,6 +101,9 @@ class Metrics:
             "table5": self._table5.result(),
             "figure1": self._trajectories.figure1(),
             "trends": self._trajectories.trends(),
+            "events": self._events.result(),
+            "votes": self._votes.result(),
+            "claims": self._claims.result(),
             "labels": self._labels.result(),
             "headline": self._headline.result(),
             "repair": self._repair.result(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from analytics.claims import GameFacts, found_claims
 from analytics.rows import Departure, GameRows, NightRow, SeatRow
 from analytics.scorebook import Scorebook
 from wolfbus.messages.base import SeatName
@@ -31,7 +32,8 @@ def rows_of_paper_log(
     finds in the raw replies, and where it finds none the label is missing. A label without suspicion counts where flags
     are counted, and nowhere else.
 
-    All seats have the log's model for a brain. A vote for nobody there is, or for a dead player, is an abstention.
+    Role and inspection claims are found in the words, and scored with what the log says of the nights. All seats have
+    the log's model for a brain. A vote for nobody there is, or for a dead player, is an abstention.
 
     Args:
         log: the run.
@@ -43,6 +45,7 @@ def rows_of_paper_log(
     seats = (SeatRow(name, log.roles[name], "paper", log.model or "unknown") for name in log.players)
     transcript = _Transcript(
         Scorebook(log.run, seats, alpha=alpha, prior=prior, include_defaulted=as_recorded, keep_text=keep_text),
+        GameFacts(log.roles),
         as_recorded,
     )
     nights = {night.round: night for night in log.nights}
@@ -62,8 +65,9 @@ def rows_of_paper_log(
 class _Transcript:
     """Copies a log into a scorebook, round by round."""
 
-    def __init__(self, book: Scorebook, as_recorded: bool) -> None:
+    def __init__(self, book: Scorebook, facts: GameFacts, as_recorded: bool) -> None:
         self.book = book
+        self.facts = facts
         self.as_recorded = as_recorded
         self.gone: set[SeatName] = set()
 
@@ -73,7 +77,15 @@ class _Transcript:
         protected = tuple(act.target for act in night.actions if act.kind == "protect" and act.target is not None)
         self.book.night(NightRow(night.round, kills[-1] if kills else None, protected, night.died))
         self.book.dawn(night.round)
+        for act in night.actions:
+            if act.target is None:
+                continue
+            if act.kind == "protect":
+                self.facts.protect(night.round, act.actor, act.target)
+            elif act.kind == "inspect" and act.target in self.facts.roles:
+                self.facts.inspect(night.round, act.actor, act.target, self.facts.roles[act.target])
         if night.died is not None:
+            self.facts.die(night.died)
             self.leave(night.round, night.died, "night")
 
     def statements(self, round_: int, statements: Iterable[PaperStatement]) -> None:
@@ -81,7 +93,8 @@ class _Transcript:
         turns: Counter[str] = Counter()
         for said in statements:
             turns[said.phase] += 1
-            self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text)
+            found = found_claims(self.facts, said.speaker, said.text) if said.speaker in self.facts.roles else ()
+            self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text, found)
             if said.own is not None:
                 outcome, reading, label = self.read(said.own)
                 self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own, outcome))
@@ -118,6 +131,7 @@ class _Transcript:
         """Copy a departure; the paper's code can bury a player twice."""
         if name not in self.gone:
             self.gone.add(name)
+            self.facts.leave(name)
             self.book.leave(round_, name, how)
 
     def read(self, analysis: PaperAnalysis) -> tuple[Outcome, Reading | None, PaperLabel]:

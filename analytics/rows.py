@@ -70,7 +70,7 @@ class StatementRow:
         outcome: what became of the request for the label; None if it is not joined.
         reading: how the label was read; None if nothing usable came.
         text: the words, where the fold was asked to keep them.
-        claims: scored claims, where there are any.
+        claims: scored claims: those that the speaker attached, then those found in the words (`extracted`).
     """
 
     game: str

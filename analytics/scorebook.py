@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
+from analytics.claims import same_claim
 from analytics.rows import (
     FILLER_CONFIDENCE,
     FILLER_SUSPICION,
@@ -80,8 +81,17 @@ class Scorebook:
         self._winner: Winner = None
         self._reason: Ending | None = None
 
-    def state(self, number: int, round_: int, phase: Phase, turn: int, speaker: SeatName, text: str) -> None:
-        """Write down a statement.
+    def state(
+        self,
+        number: int,
+        round_: int,
+        phase: Phase,
+        turn: int,
+        speaker: SeatName,
+        text: str,
+        found: tuple[ScoredClaim, ...] = (),
+    ) -> None:
+        """Write down a statement, and the claims that were found in its words.
 
         Raises:
             RulesError: nobody of that name plays.
@@ -99,6 +109,7 @@ class Scorebook:
             seat.agent,
             seat.brain,
             text=text if self.keep_text else None,
+            claims=found,
         )
 
     def label(
@@ -170,12 +181,17 @@ class Scorebook:
         )
 
     def claim(self, number: int, claims: tuple[ScoredClaim, ...]) -> None:
-        """Write down the verdicts on what a statement claims.
+        """Write down the verdicts on what a speaker attached to its statement. What was found in the words stays unless
+        it is the same.
 
         Raises:
             RulesError: there is no such statement.
         """
-        self._statements[number] = replace(self._statement(number), claims=claims)
+        statement = self._statement(number)
+        found = (
+            scored for scored in statement.claims if not any(same_claim(scored.claim, given.claim) for given in claims)
+        )
+        self._statements[number] = replace(statement, claims=(*claims, *found))
 
     def reply(
         self, seat: SeatName, kind: Kind, outcome: Outcome, reading: Reading | None, fault: Fault | None = None

@@ -9,6 +9,7 @@ from typing import Any, Final
 from analytics.accumulator import Result
 from analytics.grid import between, distinct, grid, listing, note, number, percent
 from analytics.text_calls import cost_lines, repair_lines
+from analytics.text_events import event_lines, vote_lines
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 _BUILT_IN: Final = frozenset({"scripted", "random", "silent"})
@@ -28,7 +29,7 @@ def render(result: Result) -> str:
     lines = [line for warning in warnings(result) for line in note(warning, indent="")]
     for section in (
         *(_opening, _outcomes, _production, _table1, _table2, _table3, _table5, _figure1, _trends),
-        *(repair_lines, cost_lines),
+        *(event_lines, vote_lines, repair_lines, cost_lines),
     ):
         lines += section(result)
     return "\n".join(lines).rstrip() + "\n"

@@ -10,11 +10,11 @@ from fractions import Fraction
 
 from moderator.joining import Script, assessments, join, start
 from moderator.table import Answers, Table
-from moderator.truth import claim_truth
 from wolfbus.draws import choose_weighted
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Bid, Speech
 from wolfbus.messages.events import Asked, Asking, Silence, Statement
+from wolfbus.truth import claim_truth
 
 
 def debate(table: Table) -> Script[None]:

@@ -6,11 +6,11 @@ from collections import Counter
 
 from moderator.joining import Script, assessments, join, start
 from moderator.table import Answers, Table
-from moderator.truth import claim_truth
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import Claim
 from wolfbus.messages.content import Ballot
 from wolfbus.messages.events import Asking, Statement, Tally
+from wolfbus.truth import claim_truth
 
 
 def vote(table: Table) -> Script[None]:

@@ -111,6 +111,27 @@ TRUTH: Final = (
         choices=("Accusations are opinions and count for nothing; one lie makes a statement a lie.",),
     ),
     Definition(
+        name="claims",
+        section="claims",
+        title="Claims",
+        words=(
+            "Every claim of every statement, by kind, by verdict, and by where it comes from: attached by the speaker, "
+            "or found in the words by a pattern that would rather miss a claim than invent one. One that is both "
+            "counts as attached."
+        ),
+        units="claims",
+        baseline=NONE,
+        interval=NONE,
+        source="ours",
+        code="analytics.tables.claims.Claims.result",
+        choices=(
+            (
+                "Found are role claims (“I am the Seer”) and inspection results with an exact role, in the first 6,000 "
+                "characters of a statement; quotations, questions, conditionals and denials are none."
+            ),
+        ),
+    ),
+    Definition(
         name="coverage",
         section="truth",
         title="Coverage",
@@ -192,6 +213,7 @@ ABILITIES: Final = (
                 "Parameters sum to 0 within each connected group of agents that judged each other; groups are not "
                 "compared, and an agent alone has no number."
             ),
+            "With the truth of claims, lies are the deceptive ones and true statements the truthful; mistakes are out.",
         ),
     ),
     Definition(

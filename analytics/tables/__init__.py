@@ -11,9 +11,11 @@ from collections.abc import Iterable
 
 from analytics.accumulator import Result, over
 from analytics.rows import GameRows
+from analytics.tables.claims import Claims
 from analytics.tables.cost import Cost
 from analytics.tables.cross_perception import Table2
 from analytics.tables.detection import Confusion, Table3
+from analytics.tables.events import Events
 from analytics.tables.headline import Headline
 from analytics.tables.labels import Labels
 from analytics.tables.outcomes import Outcomes
@@ -21,10 +23,13 @@ from analytics.tables.production import Production
 from analytics.tables.repair import Repair
 from analytics.tables.statements import Table1, Table5
 from analytics.tables.trajectories import Trajectories
+from analytics.tables.votes import Votes
 
 __all__ = [
+    "Claims",
     "Confusion",
     "Cost",
+    "Events",
     "Headline",
     "Labels",
     "Outcomes",
@@ -35,7 +40,10 @@ __all__ = [
     "Table3",
     "Table5",
     "Trajectories",
+    "Votes",
+    "claims",
     "cost",
+    "events",
     "figure1",
     "headline",
     "labels",
@@ -47,6 +55,7 @@ __all__ = [
     "table3",
     "table5",
     "trends",
+    "votes",
 ]
 
 
@@ -92,6 +101,23 @@ def trends(games: Iterable[GameRows]) -> Result:
     `Trajectories.trends`.
     """
     return over(Trajectories(), games).trends()
+
+
+def claims(games: Iterable[GameRows]) -> Result:
+    """Return the claims that were given and found, by kind and verdict (metrics: objective truth); see `Claims`."""
+    return over(Claims(), games).result()
+
+
+def events(games: Iterable[GameRows]) -> Result:
+    """Return suspicion around the Seer's claim and the Doctor's nights (paper 5.3; metrics: events); see `Events`."""
+    return over(Events(), games).result()
+
+
+def votes(games: Iterable[GameRows]) -> Result:
+    """Return whether suspicion drives votes, and the counterfactual one (metrics: does suspicion drive votes,
+    thresholds); see `Votes`.
+    """
+    return over(Votes(), games).result()
 
 
 def labels(games: Iterable[GameRows]) -> Result:

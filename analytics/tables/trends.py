@@ -30,16 +30,18 @@ def theil_sen(line: Mapping[int, float]) -> float | None:
 
 
 def slope_of_games(slopes: Sample) -> Result:
-    """Return the median over games with its game-bootstrap 95 % interval; null over nothing, no interval
-    below two games.
+    """Return the median over games with its game-bootstrap 95 % interval (paper 5.6; metrics: trend); null over nothing
+    and no interval below two games, with ``reason``.
     """
     values = slopes.values()
     interval = bootstrap(values, "median")
+    few = "there are fewer than two games of at least two rounds with such suspicion"
     return {
         "median": median(values) if values else None,
         "low": interval[0] if interval else None,
         "high": interval[1] if interval else None,
         "n": len(values),
+        "reason": None if interval else few if values else few.replace("fewer than two games", "no games"),
     }
 
 

@@ -129,6 +129,7 @@ def test_a_trend_is_the_median_over_games_and_the_papers_reading_stands_apart():
         "low": None,
         "high": None,
         "n": 0,
+        "reason": "there are no games of at least two rounds with such suspicion",
         "paper_reading": None,
         "paper_reading_rounds": 0,
     }

@@ -19,7 +19,7 @@ WHOLE = metrics(GAMES)
 
 SECTIONS = {
     *("outcomes", "production", "table1", "table2", "table3", "table5", "figure1", "trends", "labels"),
-    *("headline", "repair", "cost"),
+    *("headline", "repair", "cost", "events", "votes", "claims"),
 }
 
 

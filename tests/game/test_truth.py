@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from moderator.table import Table
-from moderator.truth import thinkable, verdict
 from wolfbus.config import GameConfig
 from wolfbus.messages.claims import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
+from wolfbus.truth import thinkable, verdict
 from wolfbus.vocabulary import ROLES, team_of
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")

@@ -1,0 +1,204 @@
+"""Two studies, or two agents of one, metric by metric: values, difference, interval, p-value (metrics: variability)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import isnan
+from typing import TYPE_CHECKING
+
+from analytics.accumulator import Result
+from analytics.comparing.pairing import Units, by_block, by_seed
+from analytics.comparing.rearranging import PERMUTATIONS, Rearrangements, holm
+from analytics.headlines.measures import MEASURES, Measure
+from analytics.headlines.sheet import Key, Sheet, evaluate
+from analytics.headlines.sums import Scope, Study
+from analytics.headlines.variability import describe, number
+from analytics.resampling import Draws
+from wolfbus.vocabulary import ROLES
+
+if TYPE_CHECKING:
+    from analytics.columns import Array, Columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    name: str
+    sheet: Sheet
+    """With calibration bins of its own."""
+    common: Sheet
+    """With calibration bins common to both sides."""
+    about: Result
+
+
+def compare(
+    a: Columns,
+    b: Columns,
+    names: tuple[str, str] = ("A", "B"),
+    metrics: Iterable[str] | None = None,
+    permutations: int = PERMUTATIONS,
+) -> Result:
+    """Compare two studies in every headline metric.
+
+    Games are paired by their seeds where both sides have the seed, blocks staying whole. ``a`` and ``b`` are pooled
+    over all games of a side. ``difference`` is B minus A; its 95 % percentile interval resamples pairs together and
+    what is paired with nothing on each side for itself. ``p`` is a two-sided permutation test: pairs are swapped,
+    unpaired blocks dealt anew to the sides; ``p_holm`` is adjusted for all metrics tested. A difference says how these
+    agents did in these games; p says how easily chance alone would do that, not how large or how important it is.
+
+    Args:
+        a: one study.
+        b: the other.
+        names: what they are called.
+        metrics: names of the metrics; all unless given.
+        permutations: rearrangements to draw, unless there are no more than that.
+
+    Raises:
+        KeyError: there is no such metric.
+    """
+    units = by_seed(a, b)
+    one, other = Study(a), Study(b)
+    bins = one.share_cells(other)
+    sides = tuple(
+        _Side(
+            name,
+            Sheet(study, None, own, units.count),
+            Sheet(study, None, own, units.count, common),
+            {"games": len(study.columns.ids), "agents": list(study.columns.agents)},
+        )
+        for name, study, own, common in zip(names, (one, other), (units.a, units.b), bins, strict=True)
+    )
+    about = "seed" if units.pairs else None
+    return _compare("studies", sides[0], sides[1], units, about, metrics, permutations)
+
+
+def compare_agents(
+    columns: Columns,
+    a: str,
+    b: str,
+    metrics: Iterable[str] | None = None,
+    permutations: int = PERMUTATIONS,
+) -> Result:
+    """Compare two agents of one study by what they did: as `compare`, but the units are the blocks in which either
+    played, and a rearrangement swaps the two within blocks.
+
+    Judgements are those they made, statements and votes their own, wins those of their seats (by side), the suspicion
+    gap that of their own suspicion. Were one of them dealt other roles than the other, the difference would be that of
+    the roles, too: ``roles`` counts both agents' seats.
+
+    Args:
+        columns: the study.
+        a: name of an agent.
+        b: name of another.
+        metrics: as in `compare`.
+        permutations: as in `compare`.
+
+    Raises:
+        KeyError: there is no such metric.
+        ValueError: there is no such agent.
+    """
+    codes = (columns.agents.index(a), columns.agents.index(b))
+    units = by_block(columns, *codes)
+    study = Study(columns)
+    sides = []
+    for name, code in zip((a, b), codes, strict=True):
+        sheet = Sheet(study, Scope(actor=code), units.a, units.count)
+        sides.append(_Side(name, sheet, sheet, _seats(columns, code)))
+    return _compare("agents", sides[0], sides[1], units, "block", metrics, permutations)
+
+
+def _compare(
+    kind: str,
+    a: _Side,
+    b: _Side,
+    units: Units,
+    paired_by: str | None,
+    metrics: Iterable[str] | None,
+    permutations: int,
+) -> Result:
+    measures = [MEASURES[name] for name in (MEASURES if metrics is None else metrics)]
+    draws = Draws([units.pairs, units.only_a, units.only_b])
+    drawn = [side.sheet.drawn(measures, draws) for side in (a, b)]
+    deals = Rearrangements(units.pairs, units.only_a, units.only_b, permutations)
+    rearranged = _rearranged(measures, a.common, b.common, deals)
+    values = [side.sheet.pooled(measures) for side in (a, b)]
+    totals = [side.sheet.totals() for side in (a, b)]
+    found: dict[str, Result] = {}
+    p_values: dict[str, float] = {}
+    for measure in measures:
+        name = measure.name
+        n = [int(measure.n(sums)) for sums in totals]
+        p, why = deals.p_value(rearranged[name])
+        if p is not None:
+            p_values[name] = p
+        difference = values[1][name] - values[0][name]
+        reason = _undefined(measure, (a.name, b.name), (values[0][name], values[1][name]))
+        found[name] = {
+            "label": measure.label,
+            "unit": measure.unit,
+            "better": measure.better,
+            "a": number(values[0][name]),
+            "b": number(values[1][name]),
+            "n_a": n[0],
+            "n_b": n[1],
+            **{
+                f"baseline_{side}": describe(measure, sums)["baseline"] for side, sums in zip("ab", totals, strict=True)
+            },
+            "difference": draws.estimate(difference, sum(n), drawn[1][name] - drawn[0][name], reason),
+            "p": p,
+            "p_reason": why,
+        }
+    adjusted = holm(p_values)
+    for name, row in found.items():
+        row["p_holm"] = adjusted.get(name)
+    return {
+        "kind": kind,
+        "a": {"name": a.name, **a.about},
+        "b": {"name": b.name, **b.about},
+        "pairing": {
+            "by": paired_by,
+            "pairs": units.pairs,
+            "unpaired_a": units.only_a,
+            "unpaired_b": units.only_b,
+            "paired_games_a": units.paired_a,
+            "paired_games_b": units.paired_b,
+        },
+        "metrics": found,
+        "draws": draws.draws,
+        "permutations": deals.count,
+        "exact": deals.exact,
+        "tested": len(p_values),
+    }
+
+
+def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangements) -> Mapping[str, Array]:
+    import numpy as np
+
+    def both(part: slice, key: Key) -> Array:
+        one, other = a.matrix(key), b.matrix(key)
+        moved = deals.moved(other - one, part)
+        return np.stack([one.sum(axis=0, dtype=np.float64) + moved, other.sum(axis=0, dtype=np.float64) - moved])
+
+    parts = [evaluate(measures, partial(both, part)) for part in deals.parts()]
+    return {
+        measure.name: np.concatenate([values[measure.name][1] - values[measure.name][0] for values in parts])
+        for measure in measures
+    }
+
+
+def _undefined(measure: Measure, names: tuple[str, str], values: tuple[float, float]) -> str:
+    missing = [name for name, value in zip(names, values, strict=True) if isnan(value)]
+    return f"{' and '.join(missing)}: {measure.reason}"
+
+
+def _seats(columns: Columns, agent: int) -> Result:
+    import numpy as np
+
+    mine = columns.seats["agent"] == agent
+    roles = np.bincount(columns.seats["role"][mine], minlength=len(ROLES))
+    return {
+        "games": len(np.unique(columns.seats["game"][mine])),
+        "seats": int(mine.sum()),
+        "roles": {role: int(count) for role, count in zip(ROLES, roles, strict=True)},
+    }

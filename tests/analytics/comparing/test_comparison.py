@@ -1,0 +1,239 @@
+"""Two studies or two agents side by side: pairing, differences with intervals, permutation tests."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from analytics.columns import columns_of
+from analytics.comparing import as_csv, compare, compare_agents, render
+from analytics.comparing.pairing import by_seed
+from analytics.comparing.rearranging import Rearrangements, holm
+from analytics.headlines import agents, variability
+from tests.analytics.script import random_game
+from tests.simulator.judgements import draw_agents, simulate
+
+
+def game(seed, name=None, told=None, missing=0.15):
+    rows = random_game(seed, missing=missing).rows()
+    return replace(rows, game=name or rows.game, seed=f"seed {seed}" if told is None else told)
+
+
+def kinder(rows, flags=2):
+    """The same game with some flags turned over."""
+    turned = [
+        replace(j, d=not j.d) if j.d is not None and at % flags == 0 else j for at, j in enumerate(rows.judgements)
+    ]
+    return replace(rows, judgements=tuple(turned))
+
+
+def flags(games):
+    """Right flags and all flags of each game, plainly counted."""
+    found = []
+    for rows in games:
+        truth = {s.number: s.d for s in rows.statements}
+        counted = [j.d == truth[j.statement] for j in rows.judgements if None not in (j.d, truth[j.statement])]
+        found.append((sum(counted), len(counted)))
+    return np.array(found, float)
+
+
+@pytest.mark.parametrize("told", [None, ""])
+def test_identical_inputs_differ_by_nothing_with_p_1(told):
+    columns = columns_of(game(seed, told=told) for seed in range(15))
+    result = compare(columns, columns)
+    assert result["pairing"]["by"] == ("seed" if told is None else None)
+    for name, row in result["metrics"].items():
+        if row["a"] is not None:
+            assert (row["difference"]["value"], row["p"], row["p_holm"]) == (0.0, 1.0, 1.0), name
+            if told is None and row["difference"]["low"] is not None:
+                assert (row["difference"]["low"], row["difference"]["high"]) == (0.0, 0.0), name
+
+
+def test_values_are_those_of_each_side_alone():
+    a, b = columns_of(game(seed) for seed in range(8)), columns_of(game(seed) for seed in range(5, 15))
+    result = compare(a, b, permutations=200)
+    for side, columns in (("a", a), ("b", b)):
+        alone = variability(columns)["metrics"]
+        for name, row in result["metrics"].items():
+            assert row[side] == (None if row[side] is None else pytest.approx(alone[name]["value"], abs=1e-12)), name
+            assert (row[side] is None) == (alone[name]["value"] is None)
+            assert row[f"n_{side}"] == alone[name]["n"]
+
+
+def test_games_are_paired_by_seed_and_the_others_stay_alone():
+    a = columns_of([game(1, "x"), game(2, "y"), game(3, "z", told="")])
+    b = columns_of([game(2, "u"), game(2, "v"), game(4, "w")])
+    units = by_seed(a, b)
+    assert (units.pairs, units.only_a, units.only_b, units.paired_a, units.paired_b) == (1, 2, 1, 1, 2)
+    assert units.a[1] == units.b[0] == units.b[1] == 0
+    assert sorted([*units.a, units.b[2]]) == [0, 1, 2, 3]
+
+
+def test_blocks_stay_whole_when_games_are_paired():
+    games = [game(seed, f"g{seed}") for seed in range(4)]
+    a, b = columns_of(games), columns_of(games)
+    a = replace(a, blocks=np.array([0, 0, 1, 1], "i4"), block_names=("p", "q"))
+    units = by_seed(a, b)
+    assert (units.pairs, units.only_a, units.only_b, units.paired_a, units.paired_b) == (2, 0, 0, 4, 4)
+    assert units.b[0] == units.b[1] != units.b[2] == units.b[3]
+
+
+def test_a_small_paired_test_equals_every_swap_tried_by_hand():
+    one = [game(seed, missing=0.0) for seed in range(6)]
+    other = [kinder(rows, 3) for rows in one]
+    result = compare(columns_of(one), columns_of(other), metrics=["accuracy"])
+    a, b = flags(one), flags(other)
+    differences = []
+    for swap in product((False, True), repeat=6):
+        left, right = (np.where(np.array(swap)[:, None], *sides).sum(axis=0) for sides in ((b, a), (a, b)))
+        differences.append(right[0] / right[1] - left[0] / left[1])
+    row = result["metrics"]["accuracy"]
+    given = b[:, 0].sum() / b[:, 1].sum() - a[:, 0].sum() / a[:, 1].sum()
+    assert row["difference"]["value"] == pytest.approx(given)
+    assert (result["exact"], result["permutations"]) == (True, 64)
+    assert row["p"] == np.mean(np.abs(differences) >= abs(given) - 1e-9)
+
+
+def test_a_small_unpaired_test_equals_every_dealing_tried_by_hand():
+    one = [game(seed, told="", missing=0.0) for seed in range(4)]
+    other = [kinder(game(seed, told="", missing=0.0), 3) for seed in range(20, 25)]
+    result = compare(columns_of(one), columns_of(other), metrics=["accuracy"])
+    rows = flags([*one, *other])
+    differences = []
+    for chosen in combinations(range(9), 4):
+        mask = np.isin(np.arange(9), chosen)
+        left, right = rows[mask].sum(axis=0), rows[~mask].sum(axis=0)
+        differences.append(right[0] / right[1] - left[0] / left[1])
+    assert (result["exact"], result["permutations"]) == (True, 126)
+    assert result["metrics"]["accuracy"]["p"] == np.mean(np.abs(differences) >= abs(differences[0]) - 1e-9)
+
+
+def test_drawn_rearrangements_come_near_all_of_them():
+    one = [game(seed, missing=0.0) for seed in range(12)]
+    other = [kinder(rows, 5) for rows in one]
+    sides = columns_of(one), columns_of(other)
+    exact, drawn = (compare(*sides, metrics=["accuracy", "auc"], permutations=n) for n in (4096, 4095))
+    assert (exact["exact"], drawn["exact"], drawn["permutations"]) == (True, False, 4095)
+    for name in ("accuracy", "auc"):
+        assert drawn["metrics"][name]["p"] == pytest.approx(exact["metrics"][name]["p"], abs=0.03)
+
+
+def test_a_planted_difference_is_found_and_nothing_else():
+    base = draw_agents(3, 4, spread=0.0, role_spread=0.0)
+    keener = replace(base, detects=base.detects + 0.6)
+    a, b = simulate(base, 60, 1), replace(simulate(keener, 60, 2), seeds=("",) * 60)
+    result = compare(a, b, metrics=["recall", "vote_hit", "deception_rate", "coverage"], permutations=1000)
+    assert result["pairing"]["by"] is None
+    recall = result["metrics"]["recall"]
+    assert recall["difference"]["low"] > 0.05
+    assert recall["p_holm"] < 0.05
+    for name in ("vote_hit", "deception_rate", "coverage"):
+        assert result["metrics"][name]["p"] > 0.01
+
+
+def test_pairing_makes_intervals_narrower_and_p_smaller_where_games_differ():
+    one = [game(seed, missing=0.0) for seed in range(30)]
+    other = [kinder(rows, 8) for rows in one]
+    a, b = columns_of(one), columns_of(other)
+    paired = compare(a, b, metrics=["accuracy"])["metrics"]["accuracy"]
+    alone = compare(a, replace(b, seeds=("",) * 30), metrics=["accuracy"])["metrics"]["accuracy"]
+    assert paired["difference"]["value"] == alone["difference"]["value"]
+    widths = [row["difference"]["high"] - row["difference"]["low"] for row in (paired, alone)]
+    assert widths[0] < 0.8 * widths[1]
+    assert paired["p"] < alone["p"]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_p_values_are_uniform_where_there_is_no_difference(paired):
+    base, found = draw_agents(2, 9), []
+    for seed in range(100):
+        both = simulate(base, 16, seed, game_sd=1.0, statements=4, rounds=1)
+        seeds = both.seeds if paired else ("",) * 16
+        other = simulate(base, 16, seed + 1000, game_sd=1.0, statements=4, rounds=1)
+        result = compare(replace(both, seeds=seeds), other, metrics=["recall"], permutations=199)
+        found.append(result["metrics"]["recall"]["p"])
+    found = np.array(found)
+    assert np.mean(found <= 0.05) <= 0.11
+    assert np.mean(found) == pytest.approx(0.5, abs=0.09)
+    assert np.mean(found <= 0.5) == pytest.approx(0.5, abs=0.15)
+
+
+def test_agents_of_one_study_are_compared_by_what_they_did():
+    columns = columns_of(game(seed) for seed in range(12))
+    result = compare_agents(columns, "one", "two", permutations=500)
+    own = agents(columns)
+    for side, brain in (("a", "one"), ("b", "two")):
+        assert result[side]["roles"] == own[brain]["roles"]
+        for name in ("deception_rate", "accuracy", "balanced_accuracy", "auc", "vote_hit"):
+            assert result["metrics"][name][side] == pytest.approx(own[brain][name]["value"])
+        assert result["metrics"]["villager_wins"][side] == own[brain]["wins"]["villagers"]["value"]
+    back = compare_agents(columns, "two", "one", permutations=500)
+    for name, row in result["metrics"].items():
+        if row["a"] is not None and row["b"] is not None:
+            assert back["metrics"][name]["difference"]["value"] == pytest.approx(-row["difference"]["value"])
+
+
+def test_a_small_test_of_agents_equals_every_swap_tried_by_hand():
+    games = [game(seed, missing=0.0) for seed in range(5)]
+    parts = {
+        brain: flags(
+            replace(g, judgements=tuple(j for j in g.judgements if g.seats[j.observer].brain == brain)) for g in games
+        )
+        for brain in ("one", "two")
+    }
+    a, b = parts["one"], parts["two"]
+    differences = []
+    for swap in product((False, True), repeat=5):
+        left, right = (np.where(np.array(swap)[:, None], *sides).sum(axis=0) for sides in ((b, a), (a, b)))
+        differences.append(right[0] / right[1] - left[0] / left[1])
+    result = compare_agents(columns_of(games), "one", "two", metrics=["accuracy"])
+    assert result["metrics"]["accuracy"]["p"] == np.mean(np.abs(differences) >= abs(differences[0]) - 1e-9)
+
+
+def test_holm_by_hand():
+    assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == {
+        "a": pytest.approx(0.03),
+        "c": pytest.approx(0.06),
+        "b": pytest.approx(0.06),
+    }
+    assert holm({"a": 0.9, "b": 0.8}) == {"a": 1.0, "b": 1.0}
+    assert holm({}) == {}
+
+
+def test_as_many_units_stay_on_each_side():
+    deals = Rearrangements(2, 3, 4, permutations=50)
+    change = deals.moved(np.eye(9))
+    assert (change[0] == 0).all()
+    from_a, from_b = change[:, 2:5].sum(axis=1), change[:, 5:].sum(axis=1)
+    assert (from_a == from_b).all()
+    assert from_a.max() > 0
+
+
+@pytest.mark.parametrize("sizes", [(0, 0), (0, 2), (1, 1), (1, 0)])
+def test_few_or_no_games_give_reasons(sizes):
+    a, b = (columns_of(game(seed, told="") for seed in range(n)) for n in sizes)
+    result = compare(a, b)
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    for row in result["metrics"].values():
+        assert (row["p"] is None) == (row["p_reason"] is not None)
+        assert (row["difference"]["value"] is None) == (row["difference"]["reason"] is not None)
+    assert render(result).isascii()
+    assert as_csv(result).count("\n") == len(result["metrics"]) + 1
+
+
+def test_the_order_of_the_games_leaves_no_trace():
+    one, other = ([game(seed) for seed in seeds] for seeds in (range(8), range(3, 12)))
+    straight = compare(columns_of(one), columns_of(other), permutations=300)
+    assert compare(columns_of(one[::-1]), columns_of(other[::-1]), permutations=300) == straight
+
+
+def test_the_text_says_what_was_paired_and_stays_within_the_width():
+    a, b = (columns_of(game(seed) for seed in seeds) for seeds in (range(6), range(4, 12)))
+    text = render(compare(a, b, ("first\x1b[31m", "second"), permutations=200))
+    assert "2 pairs by seed (2 games of A, 2 of B), 4 of A and 6 of B without a partner" in " ".join(text.split())
+    assert max(len(line) for line in text.splitlines()) <= 100
+    assert "\x1b" not in text

@@ -1,0 +1,146 @@
+"""Intervals of pooled ratios: whole blocks are resampled, and every draw is what a plain loop makes of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from analytics.columns import columns_of
+from analytics.headlines import MEASURES, variability
+from analytics.headlines.sheet import Sheet, evaluate
+from analytics.headlines.sums import Study
+from analytics.intervals import SEED
+from analytics.resampling import Draws
+from tests.analytics.script import random_game
+from tests.simulator.judgements import draw_agents, simulate
+
+FLAGS = {
+    "accuracy": lambda d, f, s: sk.accuracy_score(d, f),
+    "balanced_accuracy": lambda d, f, s: sk.balanced_accuracy_score(d, f),
+    "precision": lambda d, f, s: sk.precision_score(d, f),
+    "recall": lambda d, f, s: sk.recall_score(d, f),
+    "f1": lambda d, f, s: sk.f1_score(d, f),
+    "mcc": lambda d, f, s: sk.matthews_corrcoef(d, f),
+    "auc": lambda d, f, s: sk.roc_auc_score(d, s),
+    "auprc": lambda d, f, s: sk.average_precision_score(d, s),
+    "brier": lambda d, f, s: np.mean((s - d) ** 2),
+}
+
+
+def judged(columns, rows=slice(None)):
+    """Labels, flags and suspicions of the judgements that count."""
+    kept = np.flatnonzero(columns.scored())[rows]
+    return columns.label()[kept], columns.judgements["d"][kept], columns.judgements["s"][kept]
+
+
+def test_every_draw_equals_a_loop_over_its_games():
+    columns = columns_of(random_game(seed).rows() for seed in range(7))
+    sheet = Sheet(Study(columns), None, columns.blocks, 7)
+    draws = Draws([7], draws=60)
+    measures = [MEASURES[name] for name in FLAGS]
+    drawn = evaluate(measures, lambda key: draws.sums(sheet.matrix(key)))
+    kept = np.flatnonzero(columns.scored())
+    game = columns.judgements["game"][kept]
+    for at, counts in enumerate(draws.counts()):
+        rows = np.concatenate([np.tile(np.flatnonzero(game == g), n) for g, n in enumerate(counts)]).astype(int)
+        d, f, s = judged(columns, rows)
+        for name, of in FLAGS.items():
+            assert drawn[name][at] == pytest.approx(of(d, f, s), abs=1e-9), name
+
+
+def test_draws_of_areas_stay_right_where_distinct_scores_share_cells():
+    columns = simulate(draw_agents(3, 1), 40, 2)
+    columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
+    assert len(np.unique(columns.judgements["s"])) > 5000
+    draws = Draws([40], draws=40)
+    measures = [MEASURES[name] for name in ("auc", "auprc")]
+    drawn = Sheet(Study(columns), None, columns.blocks, 40).drawn(measures, draws)
+    game = columns.judgements["game"]
+    for at, counts in enumerate(draws.counts()):
+        d, f, s = judged(columns, np.repeat(np.arange(len(game)), counts[game]))
+        for name in drawn:
+            assert drawn[name][at] == pytest.approx(FLAGS[name](d, f, s), abs=2e-3), name
+
+
+def test_the_interval_is_the_percentiles_of_a_plain_bootstrap_with_the_same_draws():
+    columns = columns_of(random_game(seed).rows() for seed in range(9))
+    picks = np.random.default_rng(SEED).integers(0, 9, size=(2000, 9), dtype=np.int32)
+    rows = np.flatnonzero(columns.scored())
+    right = columns.judgements["d"][rows] == columns.label()[rows]
+    hits = np.bincount(columns.judgements["game"][rows], right, 9)
+    n = np.bincount(columns.judgements["game"][rows], minlength=9)
+    low, high = np.quantile([hits[pick].sum() / n[pick].sum() for pick in picks], [0.025, 0.975])
+    found = variability(columns, ["accuracy"])["metrics"]["accuracy"]
+    assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+
+
+def test_intervals_cover_under_correlation_within_games_where_the_naive_ones_do_not():
+    agents, setting = draw_agents(3, 5), {"game_sd": 1.0, "statements": 12, "rounds": 2}
+    truth = variability(simulate(agents, 6000, 0, **setting), ["recall"])["metrics"]["recall"]["value"]
+    runs, covered, naive = 150, 0, 0
+    for seed in range(1, runs + 1):
+        columns = simulate(agents, 50, seed, **setting)
+        found = variability(columns, ["recall"])["metrics"]["recall"]
+        covered += found["low"] <= truth <= found["high"]
+        half = 1.96 * math.sqrt(found["value"] * (1 - found["value"]) / (columns.label() == 1).sum())
+        naive += abs(found["value"] - truth) <= half
+    assert 0.90 <= covered / runs <= 0.99
+    assert naive / runs <= 0.75
+
+
+def test_blocks_are_resampled_whole():
+    columns = columns_of(random_game(seed).rows() for seed in range(12))
+    doubled = columns_of(
+        replace(random_game(seed).rows(), game=f"{copy}{seed:02d}") for seed in range(12) for copy in "ab"
+    )
+    # a game and its copy in one block: no more is known than from the games alone
+    names = tuple(sorted({name[1:] for name in doubled.ids}))
+    blocks = np.array([names.index(name[1:]) for name in doubled.ids], "i4")
+    paired = replace(doubled, blocks=blocks, block_names=names)
+    plain = {name[1:]: at for at, name in enumerate(columns.ids)}
+    assert len(plain) == 12
+    loose, tight = (variability(each, ["accuracy"]) for each in (paired, doubled))
+    assert (loose["blocks"], loose["block_kind"], loose["games"]) == (12, "block", 24)
+    assert (tight["blocks"], tight["block_kind"]) == (24, "game")
+    widths = [found["metrics"]["accuracy"]["high"] - found["metrics"]["accuracy"]["low"] for found in (loose, tight)]
+    assert widths[1] < 0.85 * widths[0]
+
+
+def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
+    games = [random_game(seed, missing=0.0).rows() for seed in range(6)]
+    # a self-label in one game only: draws without that game have nothing to score
+    silent = [replace(g, statements=tuple(replace(s, d=None) for s in g.statements)) for g in games[1:]]
+    found = variability(columns_of([games[0], *silent]), ["accuracy"])["metrics"]["accuracy"]
+    assert found["value"] is not None
+    assert found["undefined_draws"] == pytest.approx(2000 * (5 / 6) ** 6, abs=120)
+    assert (found["low"], found["high"]) == (None, None)
+    assert found["interval_reason"] == f"undefined in {found['undefined_draws']} of 2000 draws"
+
+
+def test_a_single_block_has_a_value_and_no_interval():
+    found = variability(columns_of([random_game(1).rows()]))["metrics"]["accuracy"]
+    assert found["value"] is not None
+    assert (found["low"], found["high"]) == (None, None)
+    assert "two blocks" in found["interval_reason"]
+
+
+def test_strata_are_drawn_in_their_own_sizes():
+    draws = Draws([3, 0, 5], draws=500)
+    counts = draws.counts()
+    assert (counts[:, :3].sum(axis=1) == 3).all()
+    assert (counts[:, 3:].sum(axis=1) == 5).all()
+    assert abs(counts.mean(axis=0) - 1).max() < 0.15
+
+
+def test_the_same_blocks_give_the_same_draws_in_any_chunks(monkeypatch):
+    import analytics.resampling as module
+
+    matrix = np.random.default_rng(0).random((40, 3))
+    whole = Draws([40], draws=300).sums(matrix)
+    monkeypatch.setattr(module, "_AT_ONCE", 2000)
+    assert np.allclose(module.product(Draws([40], draws=300).counts(), matrix), Draws([40], draws=300).sums(matrix))
+    assert whole.shape == (300, 3)

@@ -1,0 +1,180 @@
+"""Every headline metric: value, baseline, the paper's own interval, and what holds whatever the games are."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from dataclasses import replace
+
+import pytest
+
+from analytics.columns import ColumnsBuilder, columns_of
+from analytics.headlines import variability
+from analytics.metrics import metrics
+from analytics.scores.table4 import table4
+from analytics.truth import truth as truth_section
+from tests.analytics.script import TABLE, Script, random_game
+from tests.game.driver import play
+from tests.simulator.judgements import draw_agents, simulate
+from wolfbus.vocabulary import ROLES
+
+GAMES = [random_game(seed).rows() for seed in range(14)]
+COLUMNS = columns_of(GAMES)
+FOUND = variability(COLUMNS)["metrics"]
+
+
+def test_every_metric_is_there_in_its_shape():
+    by_role = (
+        "deception_rate",
+        "accuracy",
+        "balanced_accuracy",
+        "precision",
+        "recall",
+        "f1",
+        "mcc",
+        "auc",
+        "auc_before",
+    )
+    others = (
+        *("villager_wins", "werewolf_wins", "no_winner", "brier", "brier_skill", "ece", "auprc", "brier_before"),
+        *("brier_skill_before", "ece_before", "auprc_before", "suspicion_gap", "vote_hit", "vote_follows_suspicion"),
+        *("lie_rate", "confession_rate", "truth_accuracy", "truth_balanced_accuracy", "coverage"),
+    )
+    assert set(FOUND) == {*by_role, *(f"{name}/{role}" for name in by_role for role in ROLES), *others}
+    for name, row in FOUND.items():
+        expected = {"value", "low", "high", "n", "reason", "label", "unit", "games", "undefined_draws", "baseline"}
+        expected |= {"baseline_label", "better", "paper_mean", "paper_half", "paper_games"}
+        assert set(row) - {"interval_reason"} == expected
+        assert (row["value"] is None) == (row["reason"] is not None), name
+        assert row["value"] is None or row["low"] is not None or "interval_reason" in row, name
+        if row["low"] is not None and not name.startswith("ece"):
+            assert row["low"] - 1e-9 <= row["value"] <= row["high"] + 1e-9, name
+
+
+def test_pooled_values_are_those_of_the_papers_tables():
+    tables = metrics(GAMES)
+    for role, suffix in (("overall", ""), *((role, f"/{role}") for role in ROLES)):
+        for name in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc"):
+            assert FOUND[name + suffix]["value"] == pytest.approx(tables["table3"][role][name], abs=1e-12)
+            assert FOUND[name + suffix]["n"] == tables["table3"][role]["n"]
+        assert FOUND["accuracy" + suffix]["baseline"] == pytest.approx(tables["table3"][role]["constant_accuracy"])
+        rates = tables["production"]["overall"] if role == "overall" else tables["production"]["by_role"][role]
+        assert FOUND["deception_rate" + suffix]["value"] == pytest.approx(rates["rate"])
+        assert FOUND["deception_rate" + suffix]["n"] == rates["n"]
+    wins = tables["outcomes"]["winners"]
+    for name, winner in (("villager_wins", "villagers"), ("werewolf_wins", "werewolves"), ("no_winner", "nobody")):
+        assert (FOUND[name]["value"], FOUND[name]["n"]) == (pytest.approx(wins[winner]["share"]), wins[winner]["n"])
+
+
+def test_scores_are_those_of_table_4():
+    table = table4(COLUMNS)
+    for section, suffix in (("suspicion", ""), ("before", "_before")):
+        row = table[section]["overall"]
+        for name in ("auc", "auprc", "brier", "brier_skill", "ece"):
+            assert FOUND[name + suffix]["value"] == pytest.approx(row[name], abs=1e-9), name
+            assert FOUND[name + suffix]["n"] == row["n"]
+        assert FOUND["auprc" + suffix]["baseline"] == pytest.approx(row["base_rate"])
+        assert FOUND["brier" + suffix]["baseline"] == pytest.approx(row["base_rate"] * (1 - row["base_rate"]))
+        for role in ROLES:
+            own = table[section]["by_observer"][role]
+            assert FOUND[f"auc{suffix}/{role}"]["value"] == pytest.approx(own["auc"], abs=1e-9)
+
+
+def test_votes_are_those_of_the_accumulator():
+    played = [_played(seed) for seed in range(8)]
+    found, votes = variability(columns_of(played))["metrics"], metrics(played)["votes"]
+    for name, section in (("vote_hit", "hits"), ("vote_follows_suspicion", "own_argmax")):
+        assert found[name]["value"] == pytest.approx(votes[section]["value"], abs=1e-12)
+        assert found[name]["n"] == votes[section]["n"] > 50
+        assert found[name]["baseline"] == pytest.approx(votes[section]["chance"], abs=1e-12)
+
+
+def _played(seed):
+    from analytics.fold import fold
+
+    return replace(fold(play(seed=f"v{seed}").events), game=f"v{seed}")
+
+
+def test_the_suspicion_gap_by_hand():
+    script = Script(alpha=1.0).dawn()
+    script.said("Wim", True, {"Sia": (True, 0.9), "Vic": (True, 0.7)})
+    script.said("Vic", False, {"Sia": (False, 0.2), "Wim": (False, 0.4), "Wes": (False, 0.3)})
+    row = variability(columns_of([script.rows()]), ["suspicion_gap"])["metrics"]["suspicion_gap"]
+    assert (row["value"], row["n"], row["baseline"]) == (pytest.approx(0.8 - 0.3), 5, 0.0)
+
+
+def test_truth_by_hand():
+    columns = simulate(draw_agents(3, 1), 30, 2, confesses=0.5)
+    found = variability(columns)["metrics"]
+    truth, label = columns.statements["truth"], columns.statements["d"]
+    assert found["coverage"]["value"] == pytest.approx((truth >= 0).mean())
+    assert found["lie_rate"]["value"] == pytest.approx((truth[truth >= 0] == 2).mean())
+    assert found["confession_rate"]["value"] == pytest.approx(label[truth == 2].mean())
+    told = truth[columns.judgements["statement"]]
+    false, flag = told[told >= 0] > 0, columns.judgements["d"][told >= 0] == 1
+    other = truth_section(columns)["detection"]["against_truth_all"]
+    assert found["truth_accuracy"]["value"] == pytest.approx(other["accuracy"])
+    assert found["truth_balanced_accuracy"]["value"] == pytest.approx(other["balanced_accuracy"])
+    assert found["truth_accuracy"]["value"] == pytest.approx((false == flag).mean())
+    assert found["truth_accuracy"]["baseline"] == pytest.approx(max(false.mean(), 1 - false.mean()))
+    recalls = [(flag[false == kind] == kind).mean() for kind in (True, False)]
+    assert found["truth_balanced_accuracy"]["value"] == pytest.approx(sum(recalls) / 2)
+
+
+def test_the_papers_interval_is_that_of_the_mean_over_games():
+    each = [metrics([game])["table3"]["overall"]["balanced_accuracy"] for game in GAMES]
+    defined = [value for value in each if value is not None]
+    row = FOUND["balanced_accuracy"]
+    assert row["paper_games"] == len(defined)
+    assert row["paper_mean"] == pytest.approx(statistics.mean(defined))
+    assert row["paper_half"] == pytest.approx(1.96 * statistics.stdev(defined) / math.sqrt(len(defined)))
+    areas = [table4(columns_of([game]))["suspicion"]["overall"]["auc"] for game in GAMES]
+    defined = [value for value in areas if value is not None]
+    assert FOUND["auc"]["paper_mean"] == pytest.approx(statistics.mean(defined), abs=1e-9)
+
+
+def test_the_order_of_the_games_and_their_partition_leave_no_trace():
+    one, other = ColumnsBuilder(), ColumnsBuilder()
+    for place, game in enumerate(reversed(GAMES)):
+        (one if place % 3 else other).add(game)
+    one.merge(other)
+    assert variability(one.columns()) == variability(COLUMNS)
+
+
+def test_seating_order_does_not_matter():
+    found = []
+    for order in (list(TABLE), list(TABLE)[::-1]):
+        games = []
+        for seed in range(5):
+            script = random_game(seed)
+            seats = {seat.name: seat for seat in script.events[0].seats}
+            script.events[0] = script.events[0].model_copy(update={"seats": tuple(seats[name] for name in order)})
+            games.append(script.rows())
+        found.append(variability(columns_of(games))["metrics"])
+    for name, row in found[0].items():
+        for key, value in row.items():
+            assert value == (pytest.approx(found[1][name][key], abs=1e-9) if isinstance(value, float) else value)
+
+
+@pytest.mark.parametrize("games", [[], GAMES[:1], GAMES[:2]])
+def test_results_are_json_without_nan_and_every_null_has_its_reason(games):
+    result = variability(columns_of(games))
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    for row in result["metrics"].values():
+        assert (row["value"] is None) == (row["reason"] is not None)
+
+
+def test_games_in_which_all_is_missing_or_of_one_class_give_nulls():
+    script = Script().dawn()
+    script.said("Wim", "timed_out", dict.fromkeys(["Vic", "Sia", "Wes"], "declined"))
+    missing = variability(columns_of([script.rows()]))["metrics"]
+    for name in ("accuracy", "auc", "brier", "deception_rate", "suspicion_gap", "vote_hit", "lie_rate"):
+        assert missing[name]["value"] is None, name
+    assert missing["coverage"]["value"] == 0.0
+    script = Script().dawn()
+    script.said("Wim", True, {"Vic": (True, 0.9), "Sia": (False, 0.1)})
+    alike = variability(columns_of([script.rows()]))["metrics"]
+    assert alike["recall"]["value"] == 0.5
+    for name in ("balanced_accuracy", "auc", "auprc", "mcc", "brier_skill"):
+        assert alike[name]["value"] is None, name

@@ -1,0 +1,141 @@
+"""Claims in words are scored as the moderator would have scored them, and never change a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analytics.claims import GameFacts
+from analytics.fold import GameFold, fold
+from analytics.paper import rows_of_paper_log
+from analytics.tables.claims import Claims
+from tests.analytics.script import Script
+from tests.players.table import CONFIGS, Played, play
+from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.events import ClaimTruth, Inspection
+from wolfbus.record.paper_log import read_paper_log
+from wolfbus.truth import verdict
+
+SMALL = Path(__file__).parents[2] / "paper_log" / "data" / "small-events.ndjson"
+
+
+@pytest.fixture(scope="module")
+def games() -> list[Played]:
+    return [play(f"truth {name} {seed}", config) for name, config in CONFIGS.items() for seed in range(4)]
+
+
+def test_facts_folded_from_a_record_give_the_moderators_own_verdicts(games: list[Played]):
+    scored = 0
+    for game in games:
+        folding, speakers = GameFold(), {}
+        for event in game.events:
+            if event.type == "claim_truth":
+                for each in event.claims:
+                    assert verdict(folding._facts, speakers[event.statement], each.claim) == each.verdict
+                    scored += 1
+            elif event.type == "statement":
+                speakers[event.statement] = event.speaker
+            folding.feed(event)
+    assert scored > 100
+
+
+def test_scripted_players_say_nothing_that_they_do_not_claim(games: list[Played]):
+    for game in games:
+        given = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
+        for row in fold(game.events).statements:
+            assert row.claims == given.get(row.number, ())
+
+
+def test_without_attached_claims_most_are_found_in_the_words_with_the_same_verdicts(games: list[Played]):
+    found = expected = 0
+    for game in games:
+        given = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
+        for row in fold([event for event in game.events if event.type != "claim_truth"]).statements:
+            attached = {
+                (scored.claim.claim, scored.claim.target, scored.claim.role): scored.verdict
+                for scored in given.get(row.number, ())
+                if isinstance(scored.claim, RoleClaim | InspectionClaim)
+                and getattr(scored.claim, "round", None) is None
+            }
+            for scored in row.claims:
+                assert scored.extracted
+                key = (scored.claim.claim, scored.claim.target, scored.claim.role)
+                found += key in attached
+                assert attached.get(key, scored.verdict) == scored.verdict
+            expected += len(attached)
+    assert found > 0.5 * expected > 20
+
+
+def seer_speaks(text: str, *given: ScoredClaim) -> tuple[ScoredClaim, ...]:
+    game = Script().dawn()
+    game.events.insert(-1, Inspection(round=1, seat="Sia", target="Wim", role="Werewolf"))
+    number = game.say("Sia", text=text)
+    if given:
+        game.events.append(ClaimTruth(statement=number, claims=given))
+    return game.rows().statements[0].claims
+
+
+def test_a_claim_in_words_is_scored_and_marked():
+    assert seer_speaks("I am the Seer. I inspected Wim last night and he is a Werewolf.") == (
+        ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true", extracted=True),
+        ScoredClaim(claim=InspectionClaim(target="Wim", role="Werewolf"), verdict="true", extracted=True),
+    )
+    (claim,) = seer_speaks("I inspected Vic and he is a Werewolf.")
+    assert claim.verdict == "lie"
+
+
+def test_what_the_speaker_attached_is_not_found_again():
+    given = ScoredClaim(claim=InspectionClaim(target="Wim", role="Werewolf", round=1), verdict="true")
+    opinion = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
+    assert seer_speaks("I am the Seer. I inspected Wim and he is a Werewolf.", given, opinion) == (
+        given,
+        opinion,
+        ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true", extracted=True),
+    )
+
+
+def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
+    game = Script().dawn()
+    game.say("Vic", text="Val is the Seer.")
+    game.events.append(Inspection(round=2, seat="Sia", target="Wim", role="Werewolf"))
+    game.say("Sia", text="I inspected Wim and he is a Werewolf.")
+    before = Script().dawn()
+    before.say("Sia", text="I inspected Wim and he is a Werewolf.")
+    assert [row.claims[0].verdict for row in game.rows().statements] == ["mistake", "true"]
+    assert before.rows().statements[0].claims[0].verdict == "lie"
+
+
+def test_who_left_is_revealed_only_where_the_rules_say_so():
+    roles = {"Wim": "Werewolf", "Sia": "Seer", "Vic": "Villager"}
+    for reveal, shown in (("none", {}), ("team", {"Wim": "werewolves"}), ("role", {"Wim": "Werewolf"})):
+        facts = GameFacts(roles, reveal)
+        facts.leave("Wim")
+        facts.leave("Wim")
+        assert (facts.living, facts.revealed, facts.night_victims) == (["Sia", "Vic"], shown, [])
+
+
+def test_a_published_log_is_read_the_same_way():
+    log = read_paper_log(SMALL)
+    rows = rows_of_paper_log(log, as_recorded=False, keep_text=True)
+    assert all(scored.extracted for row in rows.statements for scored in row.claims)
+    assert {scored.verdict for row in rows.statements for scored in row.claims} <= {"true", "lie", "mistake"}
+
+
+def test_claims_are_counted_by_source_kind_and_verdict():
+    game = Script().dawn()
+    first = game.say("Sia", text="I am the Seer.")
+    given = ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true")
+    game.events.append(ClaimTruth(statement=first, claims=(given,)))
+    game.say("Wim", text="I am the Doctor. I checked Vic and he is a Werewolf.")
+    one, both = Claims(), Claims()
+    one.add(game.rows())
+    both.merge(one)
+    both.merge(one)
+    result = one.result()
+    assert (result["given"], result["extracted"]) == (1, 2)
+    assert result["by_kind"]["role"]["extracted"] == {"n": 1, "true": 0, "lie": 1, "mistake": 0, "uncheckable": 0}
+    assert result["by_kind"]["inspection"]["extracted"]["lie"] == 1
+    assert result["by_kind"]["role"]["given"]["true"] == 1
+    assert both.result()["by_kind"]["role"]["given"]["true"] == 2
+    assert Claims().result()["given"] == 0

@@ -1,0 +1,12 @@
+"""Judgements drawn from a model with known parameters, for tests of what is estimated from them.
+
+>>> from tests.simulator import draw_agents, simulate
+>>> agents = draw_agents(6, seed=1)
+>>> columns = simulate(agents, games=80, seed=2, game_sd=0.5)
+"""
+
+from __future__ import annotations
+
+from tests.simulator.judgements import Agents, Setting, chances, draw_agents, simulate
+
+__all__ = ["Agents", "Setting", "chances", "draw_agents", "simulate"]

@@ -1,0 +1,264 @@
+"""Draws whole sets of games, as `Columns`, from a model whose parameters are known.
+
+A statement is deceptive or truthful, and every other seat of the game flags it or not:
+
+    logit P(flag | deceptive) = hit + detects(observer) - conceals(speaker) + roles + u(statement) + v(game) + w(pair)
+    logit P(flag | truthful) = alarm + false_alarm(observer) + suspected(speaker) + roles + u + v + w
+
+with u, v and w normal, of standard deviations `statement_sd`, `game_sd` (0 unless asked for) and `pair_sd` (an
+observer's leaning towards one speaker through one game, 0 unless asked for). The last two make judgements of one game
+depend on each other: that is what an interval that takes judgements for independent gets wrong. `deceives_sd` lets the
+share of deceptive statements differ between games, too.
+
+Nobody dies in these games: statements go round by lot, all others judge, and everybody votes once a round by lot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from analytics.columns import LIE, NO_CLAIM, TRUE, Columns
+from wolfbus.vocabulary import ROLES
+
+SEATS = ("Villager", "Villager", "Villager", "Villager", "Werewolf", "Werewolf", "Seer", "Doctor")
+"""Roles dealt in every game."""
+
+
+@dataclass(frozen=True)
+class Agents:
+    """What is to be found again; one number an agent in the first four, one a role (in the order of `ROLES`) in the
+    others, all in logits and each with sum 0.
+
+    Attributes:
+        detects: how much readier than the average agent it is to flag a deceptive statement.
+        conceals: how much less its deceptive statements are flagged.
+        false_alarm: how much readier it is to flag a truthful statement.
+        suspected: how much more its truthful statements are flagged.
+        observer_roles: the same as `detects`, by role.
+        speaker_roles: the same as `conceals`, by role.
+        alarm_observer_roles: the same as `false_alarm`, by role.
+        alarm_speaker_roles: the same as `suspected`, by role.
+    """
+
+    detects: np.ndarray
+    conceals: np.ndarray
+    false_alarm: np.ndarray
+    suspected: np.ndarray
+    observer_roles: np.ndarray = field(default_factory=lambda: np.zeros(len(ROLES)))
+    speaker_roles: np.ndarray = field(default_factory=lambda: np.zeros(len(ROLES)))
+    alarm_observer_roles: np.ndarray = field(default_factory=lambda: np.zeros(len(ROLES)))
+    alarm_speaker_roles: np.ndarray = field(default_factory=lambda: np.zeros(len(ROLES)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"agent-{at:02d}" for at in range(len(self.detects)))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the games are played.
+
+    Attributes:
+        hit: logit of a flag on a deceptive statement, for average agents.
+        alarm: logit of a flag on a truthful one.
+        deceptive: share of deceptive statements, by role in the order of `ROLES`.
+        statements: statements in a game.
+        rounds: over which they are spread.
+        statement_sd: spread of u.
+        game_sd: spread of v.
+        pair_sd: spread of w.
+        deceives_sd: spread, in logits, of the share of deceptive statements between games.
+        checkable: share of statements whose truth is known from a claim.
+        confesses: share of deceptive statements that their speaker labels so; a number, or one for each agent.
+        seating: weights with which agents are seated; equal unless given.
+    """
+
+    hit: float = 0.4
+    alarm: float = -0.8
+    deceptive: tuple[float, ...] = tuple({"Werewolf": 0.75}.get(role, 0.35) for role in ROLES)
+    statements: int = 24
+    rounds: int = 3
+    statement_sd: float = 0.8
+    game_sd: float = 0.0
+    pair_sd: float = 0.0
+    deceives_sd: float = 0.0
+    checkable: float = 0.4
+    confesses: float | tuple[float, ...] = 1.0
+    seating: tuple[float, ...] | None = None
+
+
+def draw_agents(count: int, seed: int, spread: float = 0.8, role_spread: float = 0.4) -> Agents:
+    """Return agents whose parameters are normal with these standard deviations, brought to sum 0."""
+    rng = np.random.default_rng([seed, 1])
+
+    def centred(size: int, sd: float) -> np.ndarray:
+        drawn = rng.normal(0.0, sd, size)
+        return drawn - drawn.mean()
+
+    return Agents(*(centred(count, spread) for _ in range(4)), *(centred(len(ROLES), role_spread) for _ in range(4)))
+
+
+def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = None, **changes) -> Columns:
+    """Return the games as columns.
+
+    Args:
+        agents: who plays.
+        games: how many games.
+        seed: of all draws.
+        setting: how they are played; the defaults unless given.
+        changes: attributes of `Setting` to replace, such as ``game_sd=1.0``.
+    """
+    setting = replace(setting or Setting(), **changes)
+    rng = np.random.default_rng([seed, 2])
+    seats = len(SEATS)
+    role_codes = np.array([ROLES.index(role) for role in SEATS], "i1")
+    roles = rng.permuted(np.tile(role_codes, (games, 1)), axis=1)
+    weights = None if setting.seating is None else np.array(setting.seating) / sum(setting.seating)
+    seated = rng.choice(len(agents.detects), size=(games, seats), p=weights)
+
+    per_game, total = setting.statements, games * setting.statements
+    game = np.repeat(np.arange(games), per_game)
+    number = np.tile(np.arange(1, per_game + 1), games)
+    rounds = (number - 1) * setting.rounds // per_game + 1
+    speaker = rng.integers(0, seats, total)
+    role, agent = roles[game, speaker], seated[game, speaker]
+    share = np.array(setting.deceptive)[role]
+    tilt = rng.normal(0.0, 1.0, games)[game] * setting.deceives_sd
+    deceptive = rng.random(total) < _inverse_logit(np.log(share / (1 - share)) + tilt)
+    confesses = np.broadcast_to(np.array(setting.confesses, "f8"), (len(agents.detects),))[agent]
+    label = deceptive & (rng.random(total) < confesses)
+    known = rng.random(total) < setting.checkable
+    statements = {
+        "game": game.astype("i4"),
+        "number": number.astype("i4"),
+        "round": rounds.astype("i2"),
+        "phase": np.zeros(total, "i1"),
+        "turn": number.astype("i2"),
+        "speaker": speaker.astype("i1"),
+        "role": role,
+        "agent": agent.astype("i4"),
+        "d": label.astype("i1"),
+        "c": np.full(total, 0.9),
+        "kind": np.where(label, 5, 0).astype("i1"),
+        "clean": np.ones(total, bool),
+        "truth": np.where(known, np.where(deceptive, LIE, TRUE), NO_CLAIM).astype("i1"),
+    }
+
+    k = np.repeat(np.arange(total), seats - 1)
+    observer = (speaker[k] + np.tile(np.arange(1, seats), total)) % seats
+    observer = np.sort(observer.reshape(total, seats - 1), axis=1).ravel()
+    observer_role, observer_agent = roles[game[k], observer], seated[game[k], observer]
+    logit = chances(agents, setting, deceptive[k], observer_agent, agent[k], observer_role, role[k])
+    logit += rng.normal(0.0, 1.0, total)[k] * setting.statement_sd
+    logit += rng.normal(0.0, 1.0, games)[game[k]] * setting.game_sd
+    logit += rng.normal(0.0, 1.0, (games, seats, seats))[game[k], observer, speaker[k]] * setting.pair_sd
+    flag = rng.random(len(k)) < _inverse_logit(logit)
+    suspicion = np.round(_inverse_logit(logit + rng.normal(0.0, 0.5, len(k)) + np.where(flag, 0.7, -0.7)), 2)
+    before, pairs = _smoothed(game[k], observer, speaker[k], suspicion)
+    judgements = {
+        "game": game[k].astype("i4"),
+        "statement": k.astype("i4"),
+        "round": rounds[k].astype("i2"),
+        "phase": np.zeros(len(k), "i1"),
+        "observer": observer.astype("i1"),
+        "observer_role": observer_role,
+        "observer_agent": observer_agent.astype("i4"),
+        "target": speaker[k].astype("i1"),
+        "target_role": role[k],
+        "target_agent": agent[k].astype("i4"),
+        "d": flag.astype("i1"),
+        "s": suspicion,
+        "c": np.full(len(k), 0.5),
+        "kind": np.where(flag, 5, 0).astype("i1"),
+        "clean": np.ones(len(k), bool),
+        "before": before,
+    }
+    ids = tuple(f"sim-{at:05d}" for at in range(games))
+    return Columns(
+        ids=ids,
+        seeds=ids,
+        blocks=np.arange(games, dtype="i4"),
+        block_names=ids,
+        agents=agents.names,
+        games={
+            "finished": np.ones(games, bool),
+            "winner": rng.integers(1, 3, games).astype("i1"),
+            "rounds": np.full(games, setting.rounds, "i2"),
+            "seats": np.full(games, seats, "i1"),
+        },
+        seats={
+            "game": np.repeat(np.arange(games, dtype="i4"), seats),
+            "seat": np.tile(np.arange(seats, dtype="i1"), games),
+            "role": roles.ravel(),
+            "agent": seated.ravel().astype("i4"),
+        },
+        statements=statements,
+        judgements=judgements,
+        votes=_votes(rng, roles, seated, setting.rounds),
+        pairs={
+            "game": pairs[0].astype("i4"),
+            "observer": pairs[1].astype("i1"),
+            "target": pairs[2].astype("i1"),
+            "observer_role": roles[pairs[0], pairs[1]],
+            "target_role": roles[pairs[0], pairs[2]],
+            "observer_agent": seated[pairs[0], pairs[1]].astype("i4"),
+            "target_agent": seated[pairs[0], pairs[2]].astype("i4"),
+            "d": pairs[3],
+        },
+    )
+
+
+def chances(
+    agents: Agents,
+    setting: Setting,
+    deceptive: np.ndarray,
+    observer: np.ndarray,
+    speaker: np.ndarray,
+    observer_role: np.ndarray,
+    speaker_role: np.ndarray,
+) -> np.ndarray:
+    """Return the logit of a flag for each row, without the normal effects."""
+    hit = setting.hit + agents.detects[observer] - agents.conceals[speaker]
+    hit = hit + agents.observer_roles[observer_role] - agents.speaker_roles[speaker_role]
+    alarm = setting.alarm + agents.false_alarm[observer] + agents.suspected[speaker]
+    alarm = alarm + agents.alarm_observer_roles[observer_role] + agents.alarm_speaker_roles[speaker_role]
+    return np.where(deceptive, hit, alarm)
+
+
+def _inverse_logit(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def _smoothed(
+    game: np.ndarray, observer: np.ndarray, target: np.ndarray, s: np.ndarray, alpha: float = 0.7, prior: float = 0.5
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Return D before each judgement, and game, observer, target and final D of every pair with a judgement."""
+    pair, row = np.unique((game * 64 + observer) * 64 + target, return_inverse=True)
+    order = np.argsort(row, kind="stable")
+    starts = np.searchsorted(row[order], np.arange(len(pair)))
+    nth = np.empty(len(row), int)
+    nth[order] = np.arange(len(row)) - starts[row[order]]
+    d, before = np.full(len(pair), prior), np.empty(len(row))
+    for turn in range(int(nth.max(initial=-1)) + 1):
+        now = np.flatnonzero(nth == turn)
+        before[now] = d[row[now]]
+        d[row[now]] = alpha * s[now] + (1 - alpha) * d[row[now]]
+    return before, (pair // 4096, pair // 64 % 64, pair % 64, d)
+
+
+def _votes(rng: np.random.Generator, roles: np.ndarray, seated: np.ndarray, rounds: int) -> dict[str, np.ndarray]:
+    games, seats = roles.shape
+    game = np.repeat(np.arange(games), rounds * seats)
+    voter = np.tile(np.arange(seats), games * rounds)
+    target = (voter + rng.integers(1, seats, len(voter))) % seats
+    return {
+        "game": game.astype("i4"),
+        "round": np.tile(np.repeat(np.arange(1, rounds + 1), seats), games).astype("i2"),
+        "voter": voter.astype("i1"),
+        "role": roles[game, voter],
+        "agent": seated[game, voter].astype("i4"),
+        "target": target.astype("i1"),
+        "target_role": roles[game, target],
+    }

@@ -1,0 +1,109 @@
+"""`wolfbus compare`: two studies, or two agents of one, metric by metric."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from analytics.columns import Columns
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="A B | A...")
+@click.option("--agents", nargs=2, metavar="X Y", help="Compare two agents within what is given.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Compare in this metric only; repeatable.")
+@click.option(
+    "--permutations",
+    type=click.IntRange(100, 1_000_000),
+    default=10_000,
+    show_default=True,
+    help="Rearrangements to draw; where there are no more than that, each is taken once.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+@click.option("--csv", "as_table", is_flag=True, help="Print CSV on stdout and nothing else.")
+def compare(
+    sources: tuple[str, ...],
+    agents: tuple[str, str] | None,
+    metrics: tuple[str, ...],
+    permutations: int,
+    *,
+    as_json: bool,
+    as_table: bool,
+) -> int:
+    """Compare two studies, folders or files A and B in every headline metric: the two values, their difference with a
+    bootstrap interval, and a permutation p-value, plain and adjusted for the number of metrics.
+
+    Games of the same seed are paired. With --agents, compare two agents (brains) within the games of all that is given.
+    """
+    from analytics import comparing
+    from wolfbus.errors import ConfigError
+
+    if as_json and as_table:
+        raise ConfigError("--json or --csv: give one of them")
+    wanted = _metrics(metrics)
+    if agents is not None:
+        columns = _read(sources)
+        x, y = (_agent(columns, name) for name in agents)
+        if x == y:
+            raise ConfigError(f"--agents: {agents[0]} and {agents[1]} are the same agent, {x}")
+        result = comparing.compare_agents(columns, x, y, wanted, permutations)
+    elif len(sources) == 2:
+        a, b = (_read([source]) for source in sources)
+        result = comparing.compare(a, b, (sources[0], sources[1]), wanted, permutations)
+    else:
+        raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
+    click.echo(_shown(result, as_json=as_json, as_table=as_table), nl=False)
+    return 0
+
+
+def _shown(result: dict[str, Any], *, as_json: bool, as_table: bool) -> str:
+    from analytics import comparing
+
+    if as_json:
+        return json.dumps(result, allow_nan=False) + "\n"
+    return comparing.as_csv(result) if as_table else comparing.render(result)
+
+
+def _metrics(names: Sequence[str]) -> list[str] | None:
+    from analytics.headlines import MEASURES
+    from wolfbus.errors import ConfigError
+
+    for name in names:
+        if name not in MEASURES:
+            whole = [known for known in MEASURES if "/" not in known]
+            roles = "and some by role, such as accuracy/Seer"
+            raise ConfigError(f"--metric {name}: there is no such metric; there are {', '.join(whole)}, {roles}")
+    return list(dict.fromkeys(names)) or None
+
+
+def _read(sources: Sequence[str]) -> Columns:
+    from analytics.gather import gather
+    from wolfbus.errors import RecordError
+    from wolfbus.printable import printable
+
+    gathered = gather([Path(source) for source in sources])
+    for found in gathered.problems:
+        click.echo(f"wolfbus: {printable(found.path, 400)}: {printable(found.problem or '', 400)}", err=True)
+    if not gathered.columns.ids:
+        raise RecordError(f"{', '.join(sources)}: no game could be read")
+    return gathered.columns
+
+
+def _agent(columns: Columns, name: str) -> str:
+    """Return the agent of that name, or the only one whose name holds it."""
+    from wolfbus.errors import ConfigError
+    from wolfbus.printable import printable
+
+    if name in columns.agents:
+        return name
+    found = [agent for agent in columns.agents if name in agent]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(printable(agent, 80) for agent in found or columns.agents)
+    told = "several agents have that in their names" if found else "there is no such agent"
+    raise ConfigError(f"--agents {name}: {told}; there are {known}")
