@@ -129,8 +129,11 @@ class GameArchive:
         """Return whether line `lines` is there and has the seal `head`."""
         return lines <= self.lines and self._seal(lines) == head
 
-    def finish(self) -> None:
+    def finish(self) -> int:
         """Return once the file is on the disk itself, and holds nothing but the lines; it may be taken up again.
+
+        Returns:
+            The bytes it has.
 
         Raises:
             RecordError: the disk failed, or there is no file.
@@ -143,6 +146,7 @@ class GameArchive:
                 os.fsync(folder)
             finally:
                 os.close(folder)
+            return self.path.stat().st_size
         except OSError as error:
             raise RecordError(f"{self.path.parent}: {(error.strerror or str(error)).lower()}") from None
 

@@ -1,39 +1,36 @@
 """`Archivist`: the actor that carries the records of a session from the bus into files, and folds them on the way.
 
 It only ever waits for the disk. What it wants of the bus it asks of its `Desk`.
+
+A bus that died may come back without its last moments, and nobody says so: streams end earlier, or have passed the
+place where they were read and tell another story. So whatever does not go together (a record and its file, a record and
+the news of its end) is read again from its beginning, both of them, before a record is given up. The moderator is told
+which end a word of ours is about.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from analytics.archive import GameArchive
 from analytics.desk import Acknowledge, Desk, Finish, Gone, Lines, LookAround, Lost, News, View
 from analytics.followed import Followed
-from analytics.live import LIVE_GAMES, Rolling, picture
-from analytics.metrics import Metrics
+from analytics.live import LIVE_GAMES, picture
 from analytics.results import Kept, Results
 from analytics.rows import GameRows
 from analytics.session import SessionNews
+from analytics.shelf import Shelf
 from wolfbus.actors import PooledActor
 from wolfbus.bus.protocol import Entry
-from wolfbus.errors import RecordError, RulesError, WolfError
-from wolfbus.messages.house import Archived, GameClosed, GameOpened, SessionSoFar
-from wolfbus.printable import printable
-from wolfbus.session import game_id
+from wolfbus.errors import RecordError, RulesError
+from wolfbus.messages.house import GameClosed, GameOpened, SessionSoFar
+from wolfbus.printable import counted
 
 logger = logging.getLogger(__name__)
-
-ERROR_SHOWN: Final = 300
-"""Characters of an error that a message of the house holds at most."""
-
-
-FAILINGS_AT_MOST: Final = 1000
-"""Games that are not as they should be, of those that nobody asks about any more, that are told one by one."""
 
 
 class Archivist(PooledActor):
@@ -53,13 +50,7 @@ class Archivist(PooledActor):
         self._news = news
         self._desk = desk
         self._games: dict[str, Followed] = {}
-        self._kept: dict[str, Kept] = {}
-        self._settled = 0
-        self._settled_to = 0
-        self._failings: list[Kept] = []
-        self._metrics = Metrics()
-        self._rolling = Rolling()
-        self._recount = False
+        self._shelf = Shelf(folder)
         self._changed = False
         self._news_lost = False
         self._error: str | None = None
@@ -77,8 +68,8 @@ class Archivist(PooledActor):
         elif isinstance(message, Gone):
             self._miss(message)
         elif isinstance(message, Acknowledge):
-            for kept in self._kept.values():
-                self._acknowledge(kept)
+            for name in self._shelf:
+                self._acknowledge(name)
         elif isinstance(message, Finish):
             return self._results()
         return None
@@ -89,13 +80,15 @@ class Archivist(PooledActor):
         begun: list[str] = []
         self._news_lost = False
         for news in (news for entry in entries for news in self._news.feed(entry)):
-            if isinstance(news, GameOpened) and news.game not in self._games and news.game not in self._kept:
+            if isinstance(news, GameOpened) and news.game not in self._games and news.game not in self._shelf:
                 self._games[news.game] = Followed(news.number)
+                self._shelf.reopen(news.game, news.number)
                 begun.append(news.game)
             elif isinstance(news, GameClosed):
                 self._close(news)
             elif isinstance(news, SessionSoFar):
-                self._sum_up(news)
+                under_way = [game.number for game in self._games.values()]
+                self._shelf.sum_up(news, partial(self._news.settled, news), under_way)
         if self._news.another and self._error is None:
             self._error = f"session {self._news.another} began, and the end of this one is lost"
             self._desk.over()
@@ -115,22 +108,18 @@ class Archivist(PooledActor):
             self._give_up(name, str(error))
             return
         self._settle(name)
-        if name in self._games and game.error is None:
+        if name in self._games and game.error is None and not game.rereading:
             if archive.lines:
                 logger.info("%s: going on behind line %d", archive.path, archive.lines, extra={"game": name})
             # the last line that is there comes once more, and proves that the bus still tells the same story
-            self._desk.follow(name, f"{max(archive.lines - 1, 0)}-0")
+            self._follow(name, game, max(archive.lines - 1, 0))
 
     def _close(self, news: GameClosed) -> None:
-        kept = self._kept.get(news.game)
-        if kept is not None and (kept.outcome, kept.lines, kept.hash) != (news.outcome, news.lines, news.hash):
-            if kept.error is not None:
+        if news.game in self._shelf:
+            if self._shelf.is_closed_as(news):
                 return
             logger.warning("game %s was closed anew, in another way", news.game, extra={"game": news.game})
-            del self._kept[news.game]
-            # what it added to the metrics cannot be taken out of them again
-            self._recount = self._recount or kept.counted
-            self._games[news.game] = Followed(kept.number)
+            self._games[news.game] = Followed(self._shelf.take_back(news.game))
             self._games[news.game].closed = news
             self._begin(news.game)
             return
@@ -140,31 +129,9 @@ class Archivist(PooledActor):
             if game.archive is not None or game.error is not None:
                 self._settle(news.game)
 
-    def _sum_up(self, told: SessionSoFar) -> None:
-        """Keep only sums of games that nobody will ask about any more; of those kept in an earlier life too."""
-        known = {kept.number for kept in self._kept.values()} | {game.number for game in self._games.values()}
-        for name in [name for name, kept in self._kept.items() if self._news.settled(told, name, kept.number)]:
-            kept = self._kept.pop(name)
-            if kept.fine:
-                self._settled += 1
-            elif len(self._failings) < FAILINGS_AT_MOST:
-                self._failings.append(kept)
-        for number in range(self._settled_to + 1, told.games + 1):
-            name = game_id(told.session, number)
-            if number not in known and os.path.lexists(self._folder / f"{name}.ndjson"):
-                self._take_up(name)
-        self._settled_to = max(self._settled_to, told.games)
-
-    def _take_up(self, name: str) -> None:
-        """Count in a game whose record was archived in an earlier life."""
-        try:
-            rows = GameArchive(self._folder, name).rows()
-        except WolfError as error:
-            logger.warning("a record of this session is left out: %s", error, extra={"game": name})
-            return
-        self._metrics.add(rows)
-        self._rolling.add(rows)
-        self._settled += 1
+    def _follow(self, name: str, game: Followed, after: int) -> None:
+        game.from_start, game.seen = after == 0, 0
+        self._desk.follow(name, f"{after}-0")
 
     # -- their records
 
@@ -195,14 +162,37 @@ class Archivist(PooledActor):
         self._conclude()
 
     def _reread(self, message: Lost) -> None:
-        if message.game:
-            self._read_again(message.game, message.reason)
-            self._conclude()
+        if not message.game:
+            self._ask_again(message.reason)
             return
-        logger.warning("%s; what games there are is read again", message.reason)
+        game = self._games.get(message.game)
+        if game is not None and game.archive is not None and game.error is None:
+            # it may lose something every time that the bus comes back: nothing about it is doubtful
+            game.doubted_at = None
+            self._read_from_start(message.game, game, message.reason)
+
+    def _ask_again(self, reason: str) -> None:
+        """Read from the beginning which games there are; whatever was told of their ends is told again, if it holds."""
+        logger.warning("%s; what games there are is read again", reason)
         self._news.start_again()
+        for game in self._games.values():
+            game.closed = None
         self._news_lost = True
         self._desk.follow_news()
+
+    def _doubt_news(self, name: str, game: Followed, reason: str) -> bool:
+        """Ask again for the news of a game's end that the record does not go with; False if that was done before."""
+        news = game.closed or self._news.closed
+        if news == game.news_doubted:
+            return False
+        game.news_doubted = news
+        self._ask_again(f"game {name}: {reason}")
+        return True
+
+    def _read_from_start(self, name: str, game: Followed, reason: str) -> None:
+        logger.warning("%s; the record is read again from its beginning", reason, extra={"game": name})
+        game.rereading = True
+        self._follow(name, game, 0)
 
     def _read_again(self, name: str, reason: str) -> None:
         """Read a record from its beginning, to see where it left the file's lines; once without any progress."""
@@ -213,9 +203,8 @@ class Archivist(PooledActor):
         if game.doubted_at == at:
             self._give_up(name, f"{game.archive.path}: ends with line {at[0]}: {reason}")
             return
-        logger.warning("%s; the record is read again from its beginning", reason, extra={"game": name})
-        game.doubted_at, game.rereading, game.seen = at, True, 0
-        self._desk.follow(name, "0-0")
+        game.doubted_at = at
+        self._read_from_start(name, game, reason)
 
     def _miss(self, message: Gone) -> None:
         if not message.game:
@@ -224,9 +213,13 @@ class Archivist(PooledActor):
                 self._desk.over()
             return
         game = self._games.get(message.game)
-        if game is not None and game.error is None and game.archive is not None:
-            self._give_up(message.game, f"{game.archive.path}: ends with line {game.archive.lines}: {message.reason}")
-            self._conclude()
+        if game is None or game.error is not None or game.archive is None:
+            return
+        if (game.closed is None and self._news.closed is None) or self._doubt_news(message.game, game, message.reason):
+            # what told that it is over may itself be forgotten by now
+            return
+        self._give_up(message.game, f"{game.archive.path}: ends with line {game.archive.lines}: {message.reason}")
+        self._conclude()
 
     def _give_up(self, name: str, reason: str) -> None:
         """Give up a game's record; the moderator hears of it when the game is over."""
@@ -244,40 +237,46 @@ class Archivist(PooledActor):
         closed, archive = game.closed, game.archive
         if closed is None:
             return
-        rows = None
+        rows, size = None, 0
         if game.error is None and archive is not None:
             if archive.lines > closed.lines and archive.holds(closed.lines, closed.hash):
                 archive.keep(closed.lines)
             if archive.lines < closed.lines:
                 return
             if archive.lines != closed.lines or archive.head != closed.hash:
-                if game.seen < archive.lines:
-                    return
-                self._read_again(name, f"the game was closed with line {closed.lines} and another seal")
+                self._compare(name, game, archive, closed)
                 return
-            rows = self._bring_to_disk(game, archive)
+            rows, size = self._bring_to_disk(game, archive)
         self._desk.unfollow(name)
         del self._games[name]
-        self._keep(name, game, rows)
+        self._keep(name, game, rows, size)
 
-    def _bring_to_disk(self, game: Followed, archive: GameArchive) -> GameRows | None:
+    def _compare(self, name: str, game: Followed, archive: GameArchive, closed: GameClosed) -> None:
+        """See which of them is forgotten by the bus: the lines that are here, or the news of the game's end."""
+        if game.from_start and game.seen < closed.lines:
+            return
+        reason = f"the game was closed with line {closed.lines} and another seal"
+        if game.doubted_at != (archive.lines, archive.head) or not self._doubt_news(name, game, reason):
+            self._read_again(name, reason)
+
+    def _bring_to_disk(self, game: Followed, archive: GameArchive) -> tuple[GameRows | None, int]:
         if not archive.lines:
-            return None
+            return None, 0
         try:
-            archive.finish()
+            size = archive.finish()
             if archive.unmeasured is None:
-                return archive.rows()
+                return archive.rows(), size
             game.error = f"{archive.path}: cannot be measured: {archive.unmeasured}"
         except RecordError as error:
             game.error = str(error)
         except RulesError as error:
             game.error = f"{archive.path}: cannot be measured: {error}"
         logger.error("%s", game.error, extra={"game": archive.game})
-        return None
+        return None, 0
 
-    def _keep(self, name: str, game: Followed, rows: GameRows | None) -> None:
+    def _keep(self, name: str, game: Followed, rows: GameRows | None, size: int = 0) -> None:
         archive, closed = game.archive, game.closed
-        kept = self._kept[name] = Kept(
+        kept = Kept(
             name,
             game.number,
             str(self._folder / f"{name}.ndjson"),
@@ -288,18 +287,17 @@ class Archivist(PooledActor):
             rows is not None,
             game.error,
         )
+        self._shelf.put(kept, closed, rows, size)
         if rows is not None:
-            self._metrics.add(rows)
-            self._rolling.add(rows)
             logger.info("%s is archived: %d lines", kept.record, kept.lines, extra={"game": name})
         self._changed = True
-        if closed is not None:
-            self._acknowledge(kept)
+        self._acknowledge(name)
         self._desk.look()
 
-    def _acknowledge(self, kept: Kept) -> None:
-        error = None if kept.error is None else printable(kept.error, ERROR_SHOWN)
-        self._desk.tell(Archived(game=kept.game, lines=kept.lines, hash=kept.hash, error=error))
+    def _acknowledge(self, name: str) -> None:
+        word = self._shelf.word(name)
+        if word is not None:
+            self._desk.tell(word)
 
     # -- the whole
 
@@ -311,14 +309,13 @@ class Archivist(PooledActor):
             if idle and game.error is None and (game.closed is not None or self._news.closed is not None):
                 waited_for[name] = (lines, game.closed.lines if game.closed is not None else None)
         changed, self._changed = self._changed, False
-        failed = sum(not kept.fine for kept in [*self._kept.values(), *self._failings])
-        failed += sum(game.error is not None for game in self._games.values())
+        failed = self._shelf.failed + sum(game.error is not None for game in self._games.values())
         return View(
             changed,
             self._live() if changed else {},
             waited_for,
             len(self._games),
-            self._settled + sum(kept.error is None for kept in [*self._kept.values(), *self._failings]),
+            self._shelf.archived,
             failed,
         )
 
@@ -328,12 +325,7 @@ class Archivist(PooledActor):
             archive = game.archive
             if archive is not None and archive.lines and archive.unmeasured is None and len(pictures) < LIVE_GAMES:
                 pictures.append(picture(archive.rows(), archive.at, archive.lines))
-        return self._rolling.picture(self._news.session, len(self._games), self._over, pictures)
-
-    @property
-    def _over(self) -> int:
-        """Games that are over."""
-        return self._settled + len(self._failings) + len(self._kept)
+        return self._shelf.picture(self._news.session, len(self._games), pictures)
 
     def _conclude(self) -> None:
         """Say that all is over, if the house has closed and every game is settled, as far as it can be."""
@@ -347,33 +339,26 @@ class Archivist(PooledActor):
         for name in [name for name, game in self._games.items() if game.error is not None]:
             self._keep(name, self._games.pop(name), None)
         closed = self._news.closed
-        ghosts = [name for name in self._kept if not self._news.stands(name)] if closed is not None else []
-        for name in ghosts:
-            logger.warning("the bus has lost game %s; its record is left out", name, extra={"game": name})
-        if self._recount or ghosts:
-            self._count_again(ghosts)
-        kept = [*self._failings, *(game for name, game in self._kept.items() if name not in ghosts)]
+        if closed is not None:
+            for name in self._shelf:
+                if not self._news.stands(name):
+                    self._shelf.set_aside(name)
+            self._shelf.inspect()
+            missing = self._shelf.missing(closed.games)
+            if missing and not closed.failed and self._error is None:
+                first = f"the first is number {missing[0]}"
+                self._error = f"nothing is known of {counted(len(missing), 'game')} of the session; {first}"
         return Results(
             self._house,
             self._news.session,
             closed is not None,
             self._folder,
-            sorted(kept, key=lambda game: game.number),
-            self._metrics.result(),
+            self._shelf.games(),
+            self._shelf.metrics(self._news.session, self._games),
             closed.failed if closed is not None else 0,
             self._error,
-            self._settled,
+            self._shelf.settled,
         )
-
-    def _count_again(self, without: Sequence[str]) -> None:
-        self._metrics = Metrics()
-        counted = [name for name, kept in self._kept.items() if kept.counted and name not in without]
-        counted += (kept.game for kept in self._failings if kept.counted)
-        known = {*self._kept, *self._games, *(kept.game for kept in self._failings)}
-        settled = (game_id(self._news.session, number) for number in range(1, self._settled_to + 1))
-        counted += (name for name in settled if name not in known and (self._folder / f"{name}.ndjson").exists())
-        for name in counted:
-            self._metrics.add(GameArchive(self._folder, name).rows())
 
     @staticmethod
     def _shut(archive: GameArchive) -> None:

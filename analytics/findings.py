@@ -1,4 +1,4 @@
-"""`findings`: all figures of a set of games as one JSON-able value, which a report shows and ``report --json`` prints."""
+"""`findings`: all figures of a set of games as one JSON-able value, shown by a report and printed by ``report --json``."""
 
 from __future__ import annotations
 

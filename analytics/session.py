@@ -41,6 +41,8 @@ class SessionNews:
         self._name = ""
         self._held: list[tuple[str, News]] = []
         self._announced.clear()
+        # what the bus has forgotten is not so any more; what still stands there is told again
+        self.closed = None
 
     def feed(self, entry: Entry) -> list[News]:
         """Take in one entry of the stream; returns what is now known to be news of this session, in order.

@@ -55,11 +55,22 @@ class Archives:
         if closed is None and earlier is None:
             logger.debug("%s archived a game that is not waited for", agent, extra={"game": told.game})
         elif told.error is not None:
+            if told.closed not in {"", *(one.hash for one in (closed, earlier) if one is not None)}:
+                logger.warning(
+                    "%s could not archive a record that the bus has lost since; this is not counted: %s",
+                    agent,
+                    told.error,
+                    extra={"game": told.game},
+                )
+                return
             if closed is not None:
                 self._session.settle(told.game, lost=closed.outcome == "ended")
             logger.error("%s could not archive the record: %s", agent, told.error, extra={"game": told.game})
         elif _is_whole(told, closed or earlier):
-            self._bus.expire(self._house, told.game, self._keep_s)
+            # of a bus that has gone backwards unnoticed the game may be under way again: then its head is another
+            if not self._bus.expire(self._house, told.game, self._keep_s, told.hash):
+                logger.warning("the bus has lost the end of a record that is archived", extra={"game": told.game})
+                return
             self._session.settle(told.game)
             logger.debug("%s archived %d lines", agent, told.lines, extra={"game": told.game})
         else:

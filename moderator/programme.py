@@ -93,7 +93,7 @@ class Programme:
     def all_begun(self) -> bool:
         """Whether no more games are to begin."""
         enough = self._set.games is not None and self._session.games >= self._set.games
-        return enough or self.given_up is not None
+        return (enough and not self._session.left_out) or self.given_up is not None
 
     def open_games(self) -> None:
         """Begin games as long as there are games to begin, and agents for them."""
@@ -115,7 +115,7 @@ class Programme:
         for agent in coverage.waiting.keys() - self._blocked:
             logger.warning("%s", blocked_line(coverage, agent), extra={"agent": agent})
         self._blocked = set(coverage.waiting)
-        number = self._session.games + 1
+        number = self._session.next_number
         seed = self._seeds.of(number)
         agents = [agent for agent in seat_agents(seats, offers, seed) if agent is not None]
         takers = [self._roster.taker(agent) for agent in agents]

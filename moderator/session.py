@@ -46,11 +46,15 @@ class Session(session.Session):
         closed: how games of it were closed whose record is not known to be archived, by id.
         earlier: the same for sessions before it, as far back as the stream goes.
         so_far: the latest summary of it on the stream.
+        untold: numbers of games that are to be played though a later one has begun: the stream tells nothing of them
+            yet. Games begun together land in any order, so whoever breaks off in between, or a bus that forgets its
+            last moments, leaves such gaps.
     """
 
     closed: dict[str, GameClosed] = field(default_factory=dict)
     earlier: dict[str, GameClosed] = field(default_factory=dict)
     so_far: SessionSoFar | None = None
+    untold: set[int] = field(default_factory=set)
     _told: dict[str, _Told] = field(default_factory=dict)
     _fed_in_all: int = 0
     _gone: int = 0
@@ -77,6 +81,7 @@ class Session(session.Session):
         self.earlier.update(self.closed)
         self.closed.clear()
         self.so_far = None
+        self.untold.clear()
         self._told.clear()
         self._gone, self._gone_to = max(self._fed_in_all - 1, 0), 0
 
@@ -88,9 +93,17 @@ class Session(session.Session):
 
     def _begin(self, told: GameOpened, where: str) -> None:
         super()._begin(told, where)
+        self._tell(told, where)
+
+    def _tell(self, told: GameOpened | GameClosed, where: str) -> None:
+        self.untold.discard(told.number)
         self._told.setdefault(told.game, _Told(where, self._fed_in_all, told.number))
 
     def _finish(self, told: GameClosed) -> bool:
+        if self.name and told.game not in self._told and told.number > self._gone_to:
+            # it failed before it could be opened, perhaps after later ones began
+            self.under_way[told.game] = told.number
+            self._tell(told, self.read)
         if not super()._finish(told):
             return False
         if told.hash:
@@ -116,7 +129,7 @@ class Session(session.Session):
 
     def sum_up(self, at_least: int = 1) -> SessionSoFar | None:
         """Return the sums of all games before the oldest one that is under way, or whose record is waited for; None if
-        fewer than `at_least` entries stand before it.
+        fewer than `at_least` entries stand before it, or if a number among them is `untold`.
         """
         before, place = self.read, self._fed_in_all
         rest: list[_Told] = []
@@ -128,7 +141,7 @@ class Session(session.Session):
             if not rest:
                 before, place = told.id, told.place
             rest.append(told)
-        if place - 1 - self._gone < at_least:
+        if place - 1 - self._gone < at_least or any(number <= games for number in self.untold):
             return None
         self._planned = before, place
         left = [told.outcome for told in rest]
@@ -159,11 +172,27 @@ class Session(session.Session):
         self._open(fresh_name())
         return HouseOpened(session=self.name)
 
+    def find_untold(self) -> None:
+        """Take note of gaps among the numbers; to be called once all that is on the stream was taken in."""
+        told = {told.number for told in self._told.values()}
+        self.untold = set(range(self._gone_to + 1, self.games + 1)) - told if self.running else set()
+
+    @property
+    def left_out(self) -> list[int]:
+        """Numbers of games that were left out, and are not begun again yet."""
+        return sorted(self.untold.difference(self.under_way.values())) if self.untold else []
+
+    @property
+    def next_number(self) -> int:
+        """Number of the game to begin next: one that was left out, or else one more than ever before."""
+        return next(iter(self.left_out), self.games + 1)
+
     def begin(self, number: int) -> str:
         """Count a game in that is about to begin; returns its id, the same whoever begins it."""
         game = game_id(self.name, number)
         self.games = max(self.games, number)
         self.under_way[game] = number
+        self.untold.add(number)
         return game
 
     def catch_up(self, bus: Bus, house: str) -> None:

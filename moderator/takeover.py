@@ -80,6 +80,7 @@ class TakeOver:
         session.catch_up(self._bus, self._name)
         if session.running:
             self._archives.recall()
+            session.find_untold()
             logger.info("session %s goes on, %d games begun", session.name, session.games)
         else:
             self._house.announce(session.open())

@@ -173,6 +173,18 @@ def test_expiring_what_never_was_does_nothing(bus: Bus) -> None:
     assert bus.length(streams.record(HOUSE, "never")) == 0
 
 
+def test_a_game_with_another_head_than_was_exported_is_left_alone(bus: Bus) -> None:
+    one_game(bus)
+    assert not bus.expire(HOUSE, GAME, 0, head(2))
+    assert not bus.expire(HOUSE, GAME, 0.02, head(2))
+    assert bus.head(HOUSE, GAME) == head(1)
+    one_landing(bus.commit([step(2)]))
+    for _ in range(2):
+        assert bus.expire(HOUSE, GAME, 0, head(2))
+    assert bus.head(HOUSE, GAME) == ""
+    assert bus.length(RECORD) == 0
+
+
 def test_what_is_no_stream_is_named(bus: Bus) -> None:
     claim(bus)
     name = streams.owner(HOUSE)

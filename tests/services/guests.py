@@ -157,13 +157,7 @@ class Guest:
         if not self._begins(delivery):
             # addressed to whoever had this name before; what counts comes with a catch-up
             return
-        for part in delivery.seats:
-            self._seats.setdefault((delivery.game, part.seat), (SeatView(me=part.seat), ScriptedBrain()))
-            if delivery.type == "catch_up" or (part.facts and part.facts[0].n == 1):
-                # it holds all that the seat may know, whatever the seat was told of a game that has gone back since
-                self._seats[delivery.game, part.seat] = (SeatView(me=part.seat), ScriptedBrain())
-            if delivery.game not in self.games:
-                self.games.append(delivery.game)
+        self._seat(delivery)
         for view in [view for (game, _), (view, _) in self._seats.items() if game == delivery.game]:
             for public in delivery.facts:
                 view.hear_public(public)
@@ -178,6 +172,15 @@ class Guest:
         if any(public.fact.type == "ended" for public in delivery.facts):
             for seat in [seat for seat in self._seats if seat[0] == delivery.game]:
                 del self._seats[seat]
+
+    def _seat(self, delivery: Delivery) -> None:
+        for part in delivery.seats:
+            self._seats.setdefault((delivery.game, part.seat), (SeatView(me=part.seat), ScriptedBrain()))
+            if delivery.type == "catch_up" or (part.facts and part.facts[0].n == 1):
+                # it holds all that the seat may know, whatever the seat was told of a game that has gone back since
+                self._seats[delivery.game, part.seat] = (SeatView(me=part.seat), ScriptedBrain())
+            if delivery.game not in self.games:
+                self.games.append(delivery.game)
 
     def _begins(self, delivery: Delivery) -> bool:
         return delivery.type == "catch_up" or all(

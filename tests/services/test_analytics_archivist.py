@@ -87,10 +87,11 @@ def test_games_of_other_sessions_are_none_of_ours(
     assert not desk.done
 
 
-def test_a_loss_is_read_again_once_and_then_told_unless_lines_came_between(
+def test_a_record_is_read_again_after_every_loss_and_what_then_does_not_come_is_told(
     archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
 ) -> None:
     record = records[0]
+    told = news(OPEN, GameOpened(game=record.game, number=1), closing(record))
     archivist.ask(news(OPEN, GameOpened(game=record.game, number=1)))
     archivist.ask(Lines(record.game, record.entries[:20]))
     archivist.ask(Lost(record.game, "it was cut"))
@@ -100,11 +101,29 @@ def test_a_loss_is_read_again_once_and_then_told_unless_lines_came_between(
     archivist.ask(Lines(record.game, record.entries[:60]))
     archivist.ask(Lost(record.game, "it was cut"))
     archivist.ask(Lost(record.game, "it was cut once more"))
+    assert desk.followed == [(record.game, "0-0")] * 4
+    for times in range(2):
+        assert (desk.news_again, desk.told) == (times, [])
+        archivist.ask(told)
+        archivist.ask(Gone(record.game, "the record has 60 lines"))
+    (told_of,) = desk.told
+    assert told_of.error is not None
+    assert told_of.error.endswith("ends with line 60: the record has 60 lines")
+    assert (told_of.lines, told_of.closed) == (60, record.heads[-1])
+
+
+def test_lines_that_do_not_go_on_are_read_again_once(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    record, anew = records[0], records[0].done_anew(since=40)
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=1)))
+    archivist.ask(Lines(record.game, record.entries[:60]))
+    for times in range(1, 3):
+        assert len(desk.followed) == times
+        archivist.ask(Lines(record.game, [*record.entries[:60], *anew.entries[60:]]))
     archivist.ask(news(closing(record)))
-    assert len(desk.followed) == 3
-    (told,) = desk.told
-    assert told.error is not None
-    assert told.error.endswith("ends with line 60: it was cut once more")
+    assert desk.told[0].error is not None
+    assert "ends with line 60: entry 61-0: line 61: the hash does not match" in desk.told[0].error
 
 
 def test_a_game_closed_with_another_seal_is_read_again_to_the_end_before_it_is_given_up(
@@ -118,6 +137,118 @@ def test_a_game_closed_with_another_seal_is_read_again_to_the_end_before_it_is_g
     for start in range(0, len(anew), 50):
         archivist.ask(Lines(record.game, anew.entries[start : start + 50]))
     assert [(told.hash, told.error) for told in desk.told] == [(anew.heads[-1], None)]
+
+
+@pytest.mark.parametrize("shorter", [1, 2, 0])
+def test_a_file_that_is_longer_than_its_game_became_when_it_was_done_anew_is_read_from_the_start(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record], shorter: int, tmp_path: Path
+) -> None:
+    record = records[0]
+    anew = record.done_anew(since=len(record) - 60)
+    # the game's last lines but one went another way; that these are no end of a game does not matter here
+    lines = len(anew) - shorter
+    end = GameClosed(game=record.game, number=1, outcome="ended", lines=lines, hash=anew.heads[lines])
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=1)))
+    archivist.ask(Lines(record.game, record.entries))
+    archivist.ask(news(closing(record)))
+    assert desk.told.pop().hash == record.heads[-1]
+    archivist.ask(news(end))
+    # had it been read on behind the file's last line, nothing might ever have come
+    assert desk.followed[-1] == (record.game, "0-0")
+    archivist.ask(Lines(record.game, anew.entries[:lines]))
+    assert [(told.lines, told.hash, told.error) for told in desk.told] == [(lines, anew.heads[lines], None)]
+    assert (tmp_path / f"{record.game}.ndjson").read_bytes() == b"".join(anew.lines[:lines])
+
+
+def test_news_of_an_end_that_the_bus_has_forgotten_is_not_believed_against_the_record(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    record, anew = records[0], records[0].done_anew(since=200)
+    opened = GameOpened(game=record.game, number=1)
+    archivist.ask(news(OPEN, opened))
+    archivist.ask(Lines(record.game, record.entries[:300]))
+    # the end is known, its last lines are not, and the bus goes back to before both
+    archivist.ask(news(closing(record)))
+    archivist.ask(Lost(record.game, "it now ends at 250-0"))
+    archivist.ask(Lines(record.game, record.entries[:250]))
+    archivist.ask(Gone(record.game, "the record on the bus has 250 lines"))
+    assert (desk.news_again, desk.told) == (1, [])
+    archivist.ask(news(OPEN, opened))
+    # the same word again, from before
+    archivist.ask(Gone(record.game, "the record on the bus has 250 lines"))
+    archivist.ask(Lines(record.game, anew.entries[199:]))
+    archivist.ask(news(closing(anew)))
+    assert [(told.hash, told.error) for told in desk.told] == [(anew.heads[-1], None)]
+    archivist.ask(news(CLOSED))
+    assert desk.done
+    assert results(archivist).fine
+
+
+def test_a_game_goes_on_past_the_place_where_it_ended_before_the_bus_forgot_that(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    record, anew = records[0], records[0].done_anew(since=100)
+    early = GameClosed(game=record.game, number=1, outcome="ended", lines=150, hash=record.heads[150])
+    opened = GameOpened(game=record.game, number=1)
+    archivist.ask(news(OPEN, opened, early))
+    archivist.ask(Lines(record.game, record.entries[:140]))
+    # nobody says that something was lost, neither of the record nor of the news
+    for _ in range(3):
+        archivist.ask(Lines(record.game, anew.entries[:200]))
+    assert desk.news_again == 1
+    archivist.ask(news(OPEN, opened))
+    archivist.ask(Lines(record.game, anew.entries[200:]))
+    archivist.ask(news(closing(anew)))
+    assert [(told.lines, told.error) for told in desk.told] == [(len(anew), None)]
+
+
+def test_a_record_that_was_given_up_is_begun_again_when_its_game_is_closed_anew(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record], tmp_path: Path
+) -> None:
+    record, anew = records[0], records[0].done_anew(since=200)
+    path = tmp_path / f"{record.game}.ndjson"
+    path.mkdir()
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=1), closing(record), closing(record)))
+    path.rmdir()
+    archivist.ask(news(closing(record), closing(anew)))
+    archivist.ask(Lines(record.game, anew.entries))
+    assert [(told.closed, told.error is None) for told in desk.told] == [
+        (record.heads[-1], False),
+        (anew.heads[-1], True),
+    ]
+    archivist.ask(news(CLOSED))
+    assert results(archivist).fine
+
+
+def test_a_game_of_which_nothing_was_ever_heard_is_missed_at_the_end(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+) -> None:
+    record = records[0]
+    archivist.ask(news(OPEN, GameOpened(game=record.game, number=2)))
+    archivist.ask(Lines(record.game, record.entries))
+    archivist.ask(news(closing(record, 2), HouseClosed(session="s", games=2, failed=0)))
+    assert desk.done
+    found = results(archivist)
+    assert not found.fine
+    assert found.error == "nothing is known of 1 game of the session; the first is number 1"
+
+
+def test_a_file_that_was_changed_after_it_was_archived_is_found_before_the_end(
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record], tmp_path: Path
+) -> None:
+    for number, (record, spoil) in enumerate(zip(records, (b"".join(records[0].lines[:3]), None), strict=True), 1):
+        archivist.ask(news(OPEN, GameOpened(game=record.game, number=number), closing(record, number)))
+        archivist.ask(Lines(record.game, record.entries))
+        path = tmp_path / f"{record.game}.ndjson"
+        path.unlink() if spoil is None else path.write_bytes(spoil)
+    archivist.ask(news(HouseClosed(session="s", games=2, failed=0)))
+    found = results(archivist)
+    size = [len(b"".join(record.lines)) for record in records]
+    assert [game.error and game.error.partition("ndjson: ")[2] for game in found.games] == [
+        f"was archived with {size[0]} bytes, but now: it has {len(b''.join(records[0].lines[:3]))} bytes",
+        f"was archived with {size[1]} bytes, but now: no such file or directory",
+    ]
+    assert not found.fine
 
 
 def test_a_game_that_was_closed_anew_is_counted_once(
@@ -142,7 +273,7 @@ def test_a_game_that_was_closed_anew_is_counted_once(
 
 
 def test_a_game_that_the_bus_has_forgotten_is_left_out(
-    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record]
+    archivist: ActorRef[Archivist], desk: NoteDesk, records: list[Record], tmp_path: Path
 ) -> None:
     first, second = records
     opened = [GameOpened(game=record.game, number=number) for number, record in enumerate(records, 1)]
@@ -155,6 +286,10 @@ def test_a_game_that_the_bus_has_forgotten_is_left_out(
     found = results(archivist)
     assert [game.game for game in found.games] == [first.game]
     assert found.metrics["outcomes"]["games"] == 1
+    # it does not pass for one of the session
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [f"{first.game}.ndjson", f"{second.game}.ndjson.forgotten"]
+    )
 
 
 def test_a_house_that_closes_before_a_game_does_not_wait_for_ever(
@@ -167,7 +302,10 @@ def test_a_house_that_closes_before_a_game_does_not_wait_for_ever(
     assert not archivist.ask(LookAround()).waited_for
     assert archivist.ask(LookAround()).waited_for == {record.game: (30, None)}
     assert not desk.done
-    archivist.ask(Gone(record.game, "the house closed before this game did"))
+    for times in range(2):
+        assert (desk.news_again, desk.done) == (times, False)
+        archivist.ask(news(OPEN, GameOpened(game=record.game, number=1), CLOSED))
+        archivist.ask(Gone(record.game, "the house closed before this game did"))
     assert desk.done
     (game,) = results(archivist).games
     assert (game.lines, game.outcome, game.counted) == (30, None, False)

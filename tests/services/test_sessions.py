@@ -11,7 +11,7 @@ import pytest
 from pykka import ActorRef
 
 from analytics.archivist import Archivist
-from analytics.desk import Acknowledge, Finish, News
+from analytics.desk import Acknowledge, Finish, Lost, News
 from analytics.results import Results
 from analytics.session import SessionNews, past_sessions
 from moderator.abridging import Abridging
@@ -159,6 +159,66 @@ def test_without_an_archive_nothing_is_cut_and_that_is_said(told: Told, caplog: 
     ]
 
 
+# -- games that were left out
+
+
+def fed(*news: Part) -> Session:
+    session = Session()
+    for place, one in enumerate(news, 1):
+        session.feed(entry(one, f"1-{place}"))
+    session.find_untold()
+    return session
+
+
+def test_a_game_of_which_nothing_landed_is_begun_before_any_other() -> None:
+    session = fed(HouseOpened(session="s"), opened(1), opened(4), opened(2), closed(4), opened(6))
+    assert (session.games, session.left_out, session.next_number) == (6, [3, 5], 3)
+    assert session.begin(3) == "s-3"
+    assert (session.left_out, session.next_number) == ([5], 5)
+    session.begin(5)
+    assert (session.left_out, session.next_number) == ([], 7)
+    session.begin(7)
+    assert session.next_number == 8
+    session.feed(entry(opened(5), "1-7"))
+    session.feed(entry(opened(3), "1-8"))
+    session.feed(entry(closed(7, "failed"), "1-9"))
+    assert (session.untold, session.next_number, session.failed) == (set(), 8, 1)
+
+
+def test_a_game_that_failed_before_it_could_be_opened_was_not_left_out() -> None:
+    news = (HouseOpened(session="s"), opened(2), closed(1, "failed"), closed(1, "failed"), closed(2))
+    session = fed(*news)
+    assert (session.left_out, session.failed, session.outcomes["ended"]) == ([], 1, 1)
+
+
+def test_nothing_is_summed_up_past_a_game_that_was_left_out(told: Told) -> None:
+    told.tell(HouseOpened(session="s"), opened(1), closed(1))
+    for number in range(3, 63):
+        told.tell(opened(number), closed(number))
+    told.session.catch_up(told.bus, HOUSE)
+    told.session.find_untold()
+    for game in list(told.session.closed):
+        told.session.settle(game)
+    told.look()
+    assert told.session.sum_up() is None
+    told.session.begin(told.session.next_number)
+    assert told.session.sum_up() is None
+    told.tell(opened(2), closed(2))
+    told.look()
+    told.session.settle("s-2")
+    told.look()
+    told.look()
+    told.session.find_untold()
+    assert told.session.left_out == []
+    assert told.bus.length(GAMES) < 10
+    for fresh in (Session(), fold.Session()):
+        assert told.sums(fresh)[2] == 62
+        assert fresh.outcomes["ended"] == 62
+        if isinstance(fresh, Session):
+            fresh.find_untold()
+            assert fresh.next_number == 63
+
+
 # -- analytics
 
 
@@ -194,12 +254,37 @@ def test_analytics_keeps_sums_of_games_nobody_asks_about_and_acknowledges_only_t
     assert len(results.games) == 1010
 
 
+def test_news_that_are_read_again_count_nothing_twice(
+    tmp_path: Path, records: list[Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = NoteDesk()
+    names = [*(record.game for record in records), "s-3"]
+    monkeypatch.setattr("analytics.shelf.game_id", lambda _session, number: names[number - 1])
+    told: list[Part] = [HouseOpened(session="s")]
+    for number, record in enumerate(records, 1):
+        (tmp_path / f"{record.game}.ndjson").write_bytes(b"".join(record.lines))
+        told.append(GameOpened(game=record.game, number=number))
+        end = {"lines": len(record), "hash": record.heads[-1]}
+        told.append(GameClosed(game=record.game, number=number, outcome="ended", **end))
+    told += [opened(3), GameClosed(game="s-3", number=3, outcome="failed", lines=0, hash="")]
+    told.append(SessionSoFar(session="s", before="1-8", games=3, ended=2, stopped=0, failed=1, lost=0))
+    with archiving(tmp_path, desk) as archivist:
+        for _ in range(3):
+            archivist.ask(of_long_session(*told))
+            archivist.ask(Lost("", "the stream of games ends earlier"))
+        archivist.ask(of_long_session(*told, HouseClosed(session="s", games=3, failed=1)))
+        results: Results = archivist.ask(Finish(), block=True)
+    found = results.as_json()
+    assert (found["games"], found["archived"], found["settled"], found["failed"]) == (3, 3, 2, 1)
+    assert found["metrics"]["outcomes"]["games"] == 2
+
+
 def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(
     tmp_path: Path, records: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk, record = NoteDesk(), records[0]
     # records on file have names of their own here
-    monkeypatch.setattr("analytics.archivist.game_id", lambda _session, number: record.game if number == 2 else "none")
+    monkeypatch.setattr("analytics.shelf.game_id", lambda _session, number: record.game if number == 2 else "none")
     (tmp_path / f"{record.game}.ndjson").write_bytes(b"".join(record.lines))
     so_far = SessionSoFar(session="s", before="1-500", games=3, ended=3, stopped=0, failed=0, lost=0)
     with archiving(tmp_path, desk) as archivist:

@@ -188,14 +188,18 @@ class MemoryBus:
             found = store.stream(stream)
             return len(found.ids) if found is not None else 0
 
-    def expire(self, house: str, game: str, after_s: float) -> None:
-        """Forget a game's head now and its record and table in `after_s` seconds; 0 for now."""
+    def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
+        """Forget a game's head now and its record and table in `after_s` seconds; see `Bus.expire`."""
         seconds = milliseconds(after_s) / 1000
         store = self._store
         with store.lock:
-            store.hashes.get(streams.heads(house), {}).pop(game, None)
+            heads = store.hashes.get(streams.heads(house), {})
+            if head is not None and heads.get(game, head) != head:
+                return False
+            heads.pop(game, None)
             for name in (streams.record(house, game), streams.table(house, game)):
                 store.remove_in(name, seconds)
+            return True
 
     def reader(self) -> MemoryReader:
         """Open a reading session."""

@@ -222,10 +222,20 @@ class Bus(Protocol):
     def length(self, stream: str) -> int:
         """Return how many entries a stream holds, 0 if there is none."""
 
-    def expire(self, house: str, game: str, after_s: float) -> None:
+    def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
         """Forget a game's head now and its record and table `after_s` seconds from now; 0 for now.
 
         For games that are over and exported: no step can be committed to them any more. Mailboxes are left alone.
+
+        Args:
+            house: the house's name.
+            game: the game's id.
+            after_s: seconds, >= 0.
+            head: head of the record that was exported; a game that has another one now, since the bus lost its last
+                moments, is left alone. None for whatever it is.
+
+        Returns:
+            Whether the game has no head any more.
         """
 
     def reader(self) -> Reader:

@@ -16,6 +16,7 @@ from wolfbus.bus.redis_link import Link, ResponseError, Word, refusal
 from wolfbus.bus.redis_links import Links
 from wolfbus.bus.redis_owner import RedisOwners
 from wolfbus.bus.redis_reader import SLICE_S, RedisReader
+from wolfbus.bus.redis_script import Script
 from wolfbus.bus.redis_url import read_address
 from wolfbus.bus.redis_wire import entry_of, last_id, xadd
 from wolfbus.bus.steps import land
@@ -52,6 +53,7 @@ class RedisBus:
         known = KnownSteps()
         self._ledger = RedisLedger(self._links, known)
         self._owners = RedisOwners(self._links, known)
+        self._expiry = Script("expire")
         self._readers: set[RedisReader] = set()
         self._links.run(_knock, min(OPENING_S, address.patience_s))
 
@@ -126,20 +128,14 @@ class RedisBus:
         """Return how many entries a stream holds, 0 if there is none."""
         return int(self._links.run(lambda link: link.ask("XLEN", stream, doing=f"stream {stream}")))
 
-    def expire(self, house: str, game: str, after_s: float) -> None:
-        """Forget a game's head now and its record and table in `after_s` seconds; 0 for now."""
-        doing = f"expiring game {game} of house {house}"
-        after_ms = milliseconds(after_s)
-        names = (streams.record(house, game), streams.table(house, game))
-        commands: list[tuple[Word, ...]] = [("HDEL", streams.heads(house), game)]
-        commands += [("PEXPIRE", name, after_ms) if after_ms else ("DEL", name) for name in names]
-
-        def work(link: Link) -> None:
-            for reply in link.exchange(commands):
-                if isinstance(reply, ResponseError):
-                    raise refusal(reply, doing) from reply
-
-        self._links.run(work)
+    def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
+        """Forget a game's head now and its record and table in `after_s` seconds; see `Bus.expire`."""
+        keys = (streams.heads(house), streams.record(house, game), streams.table(house, game))
+        call: tuple[Word, ...] = (len(keys), *keys, game, head or "", milliseconds(after_s))
+        (reply,) = self._links.run(lambda link: self._expiry.run(link, [call]))
+        if isinstance(reply, ResponseError):
+            raise refusal(reply, f"expiring game {game} of house {house}") from reply
+        return bool(reply)
 
     def reader(self) -> RedisReader:
         """Open a reading session with a connection of its own."""

@@ -83,6 +83,9 @@ class Archived(Part):
     """Seal of the last of them, "" for none."""
     error: OneLine | None = None
     """Why the record could not be kept or proved; None if all is well."""
+    closed: str = ""
+    """Seal with which the game was closed, as analytics read it, "" if it read of none. A bus that came back without
+    its last moments may close it anew, with another seal; what was said of the one tells nothing of the other."""
 
 
 class Welcome(Part):

@@ -175,9 +175,9 @@ class FaultyBus:
         """See `Bus.length`."""
         return self._inner.length(stream)
 
-    def expire(self, house: str, game: str, after_s: float) -> None:
+    def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
         """See `Bus.expire`."""
-        self._inner.expire(house, game, after_s)
+        return self._inner.expire(house, game, after_s, head)
 
     def reader(self) -> Reader:
         """See `Bus.reader`."""
