@@ -1,4 +1,4 @@
-"""`findings`: all figures of a set of games as one JSON-able value, shown by a report and printed by ``report --json``."""
+"""`findings`: all figures of a set of games as one JSON-able value; a report shows it, ``report --json`` prints it."""
 
 from __future__ import annotations
 
