@@ -1,0 +1,118 @@
+"""What sections know beside the findings: names of agents, files, studies, the paper's values, the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Final
+
+from analytics.gather import FileNote
+from analytics.report.blocks import Cell, Link
+from analytics.report.html import visible
+from analytics.report.links import Selection
+from analytics.report.numbers import look
+from wolfbus.printable import cut_middle, told_apart
+
+NAME_SHOWN: Final = 60
+"""Characters of an agent's name."""
+PATH_SHOWN: Final = 120
+"""Characters of a file's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """How much of the games the index of statements holds.
+
+    Attributes:
+        games: games in the index.
+        all_games: games there are.
+        statements: statements in the index.
+        all_statements: statements there are.
+    """
+
+    games: int = 0
+    all_games: int = 0
+    statements: int = 0
+    all_statements: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it holds all of them."""
+        return self.statements == self.all_statements
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the page is about.
+
+    Attributes:
+        agents: the agents, by whose places selections name them.
+        files: what became of each file.
+        studies: manifests of the studies that were read.
+        published: the paper's values, see `analytics.published`.
+        indexed: what the index holds.
+        version: of wolfbus.
+    """
+
+    agents: tuple[str, ...] = ()
+    files: tuple[FileNote, ...] = ()
+    studies: tuple[Mapping[str, Any], ...] = ()
+    published: Mapping[str, Any] = field(default_factory=dict)
+    indexed: Indexed = field(default_factory=Indexed)
+    version: str = ""
+
+    @property
+    def problems(self) -> tuple[FileNote, ...]:
+        """Files with which something is wrong."""
+        return tuple(note for note in self.files if note.problem is not None)
+
+    def paper(self, *path: str) -> float | None:
+        """Return the value that the paper published at `path`, None if it has none there."""
+        found = look(self.published, *path)
+        return found if isinstance(found, (int, float)) else None
+
+    def contradictions(self, table: str) -> tuple[str, ...]:
+        """Return what to know of the paper's own values in a table, a sentence or two each."""
+        return tuple(look(self.published, "notes", table) or ())
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The agents' names, fit to show and told apart."""
+        names = told_apart(self.agents, NAME_SHOWN, shorten_name)
+        return tuple(names[agent] for agent in self.agents)
+
+    def name(self, agent: str) -> str:
+        """Return an agent's name, fit to show."""
+        return self.shown[self.agents.index(agent)] if agent in self.agents else shorten_name(agent, NAME_SHOWN)
+
+    def code(self, agent: str) -> int | None:
+        """Return the place by which selections name an agent."""
+        return self.agents.index(agent) if agent in self.agents else None
+
+    def agent_cell(self, agent: str) -> Cell:
+        """Return the head of an agent's line, with a link to what it said."""
+        code = self.code(agent)
+        return Cell(self.name(agent), link=None if code is None else Selection(agent=code))
+
+    def agent_link(self, agent: str) -> str | Link:
+        """Return an agent's name as a link to what it said."""
+        code = self.code(agent)
+        return self.name(agent) if code is None else Link(self.name(agent), Selection(agent=code))
+
+
+def shorten_name(name: str, limit: int) -> str:
+    """Return a name of at most `limit` characters, all of them visible."""
+    return cut_middle(visible(name[: 4 * limit]) or "(no name)", limit)
+
+
+def path_of(path: str) -> str:
+    """Return a file's name and its folder's, fit to show: where that is, is nobody's business whom the page reaches."""
+    return cut_middle(visible("/".join(PurePath(path).parts[-2:])[: 40 * PATH_SHOWN]), PATH_SHOWN)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return "a, b and c"."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,204 @@
+"""Entries: statements with their labels, truth and judgements, as the index shows and filters them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from analytics.columns import LIE, MISTAKE, TRUE, Columns, truth_of
+from analytics.gather import Criteria, FileNote, each_game
+from analytics.report.links import Selection
+from analytics.rows import GameRows, JudgementRow, StatementRow
+from wolfbus.vocabulary import Role
+
+STATEMENTS: Final = 4_000
+"""Statements up to which all are in the index: some 120 games."""
+
+Judged: TypeAlias = Literal["tp", "fp", "tn", "fn", "flag", "pass", "none"]
+"""A judgement against the self-label; "flag" or "pass" where no self-label counts, "none" where the judgement does
+not."""
+Truth: TypeAlias = Literal["true", "mistake", "lie", "none"]
+
+_TRUTHS: Final[Mapping[int, Truth]] = {TRUE: "true", MISTAKE: "mistake", LIE: "lie"}
+_SCORED: Final = frozenset({"tp", "fp", "tn", "fn"})
+_FLAGGED: Final = frozenset({"tp", "fp", "flag"})
+
+
+@dataclass(frozen=True, slots=True)
+class Judged1:
+    """One judgement of an entry.
+
+    Attributes:
+        row: the judgement.
+        by: place of the observer's agent.
+        judged: what it was.
+    """
+
+    row: JudgementRow
+    by: int | None
+    judged: Judged
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One statement of the index.
+
+    Attributes:
+        game: the game's place in the index, from 1.
+        row: the statement.
+        agent: place of the speaker's agent.
+        truth: what its checkable claims make of it.
+        judgements: in the order of the record.
+    """
+
+    game: int
+    row: StatementRow
+    agent: int | None
+    truth: Truth
+    judgements: tuple[Judged1, ...]
+
+    @property
+    def anchor(self) -> str:
+        """Its id on the page."""
+        return f"g{self.game}s{self.row.number}"
+
+    @property
+    def said(self) -> str | None:
+        """Its self-label in a word, None if none counts."""
+        return None if self.row.d is None else "deceptive" if self.row.d else "truthful"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedGame:
+    """One game of the index.
+
+    Attributes:
+        place: from 1.
+        rows: the game.
+        note: what became of its file.
+        entries: its statements.
+    """
+
+    place: int
+    rows: GameRows
+    note: FileNote
+    entries: tuple[Entry, ...]
+
+
+def chosen(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS) -> list[str]:
+    """Return the files whose games the index is to show, in order: all, or a seeded sample of whole games.
+
+    The sample depends on the games' ids alone, so that one study always shows the same games.
+    """
+    import numpy as np
+
+    counts = np.bincount(columns.statements["game"], minlength=len(columns.ids))
+    by_game = dict(zip(columns.ids, (int(count) for count in counts), strict=True))
+    wanted = [note for note in files if note.counted and note.game in by_game]
+    total = sum(by_game[note.game] for note in wanted if note.game is not None)
+    if total <= limit:
+        return [note.path for note in wanted]
+    held, paths = 0, []
+    for note in sorted(wanted, key=_draw):
+        size = by_game[note.game or ""]
+        if held + size > limit:
+            continue
+        held += size
+        paths.append(note.path)
+    return sorted(paths)
+
+
+def _draw(note: FileNote) -> bytes:
+    return hashlib.sha256(f"wolfbus index {note.game}".encode()).digest()
+
+
+def entries_of(
+    paths: Sequence[str],
+    criteria: Criteria,
+    agents: Sequence[str],
+    read: Callable[..., Iterable[tuple[FileNote, GameRows | None]]] = each_game,
+) -> Iterator[IndexedGame]:
+    """Yield the games of these files with their words."""
+    if not paths:
+        return
+    codes = {agent: place for place, agent in enumerate(agents)}
+    place = 0
+    for note, rows in read(paths, criteria, keep_text=True):
+        if rows is not None:
+            place += 1
+            yield indexed_game(place, rows, note, codes)
+
+
+def indexed_game(place: int, rows: GameRows, note: FileNote, codes: Mapping[str, int]) -> IndexedGame:
+    """Return a game as entries."""
+    judgements: dict[int, list[JudgementRow]] = {}
+    for judgement in rows.judgements:
+        judgements.setdefault(judgement.statement, []).append(judgement)
+    entries = tuple(
+        Entry(
+            place,
+            statement,
+            codes.get(statement.brain),
+            _TRUTHS.get(truth_of(statement.claims), "none"),
+            tuple(
+                Judged1(row, codes.get(rows.seats[row.observer].brain), _judged(row.d, statement.d))
+                for row in judgements.get(statement.number, ())
+            ),
+        )
+        for statement in rows.statements
+    )
+    return IndexedGame(place, rows, note, entries)
+
+
+def _judged(flag: bool | None, deceptive: bool | None) -> Judged:
+    if flag is None:
+        return "none"
+    if deceptive is None:
+        return "flag" if flag else "pass"
+    if deceptive:
+        return "tp" if flag else "fn"
+    return "fp" if flag else "tn"
+
+
+def matches(entry: Entry, wanted: Selection) -> bool:
+    """Return whether a statement is selected; the page's script decides by the same rules."""
+    row = entry.row
+    own = (
+        (wanted.role, row.role),
+        (wanted.agent, entry.agent),
+        (wanted.said, entry.said),
+        (wanted.kind, row.kind),
+        (wanted.round, row.round),
+        (wanted.phase, row.phase),
+        (wanted.game, entry.game),
+    )
+    if any(given is not None and given != found for given, found in own):
+        return False
+    if wanted.truth is not None and not _true(wanted.truth, entry.truth):
+        return False
+    if wanted.observer is None and wanted.by is None and wanted.judged is None:
+        return True
+    return any(
+        _is(each.judged, wanted.judged)
+        and _observed(each.row.observer_role, wanted.observer)
+        and (wanted.by is None or each.by == wanted.by)
+        for each in entry.judgements
+    )
+
+
+def _true(wanted: str, truth: Truth) -> bool:
+    return truth != "none" if wanted == "checkable" else truth == wanted
+
+
+def _is(judged: Judged, wanted: str | None) -> bool:
+    if wanted is None or wanted == "judged":
+        return judged != "none"
+    if wanted == "flagged":
+        return judged in _FLAGGED
+    return judged in _SCORED if wanted == "scored" else judged == wanted
+
+
+def _observed(role: Role, wanted: str | None) -> bool:
+    return wanted is None or role == wanted

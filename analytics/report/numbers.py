@@ -1,0 +1,150 @@
+"""Numbers as cells: a percentage or a score, with interval and n below it, and a reason where it is undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, Literal, TypeAlias
+
+from analytics.report.blocks import Cell
+from analytics.report.links import Selection
+
+UNDEFINED: Final = "–"
+Unit: TypeAlias = Literal["share", "score", "mean", "points", "logit", "count", "money", "seconds"]
+"""share: as a percentage · points: a difference of shares · score, mean and logit: as it stands · count: whole."""
+
+_SHARES: Final = frozenset({"share", "probability"})
+
+
+def look(findings: Any, *path: str | int) -> Any:
+    """Return what stands at `path` in nested findings, None if any step of it is missing."""
+    for step in path:
+        if isinstance(findings, Mapping):
+            findings = findings.get(step)
+        elif isinstance(findings, (list, tuple)) and isinstance(step, int) and -len(findings) <= step < len(findings):
+            findings = findings[step]
+        else:
+            return None
+    return findings
+
+
+def percent(value: float | None, *, signed: bool = False) -> str:
+    """Return a share as "47.9 %"."""
+    if value is None:
+        return UNDEFINED
+    return f"{number(100 * value, 1, signed=signed)}\u00a0%"
+
+
+def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
+    """Return a number with so many decimals, and a true minus sign."""
+    if value is None:
+        return UNDEFINED
+    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    return text.replace("-", "−")
+
+
+def count(value: float | None) -> str:
+    """Return a whole number, thousands apart."""
+    return UNDEFINED if value is None else f"{round(value):,}"
+
+
+def shown(value: float | None, unit: str) -> str:
+    """Return a value in its unit."""
+    if value is None:
+        return UNDEFINED
+    if unit in _SHARES:
+        return percent(value)
+    if unit == "points":
+        return f"{number(100 * value, 1, signed=True)} points"
+    if unit == "count":
+        return count(value)
+    if unit == "money":
+        return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
+    if unit == "seconds":
+        return f"{value:,.1f} s"
+    return number(value, {"logit": 2, "mean": 1}.get(unit, 3), signed=unit == "logit")
+
+
+def between(low: float | None, high: float | None, unit: str = "share") -> str:
+    """Return an interval as "45.1–53.2 %", "" where there is none."""
+    if low is None or high is None:
+        return ""
+    if unit in _SHARES:
+        return f"{100 * low:.1f}–{100 * high:.1f}\u00a0%"
+    if unit == "points":
+        return f"{number(100 * low, 1, signed=True)} to {number(100 * high, 1, signed=True)}"
+    return f"{shown(low, unit)} to {shown(high, unit)}"
+
+
+def value(
+    found: float | None,
+    unit: str = "share",
+    *,
+    n: int | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    paper: float | None = None,
+    link: Selection | None = None,
+    reason: str | None = None,
+) -> Cell:
+    """Return a cell.
+
+    Args:
+        found: the value, None if it is undefined.
+        unit: how to show it.
+        n: what it is over; None says nothing of it.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        paper: the paper's value, in the same unit.
+        link: the statements behind it.
+        reason: why it is undefined; a general sentence stands in.
+    """
+    interval = between(low, high, unit)
+    under = [part for part in (interval, None if n is None else f"n {n:,}") if part]
+    why = None if found is not None else (reason or "there is nothing to compute it from")
+    published = "" if paper is None else shown(paper, unit)
+    return Cell(shown(found, unit), " · ".join(under), published, link if found is not None else None, why)
+
+
+def estimate(
+    found: Mapping[str, Any] | None,
+    unit: str = "share",
+    *,
+    paper: float | None = None,
+    link: Selection | None = None,
+) -> Cell:
+    """Return the cell of an estimate ``{"value", "low", "high", "n", "reason"}``."""
+    if not found:
+        return value(None, unit, paper=paper, reason="it was not computed")
+    cell = value(
+        *(found.get("value"), unit),
+        n=found.get("n"),
+        low=found.get("low"),
+        high=found.get("high"),
+        paper=paper,
+        link=link,
+        reason=found.get("reason"),
+    )
+    lacking = found.get("interval_reason")
+    return cell if lacking is None or found.get("value") is None else replace(cell, lacking=str(lacking))
+
+
+def counted(found: int | None, *, paper: float | None = None, link: Selection | None = None) -> Cell:
+    """Return the cell of a whole number."""
+    published = "" if paper is None else count(paper)
+    return Cell(count(found), paper=published, link=link if found else None, reason=None if found is not None else "")
+
+
+def text(words: str) -> Cell:
+    """Return a cell of words."""
+    return Cell(words)
+
+
+def of(number_: int, noun: str, nouns: str | None = None) -> str:
+    """Return "1 game", "2 games"."""
+    return f"{number_:,} {noun if number_ == 1 else nouns or noun + 's'}"
+
+
+def plural(role: str) -> str:
+    """Return "Werewolves" for "Werewolf", "Seers" for "Seer"."""
+    return "Werewolves" if role == "Werewolf" else f"{role}s"

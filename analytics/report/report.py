@@ -1,0 +1,135 @@
+"""`Report`: findings as an HTML page, as Markdown, as headlines and as BibTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from analytics.accumulator import Result
+from analytics.gather import Criteria, Gathered
+from analytics.published import published
+from analytics.report.blocks import Section
+from analytics.report.cite import bibtex
+from analytics.report.context import Context
+from analytics.report.entries import STATEMENTS, chosen, entries_of
+from analytics.report.html import visible
+from analytics.report.index import Index
+from analytics.report.markdown import escaped, section_markdown
+from analytics.report.page import page
+from analytics.report.sections import (
+    agents,
+    calibration,
+    citing,
+    cost,
+    design,
+    events,
+    figure1,
+    methods,
+    outcomes,
+    repair,
+    summary,
+    table1,
+    table2,
+    table3,
+    table4,
+    table5,
+    truth,
+    variability,
+    votes,
+)
+from wolfbus import __version__
+
+ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
+    summary.section,
+    design.section,
+    outcomes.section,
+    table1.section,
+    table2.section,
+    table3.section,
+    figure1.section,
+    table4.section,
+    calibration.section,
+    table5.section,
+    agents.section,
+    events.section,
+    votes.section,
+    truth.section,
+    variability.section,
+    repair.section,
+    cost.section,
+    methods.section,
+)
+"""The page's sections in order; the index and how to cite follow."""
+
+
+class Report:
+    """What is written of one set of games.
+
+    Args:
+        findings: see `analytics.findings`; sections that are missing are said to be.
+        gathered: the games that the findings are of.
+        criteria: how they were computed, for reading the words again.
+    """
+
+    def __init__(self, findings: Result, gathered: Gathered, criteria: Criteria | None = None) -> None:
+        self._findings = findings
+        self._gathered = gathered
+        self._criteria = criteria or Criteria()
+        self.context = Context(
+            agents=gathered.columns.agents,
+            files=gathered.files,
+            studies=tuple(study.manifest for study in gathered.studies),
+            published=published(),
+            version=__version__,
+        )
+
+    @property
+    def title(self) -> str:
+        """The report's title."""
+        names = [str(study.get("name") or study.get("study")) for study in self.context.studies]
+        if names:
+            return f"WOLF: {visible(', '.join(names)[:120])}"
+        games = len(self._gathered.columns.ids)
+        return f"WOLF: {games:,} game{'' if games == 1 else 's'}"
+
+    def html(self, statements: int = STATEMENTS) -> str:
+        """Return the page.
+
+        Args:
+            statements: how many the index may hold; of more, whole games are drawn.
+
+        Raises:
+            ConfigError: matplotlib is not installed.
+            RecordError: the files can no longer be read.
+        """
+        index = Index()
+        paths = chosen(self._gathered.columns, self._gathered.files, statements)
+        for game in entries_of(paths, self._criteria, self.context.agents):
+            index.add(game)
+        columns = self._gathered.columns
+        indexed = index.indexed(len(columns.ids), len(columns.statements["game"]))
+        context = replace(self.context, indexed=indexed)
+        return page(self.title, self._sections(context), index, context)
+
+    def markdown(self) -> str:
+        """Return the same tables as Markdown, without drawings and statements."""
+        sections = "\n".join(section_markdown(section) for section in self._sections(self.context))
+        return f"# {escaped(self.title)}\n\n{sections}"
+
+    def headlines(self) -> list[str]:
+        """Return the most important findings, five sentences."""
+        return summary.headlines(self._findings, self.context)
+
+    def bibtex(self) -> str:
+        """Return entries for the paper, the software and the games."""
+        return bibtex(self.context, self._gathered.columns.ids)
+
+    def _sections(self, context: Context) -> Sequence[Section]:
+        made = [_with_pointer(section(self._findings, context)) for section in ORDER]
+        return [*made, citing.section(context, self._gathered.columns.ids)]
+
+
+def _with_pointer(section: Section) -> Section:
+    pointer = methods.pointer(section.key)
+    return section if pointer is None else replace(section, blocks=(*section.blocks, pointer))

@@ -1,0 +1,1 @@
+"""The report's sections, one module each: findings and context in, blocks out."""

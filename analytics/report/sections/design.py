@@ -1,0 +1,159 @@
+"""What was run: the study's design, its agents, settings, and the files that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analytics.accumulator import Result
+from analytics.report.blocks import Block, Bullets, Cell, Column, Row, Section, Table, plain
+from analytics.report.context import Context, path_of
+from analytics.report.html import visible
+from analytics.report.numbers import count, counted, look, number
+
+_FACTS = {
+    "name": "Name",
+    "study": "Study id",
+    "seed": "Seed",
+    "created": "Begun",
+    "updated": "Last written",
+    "budget_usd": "Budget in USD",
+    "prompts": "SHA-256 of the prompts",
+    "wolfbus": "wolfbus",
+    "python": "Python",
+}
+_LONGEST = 300
+
+
+def section(findings: Result, context: Context) -> Section:
+    """Return what was run."""
+    blocks: list[Block] = []
+    for place, study in enumerate(context.studies):
+        blocks += [_study(study, place), *_totals(study, place)]
+    if not context.studies:
+        blocks.append(
+            plain("The games belong to no study: they were read file by file, and nothing tells how they were planned.")
+        )
+    blocks += [_settings(findings), _agents(findings, context), _files(context)]
+    return Section("design", "What was run", tuple(blocks))
+
+
+def _study(study: Mapping[str, Any], place: int) -> Table:
+    facts = {label: study.get(name) for name, label in _FACTS.items()}
+    git = study.get("git")
+    if isinstance(git, Mapping):
+        facts["Commit"] = f"{git.get('commit')}{' (with changes)' if git.get('dirty') else ''}"
+    config = study.get("config")
+    if isinstance(config, Mapping):
+        facts["Rules"] = "; ".join(f"{name} {_short(value)}" for name, value in config.items())
+    design = study.get("design")
+    if isinstance(design, Mapping):
+        facts["Seating"] = "; ".join(f"{name} {_short(value)}" for name, value in design.items())
+    rows = tuple(
+        Row(Cell(label), (Cell(_short(value)),)) for label, value in facts.items() if value is not None and value != ""
+    )
+    columns = (Column("", wide=True), Column("Value", wide=True))
+    return Table(f"study-{place}", "The study", columns, rows)
+
+
+def _totals(study: Mapping[str, Any], place: int) -> Iterator[Table]:
+    totals = study.get("totals")
+    if not isinstance(totals, Mapping):
+        return
+    names = ("games", "ended", "stopped", "failed", "pending")
+    columns = (Column("", wide=True), *(Column(name.capitalize()) for name in names))
+    cells = tuple(counted(_whole(totals.get(name))) for name in names)
+    yield Table(f"study-totals-{place}", "Games planned and what became of them", columns, (Row(Cell("Games"), cells),))
+    failed = [
+        game
+        for game in study.get("games") or ()
+        if isinstance(game, Mapping) and game.get("state") in {"failed", "stopped"}
+    ]
+    if failed:
+        rows = tuple(
+            Row(
+                Cell(_short(game.get("game"))),
+                (Cell(_short(game.get("state"))), Cell(_short(game.get("error") or "–"))),
+            )
+            for game in failed[:200]
+        )
+        notes = (f"The first 200 of {len(failed):,} are shown.",) if len(failed) > 200 else ()
+        heads = (Column("Game", wide=True), Column("State", wide=True), Column("Why", wide=True))
+        yield Table(f"study-failed-{place}", "Games that were not played to their end", heads, rows, notes)
+
+
+def _settings(findings: Result) -> Bullets:
+    settings = findings.get("settings") or {}
+    alpha = " and ".join(number(value, 2) for value in settings.get("alpha") or ()) or "–"
+    prior = " and ".join(number(value, 2) for value in settings.get("prior") or ()) or "–"
+    protocols = look(findings, "outcomes", "protocols") or {}
+    told = ", ".join(f"{count(games)} by the {name} protocol" for name, games in protocols.items() if games) or "–"
+    missing = {(False,): "are left out", (True,): "count as truthful, suspicion 0.5", (): "–"}.get(
+        tuple(settings.get("include_defaulted") or ()), "are left out in some games and filled in in others"
+    )
+    return Bullets(
+        (
+            (f"Smoothed suspicion D: weight of a new judgement α = {alpha}, before any judgement {prior}.",),
+            (f"Games: {told}.",),
+            (f"Missing labels and judgements {missing}.",),
+        )
+    )
+
+
+def _agents(findings: Result, context: Context) -> Table:
+    rows = []
+    for agent in context.agents:
+        found = look(findings, "agents", agent) or {}
+        made = look(findings, "production", "by_brain", agent) or {}
+        roles = ", ".join(f"{role} {count(n)}" for role, n in (found.get("roles") or {}).items() if n)
+        cells = (counted(found.get("games")), counted(found.get("seats")), Cell(roles or "–"), counted(made.get("n")))
+        rows.append(Row(context.agent_cell(agent), cells))
+    columns = (
+        *(Column("Agent", wide=True), Column("Games"), Column("Seats")),
+        *(Column("Seats by role", wide=True), Column("Labelled statements")),
+    )
+    caption = (
+        "The agents: what answered for the seats. An agent is the brain as it was asked for, whichever process held it."
+    )
+    return Table("agents-played", caption, columns, tuple(rows))
+
+
+def _files(context: Context) -> Table:
+    columns = (
+        Column("File", wide=True),
+        Column("Lines that hold"),
+        Column("Counted", wide=True),
+        Column("What is wrong", wide=True),
+    )
+    rows = tuple(
+        Row(
+            Cell(path_of(note.path)),
+            (counted(note.events), Cell("up to there" if note.counted else "no"), Cell(_short(note.problem))),
+        )
+        for note in context.problems[:500]
+    )
+    whole = len(context.files) - len(context.problems)
+    notes = [f"{whole:,} of {len(context.files):,} files are whole."]
+    if len(context.problems) > 500:
+        notes.append(f"The first 500 of {len(context.problems):,} are shown.")
+    return Table(
+        "files",
+        f"Files with which something is wrong ({len(context.problems):,} of {len(context.files):,})",
+        columns,
+        rows,
+        tuple(notes),
+        empty=f"There are none: {whole:,} files were read, and each holds a finished game whose every line is sealed.",
+    )
+
+
+def _whole(found: object) -> int | None:
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _short(found: object) -> str:
+    if isinstance(found, Mapping):
+        found = ", ".join(f"{key} {value}" for key, value in found.items())
+    elif isinstance(found, (list, tuple)):
+        found = ", ".join(str(value) for value in found)
+    told = visible(str(found)[: 4 * _LONGEST])
+    return told if len(told) <= _LONGEST else told[: _LONGEST - 1] + "…"

@@ -1,0 +1,160 @@
+"""Figure 1: suspicion over the rounds (paper 5.6), its slopes, and the round from which Werewolves stand out."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from analytics.accumulator import Result
+from analytics.figures import figure1
+from analytics.report.blocks import Block, Cell, Column, Row, Section, Table, columns
+from analytics.report.context import Context
+from analytics.report.drawings import drawing
+from analytics.report.links import Selection
+from analytics.report.numbers import UNDEFINED, look, number, percent, value
+from wolfbus.vocabulary import ROLES
+
+
+def section(findings: Result, context: Context) -> Section:
+    """Return Figure 1, its numbers, and the trend."""
+    caption = (
+        "Figure 1. Smoothed suspicion towards each role among the living, by round (mean over games ± 1 "
+        "standard error), "
+        "and the share of judgements that flag."
+    )
+    blocks: list[Block] = [
+        drawing(
+            "figure1-figure",
+            partial(figure1, findings),
+            caption,
+            findings.get("figure1"),
+            "No round has a judgement yet.",
+        ),
+        _points(findings),
+        _text(context),
+        _slopes(findings, context),
+        _separable(findings, context),
+    ]
+    return Section("figure1", "Figure 1: suspicion over the rounds", tuple(blocks))
+
+
+def _points(findings: Result) -> Table:
+    lines = {
+        role: {point["round"]: point for point in look(findings, "figure1", "suspicion", role) or ()} for role in ROLES
+    }
+    flags = {row["round"]: row for row in look(findings, "figure1", "flagged") or ()}
+    rounds = sorted({round_ for line in lines.values() for round_ in line} | set(flags))
+    rows = []
+    for round_ in rounds:
+        cells = [_point(lines[role].get(round_), role, round_) for role in ROLES]
+        flag = flags.get(round_) or {}
+        link = Selection(round=round_, judged="flagged")
+        cells.append(value(flag.get("share"), n=flag.get("n"), link=link, reason="no judgement counts in this round"))
+        rows.append(Row(Cell(f"Round {round_}"), tuple(cells)))
+    notes = ("n is games for suspicion (mean ± 1 standard error over them) and judgements for flags.",)
+    caption = "Figure 1's numbers"
+    return Table(
+        "figure1-points",
+        caption,
+        columns("", *ROLES, "Flagged"),
+        tuple(rows),
+        notes,
+        empty="No round has a judgement yet.",
+    )
+
+
+def _point(point: Result | None, role: str, round_: int) -> Cell:
+    if point is None or point["mean"] is None:
+        return Cell(UNDEFINED, reason="no game has a living pair with a judgement in this round")
+    sem = "" if point["sem"] is None else f"± {100 * point['sem']:.1f} · "
+    return Cell(
+        f"{100 * point['mean']:.1f} %",
+        f"{sem}n {point['n']:,}",
+        link=Selection(role=role, round=round_, judged="judged"),
+    )
+
+
+def _slopes(findings: Result, context: Context) -> Table:
+    rows = []
+    for role, row in (look(findings, "trends", "slopes") or {}).items():
+        cells = (
+            value(
+                *(row["median"], "points"), n=row["n"], low=row["low"], high=row["high"],
+                reason="no game has suspicion of this role in two rounds",
+            ),
+            value(
+                *(row["paper_reading"], "points"), paper=context.paper("trends", role, "slope"),
+                reason="fewer than two rounds have suspicion of this role",
+            ),
+            Cell(f"{row['paper_reading_rounds']:,}"),
+        )  # fmt: skip
+        rows.append(Row(Cell(role), cells))
+    heads = columns("Target", "Median slope within a game", "The paper's reading", "Rounds it is over")
+    notes = (
+        "n is games of at least two rounds; the interval resamples games.",
+        (
+            "The paper's reading is the slope of the per-round means over games, in which late rounds that "
+            "few games reach weigh as much as the first."
+        ),
+    )
+    return Table(
+        "slopes",
+        "Trend: Theil–Sen slope of suspicion, percentage points per round",
+        heads,
+        tuple(rows),
+        notes,
+        context.contradictions("trends"),
+    )
+
+
+def _separable(findings: Result, context: Context) -> Table:
+    found = look(findings, "trends", "separable") or {}
+    rows = tuple(
+        Row(
+            Cell(f"Round {row['round']}"),
+            (
+                value(
+                    row["difference"], "points", n=row["n"], low=row["low"], high=row["high"], reason="no game has both"
+                ),
+                Cell("yes" if row["low"] is not None and row["low"] > 0 else "no"),
+            ),
+        )
+        for row in found.get("rounds") or ()
+    )
+    first = found.get("round")
+    told = (
+        f"Werewolves stand out from round {number(first, 0)} on."
+        if first is not None
+        else f"There is no such round: {found.get('reason') or 'nothing was judged'}."
+    )
+    caption = "Suspicion of Werewolves minus suspicion of Villagers within a game, paired; n games"
+    return Table(
+        "separable", caption, columns("", "Difference", "Interval above 0"), rows, (told, *_paper_round(context))
+    )
+
+
+def _paper_round(context: Context) -> tuple[str, ...]:
+    first = context.paper("trends", "separable", "round")
+    return () if first is None else (f"The paper has round {first:.0f}, by intervals that do not overlap.",)
+
+
+def _text(context: Context) -> Table:
+    """Return what the paper's text says of its figure, which has no table."""
+    rows = []
+    for role in ROLES:
+        told = context.published.get("figure1", {}).get("suspicion", {}).get(role) or {}
+        final = context.published.get("figure1", {}).get("final_round", {}).get(role) or {}
+        if not told and not final:
+            continue
+        if "first" in told:
+            words = f"rises from {percent(told['first'])} to {percent(told['last'])}"
+        else:
+            words = f"stays at {percent(told['low'])} to {percent(told['high'])}" if told else UNDEFINED
+        last = f"{percent(final['mean'])} ± {100 * final['sem']:.1f}" if final else UNDEFINED
+        rows.append(Row(Cell(role), (Cell(words), Cell(last))))
+    flagged = context.published.get("figure1", {}).get("flagged") or {}
+    if flagged:
+        words = f"rises from {percent(flagged['first'])} to {percent(flagged['last'])}"
+        rows.append(Row(Cell("Observers that flag"), (Cell(words), Cell(UNDEFINED))))
+    caption = "Figure 1 as the paper's text describes it (5.6, 5.9)"
+    heads = (Column("Target", wide=True), Column("Over the rounds", wide=True), Column("Final round ± 1 SEM"))
+    return Table("figure1-paper", caption, heads, tuple(rows), (), context.contradictions("figure1"))

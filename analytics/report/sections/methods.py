@@ -1,0 +1,114 @@
+"""The methods appendix, made from the definitions that the code itself goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from analytics.accumulator import Result
+from analytics.definitions import DEFINITIONS, Definition
+from analytics.report.blocks import Block, Heading, Link, Part, Prose, Section, Strong, Terms, plain
+from analytics.report.context import Context, listed
+
+TITLES: Final[Mapping[str, str]] = {
+    "settings": "Units",
+    "outcomes": "Outcomes",
+    "production": "Production",
+    "table1": "Table 1",
+    "table2": "Table 2",
+    "table3": "Table 3",
+    "table4": "Table 4",
+    "table5": "Table 5",
+    "figure1": "Figure 1",
+    "trends": "Trend",
+    "curves": "Curves",
+    "thresholds": "Thresholds",
+    "recalibration": "Recalibration",
+    "events": "Events",
+    "votes": "Votes",
+    "truth": "Truth",
+    "abilities": "One scale for deceivers and detectors",
+    "agents": "Each agent's own rates",
+    "variability": "Variability",
+    "labels": "Labels",
+    "headline": "Scores with and without repair",
+    "repair": "Repair report",
+    "cost": "Cost",
+}
+"""Sections of the findings, as the appendix names them; one that is missing here goes by its own name."""
+
+_BEHIND: Final[Mapping[str, tuple[str, ...]]] = {
+    "outcomes": ("outcomes", "production"),
+    "figure1": ("figure1", "trends"),
+    "calibration": ("curves", "thresholds", "recalibration"),
+    "agents": ("abilities", "agents"),
+    "repair": ("repair", "headline", "labels"),
+    "design": ("settings",),
+}
+"""Sections of the page, and those of the findings behind them where their names differ."""
+
+
+def section(_: Result, __: Context) -> Section:
+    """Return every definition, grouped as the findings are."""
+    blocks: list[Block] = [
+        plain(
+            "Every entry says what a number is, over what, when it is undefined, what needs no skill, "
+            "and what we chose where the paper is silent or "
+            "contradicts itself. Entries name the code that computes them."
+        )
+    ]
+    for name in dict.fromkeys(each.section for each in DEFINITIONS):
+        blocks.append(Heading(TITLES.get(name, name), f"methods-{name}"))
+        blocks.append(Terms(tuple((each.title, _told(each)) for each in DEFINITIONS if each.section == name)))
+    return Section("methods", "Methods", tuple(blocks))
+
+
+def pointer(key: str) -> Prose | None:
+    """Return where a section of the page is defined, None if it needs no definition.
+
+    Args:
+        key: of the section of the page.
+    """
+    known = {each.section for each in DEFINITIONS}
+    behind = [name for name in _BEHIND.get(key, (key,)) if name in known]
+    if not behind:
+        return None
+    parts: list[Part] = ["Defined under Methods: "]
+    for place, name in enumerate(behind):
+        parts += [", " if place else "", Link(TITLES.get(name, name), f"methods-{name}")]
+    return Prose((*parts, "."), "note")
+
+
+def _told(each: Definition) -> tuple[Part, ...]:
+    return tuple(_parts(each))
+
+
+def _parts(each: Definition) -> Iterator[Part]:
+    yield each.words
+    facts = (
+        ("Formula", each.formula),
+        ("Unit", each.units),
+        ("Baseline", each.baseline),
+        ("Interval", each.interval),
+        ("Source", each.source if each.source.startswith("ours") else f"paper {each.source}"),
+    )
+    for name, told in facts:
+        if told and told != "none":
+            yield " "
+            yield Strong(f"{name}:")
+            yield " "
+            yield f"{told}."
+    for choice in each.choices:
+        yield " "
+        yield Strong("Choice:")
+        yield " "
+        yield choice
+    if each.headline:
+        yield " "
+        yield Strong("Headline:")
+        yield " "
+        yield f"{listed(list(each.headline))}."
+    yield " "
+    yield Strong("Code:")
+    yield " "
+    yield f"{each.code}."

@@ -1,0 +1,257 @@
+"""The summary in plain words: what was played, what came out, and what it does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analytics.accumulator import Result
+from analytics.report.blocks import Bullets, Link, Part, Section, Strong, warning
+from analytics.report.context import Context, listed
+from analytics.report.links import Selection
+from analytics.report.numbers import between, count, look, number, of, percent, plural, shown
+from analytics.text import warnings
+
+Sentence = tuple[Part, ...]
+
+
+def section(findings: Result, context: Context) -> Section:
+    """Return the summary."""
+    alarms = [warning(told) for told in caveats(findings, context)]
+    return Section("summary", "Summary", (*alarms, Bullets(tuple(sentences(findings, context)))))
+
+
+def headlines(findings: Result, context: Context) -> list[str]:
+    """Return the first five sentences as plain text, for a terminal."""
+    told = [
+        "".join(part if isinstance(part, str) else part.text for part in each) for each in sentences(findings, context)
+    ]
+    return told[:5]
+
+
+def caveats(findings: Result, context: Context) -> Iterator[str]:
+    """Yield what must be known before any number is believed."""
+    if look(findings, "outcomes", "mixed_protocols"):
+        yield "Games of different protocols are mixed; their numbers are not of one measurement."
+    elif look(findings, "outcomes", "protocols", "compact"):
+        yield "The games were played by the compact protocol; these numbers are not those of the paper's protocol."
+    if findings.get("repair"):
+        for told in warnings(findings):
+            yield told.removeprefix("WARNING: ") + "."
+    if problems := len(context.problems):
+        lost = sum(not note.counted for note in context.problems)
+        yield (
+            f"Something is wrong with {of(problems, 'file')}; of {count(lost)} nothing is counted, "
+            "of the others what holds. They are listed under “What was run”."
+        )
+    for study in context.studies:
+        totals = study.get("totals") or {}
+        missing = {name: totals.get(name) or 0 for name in ("failed", "stopped", "pending")}
+        if any(missing.values()):
+            told = ", ".join(f"{number_} {name}" for name, number_ in missing.items() if number_)
+            yield f"Of {of(totals.get('games') or 0, 'game')} planned, not all were played to their end: {told}."
+    fillers = look(findings, "settings", "include_defaulted") or []
+    if True in fillers:
+        yield (
+            "Missing labels and judgements are counted as “truthful, suspicion 0.5”, as in the paper's code; "
+            "that flatters nobody's honesty but moves every figure."
+        )
+    elif missing_labels := look(findings, "labels", "defaulted"):
+        total = look(findings, "labels", "total") or 0
+        yield (
+            f"{count(missing_labels)} of {count(total)} labels and judgements are missing; every figure "
+            f"leaves them out."
+        )
+
+
+def sentences(findings: Result, context: Context) -> Iterator[Sentence]:
+    """Yield the findings, most important first."""
+    yield _played(findings, context)
+    yield _won(findings)
+    yield _deceived(findings)
+    yield _detected(findings)
+    yield _suspected(findings)
+    yield from _truth(findings)
+    yield from _voted(findings)
+    yield from _ranked(findings, context)
+
+
+def _metric(findings: Result, name: str) -> Mapping[str, Any]:
+    return look(findings, "variability", "metrics", name) or {}
+
+
+def _with_interval(found: Mapping[str, Any], unit: str = "share") -> str:
+    told = shown(found.get("value"), unit)
+    interval = between(found.get("low"), found.get("high"), unit)
+    return f"{told} (95 % interval {interval})" if interval else told
+
+
+def _played(findings: Result, context: Context) -> Sentence:
+    outcomes = look(findings, "outcomes") or {}
+    games, finished = outcomes.get("games") or 0, outcomes.get("finished") or 0
+    if not games:
+        return (Strong("No game could be read."),)
+    statements = look(outcomes, "per_game", "statements", "total")
+    judgements = look(outcomes, "per_game", "judgements", "total")
+    names = [context.agent_link(agent) for agent in context.agents[:6]]
+    parts: list[Part] = [
+        Strong(f"{of(games, 'game')}"),
+        f", {count(finished)} of them finished, by {of(len(context.agents), 'agent')}",
+    ]
+    if names:
+        parts.append(" (")
+        for place, name in enumerate(names):
+            parts += [", " if place else "", name]
+        parts.append(", …)" if len(context.agents) > len(names) else ")")
+    parts.append(f": {count(statements)} public statements, {count(judgements)} judgements of them that count.")
+    return tuple(parts)
+
+
+def _won(findings: Result) -> Sentence:
+    winners = look(findings, "outcomes", "winners") or {}
+    n = look(winners, "werewolves", "n") or 0
+    if not n:
+        return ("Nobody won: no game is finished.",)
+    shares = {name: winners[name] for name in ("werewolves", "villagers", "nobody")}
+    words = {"werewolves": "Werewolves", "villagers": "villagers"}
+    first = "werewolves" if shares["werewolves"]["k"] >= shares["villagers"]["k"] else "villagers"
+    second = "villagers" if first == "werewolves" else "werewolves"
+    return (
+        Strong(f"The {words[first]} won {percent(shares[first]['share'])}"),
+        (
+            f" of {of(n, 'finished game')} (95 % interval {between(shares[first]['low'], shares[first]['high'])}), "
+            f"the {words[second]} {percent(shares[second]['share'])}; "
+            f"{percent(shares['nobody']['share'])} of games ended without a winner."
+        ),
+    )
+
+
+def _deceived(findings: Result) -> Sentence:
+    overall = look(findings, "production", "overall") or {}
+    rate = _metric(findings, "deception_rate")
+    if overall.get("rate") is None:
+        return ("How often speakers deceive is undefined: no statement has a self-label that counts.",)
+    told = _with_interval({**rate, "value": overall["rate"]})
+    roles = look(findings, "production", "by_role") or {}
+    parts: list[Part] = [
+        "Speakers called ",
+        Strong(f"{told} of their statements deceptive"),
+        " (",
+        Link(f"{count(overall['deceptive'])} of {count(overall['n'])}", Selection(said="deceptive")),
+        "): ",
+    ]
+    told_roles = [
+        f"{plural(role)} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None
+    ]
+    parts.append(f"{listed(told_roles)}. This base rate is what detection has to be read against.")
+    return tuple(parts)
+
+
+def _detected(findings: Result) -> Sentence:
+    overall = look(findings, "table3", "overall") or {}
+    accuracy, constant = overall.get("accuracy"), overall.get("constant_accuracy")
+    if accuracy is None or constant is None:
+        return ("Whether observers detect deception is undefined: no judged statement has a self-label.",)
+    found = _metric(findings, "accuracy")
+    low, high = found.get("low"), found.get("high")
+    guess = "deceptive" if (overall.get("base_rate") or 0) >= 0.5 else "truthful"
+    if low is None or high is None:
+        verdict = "Observers do better than" if accuracy > constant else "Observers do not beat"
+        hedge = " (no interval can be had, so this says little)"
+    elif low > constant:
+        verdict, hedge = "Observers beat", ""
+    elif high < constant:
+        verdict, hedge = "Observers do worse than", ""
+    else:
+        verdict, hedge = "Observers do not beat", " (its interval holds the baseline)"
+    told = _with_interval({**found, "value": accuracy})
+    balanced = {**_metric(findings, "balanced_accuracy"), "value": overall.get("balanced_accuracy")}
+    parts: list[Part] = [
+        Strong(f"{verdict} the constant guess"),
+        (
+            f": their flags agree with the self-labels in {told} of {count(overall['n'])} judgements; "
+            f"calling every statement {guess} would in {percent(constant)}{hedge}."
+        ),
+    ]
+    if balanced.get("value") is not None:
+        parts.append(f" Balanced accuracy, of which guessing has 50 %, is {_with_interval(balanced)}.")
+    return tuple(parts)
+
+
+def _suspected(findings: Result) -> Sentence:
+    gap = _metric(findings, "suspicion_gap")
+    separable = look(findings, "trends", "separable") or {}
+    if gap.get("value") is None:
+        return (f"Whether suspicion separates Werewolves is undefined: {gap.get('reason') or 'no pair was judged'}.",)
+    low, high = gap.get("low"), gap.get("high")
+    if low is not None and low > 0:
+        verdict = "Suspicion separates Werewolves"
+    elif high is not None and high < 0:
+        verdict = "Suspicion points away from Werewolves"
+    else:
+        verdict = "Suspicion does not clearly separate Werewolves"
+    parts: list[Part] = [
+        Strong(verdict),
+        f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the others",
+    ]
+    if separable.get("round") is not None:
+        parts.append(f"; they stand out from Villagers from round {separable['round']} on.")
+    else:
+        parts.append("; no round can be named from which they stand out from Villagers.")
+    auc = _metric(findings, "auc")
+    if auc.get("value") is not None:
+        told = (
+            f" A deceptive statement meets more suspicion than a truthful one with probability "
+            f"{_with_interval(auc, 'score')}; chance is 0.5."
+        )
+        parts.append(told)
+    return tuple(parts)
+
+
+def _truth(findings: Result) -> Iterator[Sentence]:
+    row = look(findings, "truth", "overall") or {}
+    if not row.get("checkable"):
+        return
+    lies, admitted = row.get("lies") or 0, row.get("admitted")
+    parts: list[Part] = [
+        (
+            f"Of the {of(row['checkable'], 'statement')} with a claim that can be checked "
+            f"({percent(row.get('coverage'))} of all), "
+        ),
+        Link(f"{count(lies)} are lies", Selection(truth="lie")),
+    ]
+    labelled = row.get("labelled_lies")
+    if labelled and admitted is not None:
+        told = f", and their speakers admit {count(admitted)} of the {count(labelled)} that they label"
+        parts.append(f"{told} ({percent(admitted / labelled)}).")
+    else:
+        parts.append(".")
+    yield tuple(parts)
+
+
+def _voted(findings: Result) -> Iterator[Sentence]:
+    hit = _metric(findings, "vote_hit")
+    if hit.get("value") is None:
+        return
+    baseline = hit.get("baseline")
+    against = "" if baseline is None else f"; a vote at random would in {percent(baseline)}"
+    yield (f"Votes of those who are no Werewolves hit one in {_with_interval(hit)}{against}.",)
+
+
+def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
+    agents = look(findings, "abilities", "label", "agents") or {}
+    held = [(row["detects"], name) for name, row in agents.items() if look(row, "detects", "value") is not None]
+    hidden = [(row["conceals"], name) for name, row in agents.items() if look(row, "conceals", "value") is not None]
+    if len(held) < 2 or len(hidden) < 2:
+        return
+    best = max(held, key=lambda pair: (pair[0]["value"], pair[1]))
+    deep = max(hidden, key=lambda pair: (pair[0]["value"], pair[1]))
+    yield (
+        "On one scale for deceivers and detectors, ",
+        context.agent_link(best[1]),
+        f" detects best ({number(best[0]['value'], 2, signed=True)} logits) and ",
+        context.agent_link(deep[1]),
+        f" conceals best ({number(deep[0]['value'], 2, signed=True)}); ",
+        Link("the leaderboard", "agents"),
+        " shows the intervals, which may well overlap.",
+    )

@@ -1,0 +1,56 @@
+"""Table 2: who suspects whom at the end (paper 5.4), as a matrix and as a heat map."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from analytics.accumulator import Result
+from analytics.figures import suspicion_heatmap
+from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.context import Context
+from analytics.report.drawings import drawing
+from analytics.report.links import Selection
+from analytics.report.numbers import estimate, look, value
+from wolfbus.vocabulary import ROLES
+
+
+def section(findings: Result, context: Context) -> Section:
+    """Return Table 2 and its heat map."""
+    matrix = findings.get("table2") or {}
+    rows = tuple(
+        Row(Cell(observer), tuple(_cell(matrix[observer][target], observer, target, context) for target in ROLES))
+        for observer in ROLES
+        if observer in matrix
+    )
+    gap = look(findings, "variability", "metrics", "suspicion_gap")
+    notes = (
+        "Each cell is the mean over games of the game's mean final D over pairs of these roles; n is games.",
+        (
+            "The paper leaves the diagonal out; Villagers judge other Villagers and Werewolves other "
+            "Werewolves all the same."
+        ),
+    )
+    caption = "Table 2. Final smoothed suspicion D, by role of the observer (lines) and of the target (columns)"
+    table = Table(
+        "table2-table", caption, columns("Observer \\ target", *ROLES), rows, notes, context.contradictions("table2")
+    )
+    drawn = drawing("heatmap", partial(suspicion_heatmap, findings), "Table 2 as a heat map.", matrix)
+    gap_rows = (Row(Cell("Towards Werewolves minus towards the others"), (estimate(gap, "points"),)),) if gap else ()
+    gap_table = Table(
+        "gap",
+        "Does final suspicion separate Werewolves?",
+        columns("", "Difference"),
+        gap_rows,
+        empty="It was not computed.",
+    )
+    return Section("table2", "Table 2: who suspects whom", (table, drawn, gap_table))
+
+
+def _cell(cell: Result, observer: str, target: str, context: Context) -> Cell:
+    return value(
+        *(cell["mean"], "share"),
+        n=cell["n"],
+        paper=context.paper("table2", observer, target),
+        link=Selection(role=target, observer=observer, judged="judged"),
+        reason="no game has such a pair with a judgement",
+    )

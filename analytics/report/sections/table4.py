@@ -1,0 +1,92 @@
+"""Table 4: suspicion as a probability (paper 5.7), with base rates, skill and reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from analytics.accumulator import Result
+from analytics.figures import reliability
+from analytics.report.blocks import Block, Cell, Heading, Row, Section, Table, columns, plain
+from analytics.report.context import Context
+from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
+from analytics.report.links import Selection
+from analytics.report.numbers import counted, look, value
+
+_HEADS: Final = ("Brier", "ROC AUC", "AUPRC", "Judgements", "Base rate", "Brier skill", "AUPRC − base", "ECE")
+_VALUES: Final = {
+    "brier": "score", "auc": "score", "auprc": "score", "base_rate": "share", "brier_skill": "score",
+    "auprc_lift": "score", "ece": "score",
+}  # fmt: skip
+
+
+def section(findings: Result, context: Context) -> Section:
+    """Return Table 4 for both scores, by observer and by speaker, and the reliability diagrams."""
+    blocks: list[Block] = [
+        plain(
+            "Brier: mean squared distance from the self-label, 0 is best. Brier skill: what of the base "
+            "rate's own Brier score "
+            "it takes away; below 0 it is worse than always saying the base rate. AUC: chance has 0.5. "
+            "AUPRC: chance has the base rate. "
+            "ECE: mean distance between suspicion and the share that is deceptive."
+        )
+    ]
+    for score in SCORES:
+        found = look(findings, "table4", score)
+        blocks.append(Heading(SCORE_WORDS[score], f"table4-{score}"))
+        blocks.append(_table(found, score, "observer", findings, context))
+        blocks.append(_table(found, score, "speaker", findings, context))
+        caption = (
+            f"Reliability of {SCORE_WORDS[score].lower()}: of the statements that met so much suspicion, how "
+            f"many were deceptive. On the diagonal it would be a probability."
+        )
+        blocks.append(drawing(f"reliability-{score}", partial(reliability, findings, score), caption, found))
+    return Section("table4", "Table 4: is suspicion a probability?", tuple(blocks))
+
+
+def _table(found: Mapping[str, Any] | None, score: Score, side: str, findings: Result, context: Context) -> Table:
+    by = look(found, f"by_{side}") or {}
+    overall = look(found, "overall")
+    lines = {**by, **({"overall": overall} if overall and side == "observer" else {})}
+    rows = tuple(_row(role, row, score, side, findings, context) for role, row in lines.items())
+    is_papers = score == "suspicion" and side == "observer"
+    title = "Table 4. " if is_papers else "Beside Table 4: "
+    caption = f"{title}{SCORE_WORDS[score]} against self-labels, by role of the {side}"
+    wrong = context.contradictions("table4") if is_papers else ()
+    notes = (
+        ("The paper does not say whose roles its Table 4 has; they are read as the observers'.",) if is_papers else ()
+    )
+    return Table(
+        f"table4-{score}-{side}", caption, columns("Role", *_HEADS), rows, notes, wrong, empty="It was not computed."
+    )
+
+
+def _row(role: str, row: Mapping[str, Any], score: Score, side: str, findings: Result, context: Context) -> Row:
+    who = None if role == "overall" else role
+    undefined = row.get("undefined") or {}
+    papers = score == "suspicion" and side == "observer"
+    cells = []
+    for name, unit in _VALUES.items():
+        interval = _interval(name, score, side, who, findings)
+        paper = context.paper("table4", role, name) if papers else None
+        cells.append(
+            value(
+                row.get(name),
+                unit,
+                low=interval.get("low"),
+                high=interval.get("high"),
+                paper=paper,
+                reason=undefined.get(name),
+            )
+        )
+    judged = Selection(observer=who, judged="scored") if side == "observer" else Selection(role=who, judged="scored")
+    cells.insert(3, counted(row.get("n"), link=judged))
+    return Row(Cell("Overall" if who is None else role), tuple(cells), total=who is None)
+
+
+def _interval(name: str, score: Score, side: str, who: str | None, findings: Result) -> Mapping[str, Any]:
+    if side != "observer":
+        return {}
+    metric = name + ("_before" if score == "before" else "") + (f"/{who}" if who else "")
+    return look(findings, "variability", "metrics", metric) or {}

@@ -1,0 +1,46 @@
+"""Table 5: how each kind of deception is received (paper 5.8)."""
+
+from __future__ import annotations
+
+from analytics.accumulator import Result
+from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.context import Context
+from analytics.report.links import Selection
+from analytics.report.numbers import counted, value
+
+_UNJUDGED = "no statement of this row has a judgement that counts"
+
+
+def section(findings: Result, context: Context) -> Section:
+    """Return Table 5 in the paper's layout."""
+    rows = tuple(_row(kind, row, context) for kind, row in (findings.get("table5") or {}).items())
+    notes = (
+        (
+            "Averages are as in Table 1, n is the number of statements with a judgement that counts. "
+            "“unspecified” is ours: called deceptive, without a kind."
+        ),
+    )
+    caption = "Table 5. Statements by the kind of deception that the speaker admits, and how they are received"
+    heads = columns("Kind", "Count", "Avg. suspicion", "Avg. flagged")
+    return Section(
+        "table5",
+        "Table 5: kinds of deception",
+        (Table("table5-table", caption, heads, rows, notes, context.contradictions("table5")),),
+    )
+
+
+def _row(kind: str, row: Result, context: Context) -> Row:
+    total = kind == "overall"
+    who = None if total else kind
+    cells = (
+        counted(row["count"], paper=context.paper("table5", kind, "count"), link=Selection(kind=who) if who else None),
+        value(
+            *(row["suspicion"], "share"), n=row["suspicion_n"], paper=context.paper("table5", kind, "suspicion"),
+            link=Selection(kind=who, judged="judged"), reason=_UNJUDGED,
+        ),
+        value(
+            *(row["flagged"], "share"), n=row["flagged_n"], paper=context.paper("table5", kind, "flagged"),
+            link=Selection(kind=who, judged="flagged"), reason=_UNJUDGED,
+        ),
+    )  # fmt: skip
+    return Row(Cell("Overall" if total else kind), cells, total=total)

@@ -1,0 +1,119 @@
+"""What is objectively true: lies told, lies admitted, and detection against truth beside the self-label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from analytics.accumulator import Result
+from analytics.report.blocks import Block, Cell, Row, Section, Table, columns, plain
+from analytics.report.context import Context
+from analytics.report.links import Selection
+from analytics.report.numbers import counted, estimate, look, value
+
+_MEASURES: Final = {
+    "base_rate": "share", "constant_accuracy": "share", "accuracy": "share", "balanced_accuracy": "share",
+    "precision": "share", "recall": "share", "f1": "share", "mcc": "score",
+}  # fmt: skip
+_AGAINST: Final = {
+    "against_truth": "Against truth",
+    "against_label": "Against the self-label, same judgements",
+    "against_truth_all": "Against truth, self-labelled or not",
+}
+_HEADS: Final = (
+    "",
+    "Judgements",
+    "TP",
+    "TN",
+    "FP",
+    "FN",
+    "False (base rate)",
+    "Constant guess",
+    "Accuracy",
+    "Balanced accuracy",
+    "Precision",
+    "Recall",
+    "F1",
+    "MCC",
+)
+
+
+def section(findings: Result, context: Context) -> Section:
+    """Return truth by role and agent, and detection against it."""
+    found = findings.get("truth") or {}
+    blocks: list[Block] = [
+        plain(
+            "Claims of a role, an inspection or a protection can be checked against the hidden roles. A "
+            "statement with a false claim is a lie if its speaker's own view "
+            "entailed that at that moment, else a mistake. Statements without such a claim are left out: "
+            "mind the coverage."
+        ),
+        _rows("role", found, context),
+        _rows("agent", found, context),
+        _detection(found),
+    ]
+    return Section("truth", "Truth: lies told, admitted, detected", tuple(blocks))
+
+
+def _rows(split: str, found: Mapping[str, Any], context: Context) -> Table:
+    lines: list[Row] = []
+    for key, row in {
+        **(found.get(f"by_{split}") or {}),
+        **({"overall": found["overall"]} if found.get("overall") else {}),
+    }.items():
+        total = key == "overall"
+        chosen = {} if total else {"role": key} if split == "role" else {"agent": context.code(key)}
+        head = Cell("Overall") if total else Cell(key) if split == "role" else context.agent_cell(key)
+        cells = (
+            counted(row.get("statements")),
+            counted(row.get("checkable"), link=Selection(**chosen, truth="checkable")),
+            value(row.get("coverage"), reason="there is no statement"),
+            counted(row.get("true"), link=Selection(**chosen, truth="true")),
+            counted(row.get("mistakes"), link=Selection(**chosen, truth="mistake")),
+            counted(row.get("lies"), link=Selection(**chosen, truth="lie")),
+            estimate(row.get("lie_rate")),
+            counted(row.get("labelled_lies")),
+            counted(row.get("admitted"), link=Selection(**chosen, truth="lie", said="deceptive")),
+            estimate(row.get("confession_rate")),
+            estimate(row.get("false_confession_rate")),
+        )
+        lines.append(Row(head, cells, total=total))
+    heads = columns(
+        *("Speaker", "Statements", "Checkable", "Coverage", "True", "Mistakes", "Lies", "Lies of checkable"),
+        *("Labelled lies", "Admitted", "Confesses", "Confesses truths"),
+    )
+    notes = (
+        "Lies of checkable: share of statements with a checkable claim. Intervals are Wilson's.",
+        "Confesses: share of labelled lies that the speaker calls deceptive. Confesses truths: the same of true ones.",
+    )
+    title = f"Lies told and admitted, by {split} of the speaker"
+    return Table(f"truth-{split}", title, heads, tuple(lines), notes, empty="It was not computed.")
+
+
+def _detection(found: Mapping[str, Any]) -> Table:
+    detection = found.get("detection") or {}
+    lines: list[Row] = []
+    for name, label in _AGAINST.items():
+        if detection.get(name):
+            lines.append(Row(Cell(label), _measured(detection[name]), total=True))
+    lines += [
+        Row(Cell(f"{role}: {_AGAINST[name].lower()}"), _measured(row[name]))
+        for role, row in (detection.get("by_observer") or {}).items()
+        for name in ("against_truth", "against_label")
+        if look(row, name)
+    ]
+    notes = ("A constant guess and the base rate stand beside every line, as in Table 3.",)
+    return Table(
+        "truth-detection",
+        "Detection against what is objectively false",
+        columns(*_HEADS),
+        tuple(lines),
+        notes,
+        empty="It was not computed.",
+    )
+
+
+def _measured(row: Mapping[str, Any]) -> tuple[Cell, ...]:
+    counts = (counted(look(row, name)) for name in ("n", "tp", "tn", "fp", "fn"))
+    reason = "statements of both kinds, flags or judgements are missing"
+    return (*counts, *(value(look(row, name), unit, reason=reason) for name, unit in _MEASURES.items()))

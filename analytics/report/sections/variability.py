@@ -1,0 +1,71 @@
+"""Every headline with its interval (paper 5.9): ours resamples games, the paper's is mean ± 1.96 SEM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from analytics.accumulator import Result
+from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.context import Context
+from analytics.report.numbers import count, counted, estimate, shown, value
+
+
+def section(findings: Result, context: Context) -> Section:
+    """Return the table of headlines."""
+    found = findings.get("variability") or {}
+    rows = tuple(_row(name, metric, context) for name, metric in (found.get("metrics") or {}).items())
+    kind = {"game": "games", "block": "blocks of the design"}.get(str(found.get("block_kind")), "games")
+    notes = (
+        (
+            f"The 95 % interval is a percentile bootstrap of {count(found.get('draws') or 0)} draws that "
+            f"resample {count(found.get('blocks') or 0)} {kind} and recompute the pooled estimate."
+        ),
+        (
+            "The paper's own way, mean over games ± 1.96 standard errors, is the column beside it, around "
+            "the mean of the games in which the number is defined."
+        ),
+    )
+    heads = columns(
+        "Headline", "Pooled, 95 % interval", "Games", "Baseline", "Mean over games ± 1.96 SEM", "Games it is defined in"
+    )
+    table = Table(
+        "headlines",
+        "Headlines and their variability",
+        heads,
+        rows,
+        notes,
+        context.contradictions("variability"),
+        empty="It was not computed.",
+    )
+    return Section("variability", "Variability (5.9)", (table,))
+
+
+def _row(name: str, metric: Mapping[str, Any], context: Context) -> Row:
+    unit = str(metric.get("unit") or "share")
+    mean, half = metric.get("paper_mean"), metric.get("paper_half")
+    spread = value(mean, unit, reason="no game defines it")
+    if mean is not None and half is not None:
+        spread = Cell(
+            f"{shown(mean, unit)} ± {100 * half:.1f}"
+            if unit in {"share", "probability", "points"}
+            else f"{shown(mean, unit)} ± {half:.3f}"
+        )
+    baseline = metric.get("baseline")
+    told = Cell("–") if baseline is None else Cell(shown(baseline, unit), under=str(metric.get("baseline_label") or ""))
+    paper = context.paper("variability", "metrics", name)
+    cells = (
+        estimate(metric, unit, paper=paper),
+        counted(metric.get("games")),
+        told,
+        spread,
+        counted(metric.get("paper_games")),
+    )
+    return Row(Cell(_label(name, metric)), cells)
+
+
+def _label(name: str, metric: Mapping[str, Any]) -> str:
+    label = str(metric.get("label") or name)
+    label = label[:1].upper() + label[1:]
+    role = name.partition("/")[2]
+    return f"{label}, {role}" if role and role not in label else label

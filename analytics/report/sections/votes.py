@@ -1,0 +1,57 @@
+"""Whether suspicion drives votes, whether votes hit, and whether suspicion alone would have done better."""
+
+from __future__ import annotations
+
+from analytics.accumulator import Result
+from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.context import Context
+from analytics.report.numbers import count, counted, estimate, look, value
+
+
+def section(findings: Result, _: Context) -> Section:
+    """Return the link from suspicion to votes, hits by round, and the counterfactual vote."""
+    votes = findings.get("votes") or {}
+    own, hits = votes.get("own_argmax") or {}, votes.get("hits") or {}
+    rows: list[Row] = []
+    if votes:
+        rows = [
+            Row(
+                Cell("Votes for the voter's own prime suspect"),
+                (estimate(own), _chance(own), counted(own.get("abstentions"))),
+            ),
+            Row(
+                Cell("Votes of non-wolves that hit a Werewolf"),
+                (estimate(hits), _chance(hits), counted(hits.get("abstentions"))),
+            ),
+        ]
+        for round_, row in (votes.get("hits_by_round") or {}).items():
+            rows.append(
+                Row(Cell(f"… in round {round_}"), (estimate(row), _chance(row), counted(row.get("abstentions"))))
+            )
+    heads = columns("", "Share", "Chance", "Abstentions")
+    notes = (
+        "Prime suspect: whom the voter's own D is highest for after the day's last debate statement; m ties give 1/m.",
+        "Abstentions stand apart.",
+    )
+    empty = "It was not computed."
+    link = Table("votes-table", "Votes, suspicion and chance", heads, tuple(rows), notes, empty=empty)
+    other = votes.get("counterfactual") or {}
+    lines: tuple[Row, ...] = ()
+    if other:
+        lines = (
+            Row(
+                Cell("The highest mean suspicion among living non-wolves decides"),
+                (estimate(other.get("suspicion_exile")),),
+            ),
+            Row(Cell("The real votes"), (estimate(other.get("real_exile")),)),
+            Row(Cell("Chance"), (_chance(other),), total=True),
+        )
+    caption = "How often a vote exiles a Werewolf, and how often suspicion alone would have"
+    told = (f"Over {count(look(other, 'votes') or 0)} votes; ties are split.",)
+    ends = columns("Who decides", "A Werewolf goes")
+    counterfactual = Table("counterfactual", caption, ends, lines, told, empty=empty)
+    return Section("votes", "Votes (4.5)", (link, counterfactual))
+
+
+def _chance(row: Result) -> Cell:
+    return value(row.get("chance"), reason="there was no vote")

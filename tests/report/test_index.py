@@ -1,0 +1,110 @@
+"""The index: which statements are in it, and which a number means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from analytics.columns import TRUE
+from analytics.report.entries import chosen, indexed_game, matches
+from analytics.report.index import Index
+from analytics.report.links import Selection
+from tests.report import sample
+from wolfbus.vocabulary import ROLES
+
+
+@pytest.fixture(scope="module")
+def played():
+    games = sample.games(3)
+    gathered = sample.gathered(games)
+    codes = {agent: place for place, agent in enumerate(gathered.columns.agents)}
+    made = [indexed_game(place, rows, gathered.files[place - 1], codes) for place, rows in enumerate(games, 1)]
+    return gathered, [entry for game in made for entry in game.entries], made
+
+
+def test_table_1s_links_mean_as_many_statements_as_its_counts(played):
+    gathered, entries, _ = played
+    for role, row in gathered.metrics.result()["table1"].items():
+        if role != "overall":
+            assert sum(matches(entry, Selection(role=role)) for entry in entries) == row["statements"]
+            deceptive = Selection(role=role, said="deceptive")
+            assert sum(matches(entry, deceptive) for entry in entries) == row["deceptive"]
+
+
+def test_table_3s_links_mean_the_statements_of_its_judgements(played):
+    gathered, entries, _ = played
+    table = gathered.metrics.result()["table3"]
+    for role in ROLES:
+        for name in ("tp", "tn", "fp", "fn"):
+            wanted = Selection(observer=role, judged=name)
+            meant = [entry for entry in entries if matches(entry, wanted)]
+            judgements = sum(
+                each.judged == name and each.row.observer_role == role for entry in meant for each in entry.judgements
+            )
+            assert judgements == table[role][name]
+
+
+def test_table_5s_links_mean_as_many_statements_as_its_counts(played):
+    gathered, entries, _ = played
+    for kind, row in gathered.metrics.result()["table5"].items():
+        if kind != "overall":
+            assert sum(matches(entry, Selection(kind=kind)) for entry in entries) == row["count"]
+
+
+def test_an_agents_links_mean_what_it_said_and_judged(played):
+    gathered, entries, _ = played
+    for code, agent in enumerate(gathered.columns.agents):
+        said = [entry for entry in entries if matches(entry, Selection(agent=code))]
+        assert {entry.row.brain for entry in said} == {agent}
+        by = Selection(by=code, judged="scored")
+        assert any(matches(entry, by) for entry in entries)
+
+
+def test_truth_selects_what_claims_make_of_statements(played):
+    _, entries, _ = played
+    entry = replace(entries[0], truth="lie")
+    assert matches(entry, Selection(truth="lie"))
+    assert matches(entry, Selection(truth="checkable"))
+    assert not matches(entry, Selection(truth="true"))
+    assert not matches(replace(entry, truth="none"), Selection(truth="checkable"))
+    assert TRUE == 0
+
+
+def test_few_statements_are_all_there_and_of_many_the_same_whole_games(played):
+    gathered, entries, _ = played
+    every = [note.path for note in gathered.files]
+    assert chosen(gathered.columns, gathered.files) == every
+    some = chosen(gathered.columns, gathered.files, len(entries) - 1)
+    assert 0 < len(some) < len(every)
+    assert chosen(gathered.columns, tuple(reversed(gathered.files)), len(entries) - 1) == some
+
+
+def test_an_index_that_grows_too_large_leaves_whole_games_out(played, monkeypatch):
+    _, _, made = played
+    monkeypatch.setattr("analytics.report.index.SIZE", 60_000)
+    index = Index()
+    kept = [index.add(game) for game in made]
+    assert not all(kept)
+    assert index.indexed(3, 99).games == sum(kept)
+
+
+def test_a_selection_is_said_in_words():
+    wanted = Selection(role="Werewolf", said="deceptive", truth="lie", round=2, observer="Seer", by=0, judged="fn")
+    assert wanted.anchor == "statements?role=Werewolf&said=deceptive&truth=lie&round=2&observer=Seer&by=0&judged=fn"
+    told = wanted.in_words(("llm:a",))
+    assert "that are lies in round 2" in told
+    assert "not flagged though labelled deceptive by a Seer of agent llm:a" in told
+
+
+def test_a_hundred_talkative_games_keep_the_page_small(played):
+    gathered, _, made = played
+    index, context = Index(), sample.context(gathered)
+    for place in range(1, 101):
+        game = made[place % len(made)]
+        entries = tuple(
+            replace(entry, game=place, row=replace(entry.row, text="Ω & <b> " * 100)) for entry in game.entries
+        )
+        assert index.add(replace(game, place=place, entries=entries))
+    selections = [Selection(role=role, said="deceptive") for role in ROLES]
+    assert len(str(index.markup(context, selections)).encode()) < 12_000_000

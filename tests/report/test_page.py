@@ -1,0 +1,239 @@
+"""The page in a browser: it shows hostile words as words, asks nobody for anything, and its links find statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analytics.gather import FileNote, Study
+from analytics.report import report as module
+from analytics.report.entries import indexed_game
+from analytics.report.report import Report
+from tests.report import sample
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SCRIPT = "<script>window.hacked = 1</script>"
+IMAGE = '"><img src=x onerror="window.hacked = 1">'
+CLOSING = "</script></style></title></textarea><script>window.hacked = 1</script>"
+BIDI = "\u202egnp.\u2066evil\u2069\u200b"
+SPELLS = (SCRIPT, IMAGE, CLOSING, BIDI, "x" * 100_000, "javascript:window.hacked=1", "${window.hacked=1}")
+AGENTS = (IMAGE, BIDI + SCRIPT)
+
+
+@dataclass
+class Opened:
+    """A page and what it did."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    refused: dict[str, str | None] = field(default_factory=dict)
+
+
+def written(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
+    """A report in which everything that comes from outside is hostile."""
+    games = []
+    for number, rows in enumerate(sample.games(2, AGENTS)):
+        statements = tuple(replace(row, text=SPELLS[place % len(SPELLS)]) for place, row in enumerate(rows.statements))
+        games.append(replace(rows, game=f"g{number}{SCRIPT}", seed=IMAGE, statements=statements))
+    problems = (FileNote(f"{IMAGE}.ndjson", SCRIPT, 2, True, CLOSING),)
+    manifest = {
+        "study": SCRIPT,
+        "name": IMAGE + BIDI,
+        "seed": CLOSING,
+        "wolfbus": SCRIPT,
+        "totals": {"games": 2, "failed": 1},
+        "config": {SCRIPT: IMAGE},
+        "design": {"kind": SCRIPT},
+        "git": {"commit": IMAGE, "dirty": True},
+        "games": [{"game": SCRIPT, "state": "failed", "error": CLOSING}],
+    }
+    gathered = sample.gathered(games, problems, (Study(Path("s"), manifest),))
+
+    def entries(paths, _criteria, agents):
+        codes = {agent: place for place, agent in enumerate(agents)}
+        for place, rows in enumerate(games, 1):
+            yield indexed_game(place, rows, gathered.files[place - 1], codes)
+
+    monkeypatch.setattr(module, "entries_of", entries)
+    path = folder / "report.html"
+    path.write_text(Report(sample.findings(gathered, AGENTS), gathered).html(), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield written(monkeypatch, tmp_path_factory.mktemp("page"))
+
+
+def opened(browser: Browser, report: Path, fragment: str = "", **context: object) -> Opened:
+    made = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **context})
+    page = made.new_page()
+    found = Opened(page)
+    page.on("console", lambda message: found.said.append(message.text))
+    page.on("pageerror", lambda error: found.said.append(str(error)))
+    page.on("request", lambda request: found.asked.append(request.url))
+    page.on("requestfailed", lambda request: found.refused.update({request.url: request.failure}))
+    page.goto(f"file://{report}{fragment}")
+    return found
+
+
+def test_no_script_runs_but_our_own_and_nothing_is_asked_for(browser: Browser, report: Path):
+    seen = opened(browser, report)
+    assert seen.page.evaluate("window.hacked") is None
+    assert seen.said == []
+    assert seen.asked == [f"file://{report}"]
+    assert seen.page.locator("main img, main script, main iframe").count() == 0
+    assert seen.page.locator("form#filter").is_visible()
+    shown = seen.page.locator("main").inner_text()
+    for words in ("<script>window.hacked", "onerror=", "[U+202E]", "[U+2066]"):
+        assert words in shown
+    assert "\u202e" not in seen.page.content()
+    seen.page.context.close()
+
+
+def test_the_policy_stops_scripts_styles_and_pictures_that_somebody_adds(
+    browser: Browser, report: Path, tmp_path: Path
+):
+    planted = tmp_path / "planted.html"
+    text = report.read_text("utf-8")
+    evil = f'<main id="main" tabindex="-1">{SCRIPT}<p style="color:red" onclick="hacked=1">x</p><img src="http://127.0.0.1:9/x">'
+    assert text.count('<main id="main" tabindex="-1">') == 1
+    planted.write_text(text.replace('<main id="main" tabindex="-1">', evil), "utf-8")
+    seen = opened(browser, planted)
+    assert seen.page.evaluate("window.hacked") is None
+    assert len([line for line in seen.said if "Content Security Policy" in line]) >= 3
+    assert set(seen.asked) - {f"file://{planted}"} == set(seen.refused)
+    assert set(seen.refused.values()) <= {"csp"}
+    seen.page.context.close()
+
+
+def test_a_number_leads_to_its_statements(browser: Browser, report: Path):
+    seen = opened(browser, report)
+    page = seen.page
+    link = page.locator("#table3-table tr:has(th:has-text('Seer')) td:nth-of-type(3) a")
+    count = int(link.inner_text())
+    link.click()
+    page.locator("#found:has-text('match')").wait_for()
+    assert page.url.endswith("#statements?observer=Seer&judged=fp")
+    shown = page.locator("ol.statements > li:not([hidden])")
+    assert page.locator("details li.hit").count() == count
+    assert 0 < shown.count() <= count
+    assert page.locator("select[name=observer]").input_value() == "Seer"
+    assert page.evaluate("document.activeElement.id") == "statements-title"
+    page.locator("#filter a").click()
+    page.locator("#found:has-text('All')").wait_for()
+    assert page.locator("ol.statements > li[hidden]").count() == 0
+    assert seen.said == []
+    page.context.close()
+
+
+def test_script_and_report_select_the_same_statements(browser: Browser, report: Path):
+    seen = opened(browser, report)
+    page = seen.page
+    told = page.locator("#selections li").evaluate_all("items => items.map(item => [item.id, item.textContent])")
+    assert len(told) > 50
+    for anchor, words in told:
+        wanted = int(words.split(" in the index")[0].split(": ")[-1].replace(",", ""))
+        page.evaluate("anchor => { location.hash = anchor; dispatchEvent(new HashChangeEvent('hashchange')); }", anchor)
+        assert page.locator("ol.statements > li:not([hidden])").count() == wanted, anchor
+    page.context.close()
+
+
+def test_the_filter_is_kept_in_the_address(browser: Browser, report: Path):
+    page = opened(browser, report, "#statements?role=Werewolf&nonsense=1&agent=%3Cscript%3E").page
+    assert page.evaluate("window.hacked") is None
+    page.locator("select[name=agent]").select_option("1")
+    page.locator("select[name=role]").select_option("Seer")
+    assert page.url.endswith("#statements?role=Seer&agent=1")
+    shown = page.locator("ol.statements > li:not([hidden])")
+    assert shown.count() == page.locator('ol.statements > li[data-r="S"][data-a="1"]').count()
+    page.goto(page.url.partition("#")[0] + "#g1s1")
+    assert page.locator("#g1s1").is_visible()
+    page.context.close()
+
+
+def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(browser: Browser, report: Path):
+    seen = opened(browser, report, java_script_enabled=False)
+    page = seen.page
+    assert page.locator("#filter").is_hidden()
+    assert page.locator("ol.statements > li").first.is_visible()
+    link = page.locator("#table5-table tbody tr").first.locator("td a").first
+    target = link.get_attribute("href").removeprefix("#")
+    link.click()
+    item = page.locator(f'[id="{target}"]')
+    assert item.is_visible()
+    assert "in the index: g" in item.inner_text()
+    assert seen.asked == [f"file://{report}"]
+    page.context.close()
+
+
+def test_every_link_within_the_page_has_a_target(browser: Browser, report: Path):
+    page = opened(browser, report).page
+    missing = page.evaluate(
+        """() => [...document.querySelectorAll('a[href^="#"]')].map(a => a.getAttribute('href').slice(1))
+        .filter(id => !document.getElementById(id))"""
+    )
+    assert missing == []
+    assert page.locator('a:not([href^="#"])').count() == 0
+    doubles = page.evaluate(
+        """() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
+        return ids.filter((id, place) => ids.indexOf(id) !== place); }"""
+    )
+    assert doubles == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_overflows_the_window(browser: Browser, report: Path, width: int, scheme: str):
+    seen = opened(browser, report, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    ground = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
+    assert seen.said == []
+    seen.page.context.close()
+
+
+def test_in_print_the_statements_are_left_out_and_the_ground_is_white(browser: Browser, report: Path):
+    page = opened(browser, report, color_scheme="dark").page
+    page.emulate_media(media="print")
+    assert page.locator("ol.statements > li").first.is_hidden()
+    assert page.locator("nav").is_hidden()
+    assert page.locator("#table3-table table").is_visible()
+    assert page.locator("section#statements .print").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert len(page.pdf()) > 20_000
+    page.context.close()
+
+
+def test_the_page_can_be_used_by_keyboard_and_by_ear(browser: Browser, report: Path):
+    page = opened(browser, report).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.evaluate("document.documentElement.lang") == "en-GB"
+    for table in page.locator("table").all():
+        assert table.locator("caption").count() == 1
+    assert page.locator("tbody tr:not(:has(th[scope=row]))").count() == 0
+    assert page.locator("thead th:not([scope=col])").count() == 0
+    assert page.locator("svg:not([role=img])").count() == 0
+    assert page.locator("svg:not(:has(title))").count() == 0
+    assert page.locator("h1").count() == 1
+    page.context.close()
+
+
+def test_undefined_numbers_are_read_out_with_their_reason(browser: Browser, report: Path):
+    page = opened(browser, report).page
+    spoken = page.locator("#events-table .spoken").first
+    assert spoken.inner_text() == "undefined: no game has it"
+    assert "– undefined: no game has it." in page.locator("#events-table .notes").inner_text()
+    page.context.close()

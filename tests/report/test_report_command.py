@@ -1,0 +1,169 @@
+"""`wolfbus report` on records that were really played."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wolfbus.cli import run
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("records")
+    for seed in ("1", "2", "3"):
+        played = ["play", "--seed", seed, "--game", f"g-{seed}", "--players", "scripted*5,random*3"]
+        assert run([*played, "--out", str(folder), "--quiet", "--json"]) == 0
+    return folder
+
+
+@pytest.fixture
+def told(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    """A folder of its own with the records, to work in, and a way to run the command there."""
+    for record in records.glob("*.ndjson"):
+        (tmp_path / record.name).write_bytes(record.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+
+    def told(*arguments: str) -> tuple[int, str, str]:
+        code = run(["report", *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return told
+
+
+def test_a_folders_page_goes_into_it_and_five_headlines_are_printed(told, tmp_path: Path):
+    code, out, err = told(str(tmp_path))
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[0] == f"Report: {tmp_path / 'report.html'}"
+    assert len(lines) == 6
+    assert "3 games, 3 of them finished, by 2 agents (random, scripted)" in lines[1]
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Content-Security-Policy" in page
+    assert page.rstrip().endswith("</html>")
+
+
+def test_files_are_reported_on_where_one_stands(told, tmp_path: Path):
+    code, out, _ = told("g-1.ndjson", "g-2.ndjson")
+    assert code == 0
+    assert out.startswith("Report: report.html\n")
+    assert "2 games" in out
+    assert (tmp_path / "report.html").exists()
+
+
+def test_equal_records_give_equal_pages(told, tmp_path: Path):
+    told(".", "--html", "a.html", "--md", "a.md", "--json", "a.json")
+    told("g-3.ndjson", "g-1.ndjson", "g-2.ndjson", "--html", "b.html", "--md", "b.md", "--json", "b.json")
+    for suffix in ("html", "md", "json"):
+        assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+
+
+def test_json_is_all_findings_and_nothing_else_is_written(told, tmp_path: Path):
+    code, out, err = told(".", "--json", "-")
+    findings = json.loads(out)
+    assert (code, err) == (0, "")
+    assert findings["outcomes"]["games"] == 3
+    assert {"table1", "table4", "truth", "abilities", "variability"} <= set(findings)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_markdown_has_the_numbers_of_the_findings(told, tmp_path: Path):
+    code, out, _ = told(".", "--md", "-", "--json", "f.json")
+    rows = json.loads((tmp_path / "f.json").read_text())["table1"]["Werewolf"]
+    assert code == 0
+    assert f"| Werewolf | {rows['statements']:,} (paper 74) |" in out
+
+
+def test_bibtex_is_printed(told):
+    code, out, _ = told(".", "--bibtex")
+    assert code == 0
+    assert out.startswith("@misc{wolf2025,")
+
+
+def test_tables_are_written_beside_the_page(told, tmp_path: Path):
+    code, _, _ = told(".", "--csv", "tables", "--html", "page.html")
+    assert code == 0
+    assert (tmp_path / "tables" / "statements.csv").exists()
+    assert (tmp_path / "page.html").exists()
+
+
+def test_bad_files_are_named_counted_and_the_rest_is_reported(told, tmp_path: Path):
+    lines = (tmp_path / "g-1.ndjson").read_bytes().splitlines(keepends=True)
+    (tmp_path / "torn.ndjson").write_bytes(b"".join(lines[: len(lines) // 2]).replace(b'"game":"g-1"', b'"game":"g-9"'))
+    (tmp_path / "edited.ndjson").write_bytes(
+        (tmp_path / "g-2.ndjson").read_bytes().replace(b"suspicion", b"suspicioN", 1)
+    )
+    (tmp_path / "g-2.ndjson").unlink()
+    (tmp_path / "notes.txt").write_text("no record at all \x1b[2J\n")
+    (tmp_path / "empty.ndjson").write_bytes(b"")
+    names = [str(path.name) for path in sorted(tmp_path.iterdir()) if path.suffix in {".ndjson", ".txt"}]
+    code, out, err = told(*names)
+    assert code == 1
+    assert "\x1b" not in err
+    for name in ("torn.ndjson", "edited.ndjson", "notes.txt", "empty.ndjson"):
+        assert len([line for line in err.splitlines() if name in line]) == 1
+    assert err.splitlines()[-1] == "wolfbus: something is wrong with 4 files"
+    assert out.startswith("Report: report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Something is wrong with 4 files" in page
+    assert "empty; there is no record in it" in page
+
+
+def test_nothing_to_read_is_one_line(told, tmp_path: Path):
+    (tmp_path / "notes.txt").write_text("no record\n")
+    code, out, err = told("notes.txt")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1] == "wolfbus: no game could be read, so there is nothing to report"
+    assert not (tmp_path / "report.html").exists()
+    assert told("nowhere") == (2, "", "wolfbus: nowhere: no such file or folder\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--html", "no/where/x.html"), "wolfbus: no/where/x.html: no such folder no/where\n"),
+        (("--md", "no/x.md"), "wolfbus: no/x.md: no such folder no\n"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_one_line_and_told_at_once(told, arguments: tuple[str, ...], line: str):
+    assert told(".", *arguments) == (2, "", line)
+
+
+def test_two_things_are_not_printed_at_once(told):
+    code, out, err = told(".", "--json", "-", "--bibtex")
+    assert (code, out) == (2, "")
+    assert "give one: each is printed on stdout" in err
+
+
+def test_a_missing_extra_is_one_line(told, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else object())
+    assert told(".") == (2, "", 'wolfbus: the report needs matplotlib: pip install "wolfbus[report]"\n')
+
+
+def test_the_page_tells_nobody_where_the_files_are(told, tmp_path: Path):
+    told(str(tmp_path))
+    assert str(tmp_path.parent) not in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_other_criteria_are_those_of_the_page(told):
+    _, out, _ = told(".", "--md", "-", "--alpha", "0.3", "--prior", "0.2")
+    assert "α = 0.30, before any judgement 0.20" in out
+
+
+def test_too_few_games_for_a_map_is_one_line(told):
+    code, _, err = told(".", "--save-map", "map.json", "--html", "page.html")
+    assert code == 2
+    assert Path("page.html").exists()
+    assert len(err.splitlines()) == 1
+
+
+def test_a_published_log_is_reported_on(told, tmp_path: Path):
+    log = next((Path(__file__).parents[1] / "paper_log" / "data").glob("*events.ndjson*"))
+    code, out, _ = told(str(log), "--html", str(tmp_path / "p.html"), "--as-recorded")
+    assert code == 0
+    assert "1 game" in out

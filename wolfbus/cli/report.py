@@ -1,0 +1,235 @@
+"""`wolfbus report`: a study, or any records, as a page to read and cite, and as Markdown, JSON, tables and BibTeX."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from wolfbus.cli import FAILED
+from wolfbus.cli.replay import Share
+from wolfbus.errors import ConfigError, RecordError
+from wolfbus.printable import NOTE_SHOWN, counted, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from analytics.gather import Criteria, Gathered
+
+PAGE: Final = "report.html"
+STDOUT: Final = Path("-")
+_PATH_SHOWN: Final = 400
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_FILE_OR_STDOUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to write, each to a path; None for not at all."""
+
+    html: Path | None
+    md: Path | None
+    json: Path | None
+    csv: Path | None
+    parquet: Path | None
+    save_map: Path | None
+    bibtex: bool
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Files to write."""
+        return tuple(
+            path for path in (self.html, self.md, self.json, self.save_map) if path is not None and path != STDOUT
+        )
+
+    @property
+    def on_stdout(self) -> int:
+        """How many are to be printed."""
+        return (self.md == STDOUT) + (self.json == STDOUT) + self.bibtex
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="DIR|FILE...")
+@click.option("--html", type=_FILE, metavar="FILE", help="Write the page there. [default: DIR/report.html]")
+@click.option("--md", type=_FILE_OR_STDOUT, metavar="FILE|-", help="Write the same tables as Markdown.")
+@click.option("--json", "as_json", type=_FILE_OR_STDOUT, metavar="FILE|-", help="Write all findings as JSON.")
+@click.option("--csv", type=_FOLDER, metavar="DIR", help="Write flat tables of everything into DIR.")
+@click.option("--parquet", type=_FOLDER, metavar="DIR", help="Write the same tables as Parquet.")
+@click.option("--bibtex", is_flag=True, help="Print how to cite the paper, wolfbus and this study.")
+@click.option("--save-map", type=_FILE, metavar="FILE", help="Save the recalibration, for replay --map.")
+@click.option("--alpha", type=Share(), help="Smoothing weight to recompute with.")
+@click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with.")
+@click.option(
+    "--include-defaulted",
+    is_flag=True,
+    help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
+)
+@click.option(
+    "--as-recorded", is_flag=True, help="Read published logs as the paper's code stored them, fillers and all."
+)
+@click.option("--roles", type=click.Path(path_type=Path), metavar="FILE", help="The run_meta.json of a published log.")
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
+def report(
+    sources: tuple[str, ...],
+    html: Path | None,
+    md: Path | None,
+    as_json: Path | None,
+    csv: Path | None,
+    parquet: Path | None,
+    save_map: Path | None,
+    alpha: float | None,
+    prior: float | None,
+    roles: Path | None,
+    workers: int | None,
+    *,
+    bibtex: bool,
+    include_defaulted: bool,
+    as_recorded: bool,
+) -> int:
+    """Report on the games in folders and files: a page to read and cite, with the way back from every number.
+
+    DIR is a study's folder or any other with records in it; FILE a record or a log that the paper's authors published.
+    Without another option the page goes to DIR/report.html, or ./report.html for files, and its headlines are printed.
+
+    It exits 1 if something is wrong with a file; what holds of it is counted all the same, and the report says so.
+    """
+    from analytics.gather import Criteria
+
+    wanted = Wanted(html, md, as_json, csv, parquet, save_map, bibtex)
+    if wanted.on_stdout > 1:
+        raise click.UsageError("of --md -, --json - and --bibtex, give one: each is printed on stdout")
+    if not any((*wanted.files, wanted.on_stdout, csv, parquet)):
+        wanted = Wanted(_default_page(sources), md, as_json, csv, parquet, save_map, bibtex)
+    for path in wanted.files:
+        _check_place(path)
+    if wanted.html is not None or wanted.md is not None or wanted.bibtex:
+        _need("markupsafe", *(["matplotlib"] if wanted.html is not None else []))
+    criteria = Criteria(alpha, prior, include_defaulted, as_recorded, roles)
+    return _report(sources, wanted, criteria, workers)
+
+
+def _default_page(sources: tuple[str, ...]) -> Path:
+    first = Path(sources[0])
+    return first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE)
+
+
+def _need(*packages: str) -> None:
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            raise ConfigError(f'the report needs {package}: pip install "wolfbus[report]"')
+
+
+def _check_place(path: Path) -> None:
+    """Refuse at once what could not be written after minutes of reading."""
+    folder = path.parent
+    shown = printable(str(path), _PATH_SHOWN)
+    if path.is_dir():
+        raise ConfigError(f"{shown}: is a folder")
+    if not folder.is_dir():
+        raise ConfigError(f"{shown}: no such folder {printable(str(folder), _PATH_SHOWN)}")
+    if not os.access(folder, os.W_OK):
+        raise ConfigError(f"{shown}: the folder cannot be written to")
+
+
+def _report(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, workers: int | None) -> int:
+    from analytics.gather import gather
+
+    with _progress() as tell:
+        gathered = gather(sources, criteria, workers=workers, tell=tell)
+    for note in gathered.problems:
+        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + NOTE_SHOWN)
+        click.echo(f"wolfbus: {told}", err=True)
+    if not gathered.columns.ids:
+        raise RecordError("no game could be read, so there is nothing to report")
+    _write(sources, wanted, criteria, gathered)
+    if gathered.problems:
+        click.echo(f"wolfbus: something is wrong with {counted(len(gathered.problems), 'file')}", err=True)
+        return FAILED
+    return 0
+
+
+def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathered: Gathered) -> None:
+    from analytics.findings import findings
+
+    found = findings(gathered) if any((*wanted.files, wanted.md, wanted.json)) else {}
+    if wanted.json is not None:
+        _put(wanted.json, json.dumps(found, allow_nan=False, indent=None if wanted.json == STDOUT else 1) + "\n")
+    if wanted.html is not None or wanted.md is not None or wanted.bibtex:
+        _write_pages(wanted, criteria, gathered, found)
+    # last, for they may be refused: files that are there already, too few games
+    if wanted.csv is not None:
+        from analytics.export import write_csv
+
+        write_csv(sources, wanted.csv, criteria)
+    if wanted.parquet is not None:
+        from analytics.export import write_parquet
+
+        write_parquet(sources, wanted.parquet, criteria)
+    if wanted.save_map is not None:
+        from analytics.scores.saved_map import save_map
+
+        save_map(found["recalibration"], wanted.save_map)
+
+
+def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: dict[str, Any]) -> None:
+    from analytics.report.report import Report
+
+    made = Report(found, gathered, criteria)
+    if wanted.md is not None:
+        _put(wanted.md, made.markdown())
+    if wanted.bibtex:
+        click.echo(made.bibtex(), nl=False)
+    if wanted.html is not None:
+        _put(wanted.html, made.html())
+        quiet = wanted.on_stdout > 0
+        click.echo(f"Report: {wanted.html}", err=quiet)
+        for line in made.headlines():
+            click.echo(f"  {printable(line, 1000)}", err=quiet)
+
+
+def _put(path: Path, text: str) -> None:
+    """Print or write; a reader never finds half a file, and a failure leaves the old one."""
+    if path == STDOUT:
+        click.echo(text, nl=False)
+        return
+    if path.exists() and not path.is_file():
+        path.write_text(text, "utf-8")
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    try:
+        os.close(handle)
+        Path(name).write_text(text, "utf-8", newline="\n")
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Show how much is read, where somebody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _read, _all: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    bar = Progress("reading", BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=console, transient=True)
+    with bar:
+        task = bar.add_task("reading", total=None)
+        yield lambda read, total: bar.update(task, completed=read, total=total)
