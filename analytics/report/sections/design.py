@@ -10,6 +10,7 @@ from analytics.report.blocks import Block, Bullets, Cell, Column, Row, Section, 
 from analytics.report.context import Context, path_of
 from analytics.report.html import visible
 from analytics.report.numbers import count, counted, look, number
+from wolfbus.config import GameConfig
 
 _FACTS = {
     "name": "Name",
@@ -23,13 +24,14 @@ _FACTS = {
     "python": "Python",
 }
 _LONGEST = 300
+_PAIRS = 60
 
 
 def section(findings: Result, context: Context) -> Section:
     """Return what was run."""
     blocks: list[Block] = []
     for place, study in enumerate(context.studies):
-        blocks += [_study(study, place), *_totals(study, place)]
+        blocks += [_study(study, place), *_meetings(study, place), *_totals(study, place)]
     if not context.studies:
         blocks.append(
             plain("The games belong to no study: they were read file by file, and nothing tells how they were planned.")
@@ -45,15 +47,55 @@ def _study(study: Mapping[str, Any], place: int) -> Table:
         facts["Commit"] = f"{git.get('commit')}{' (with changes)' if git.get('dirty') else ''}"
     config = study.get("config")
     if isinstance(config, Mapping):
-        facts["Rules"] = "; ".join(f"{name} {_short(value)}" for name, value in config.items())
+        facts["Rules"] = _rules(config)
+    models = study.get("models")
+    if isinstance(models, Mapping) and models:
+        facts["Models"] = models
     design = study.get("design")
     if isinstance(design, Mapping):
-        facts["Seating"] = "; ".join(f"{name} {_short(value)}" for name, value in design.items())
+        notes = design.get("notes")
+        told = [str(design.get("kind")), *(map(str, notes) if isinstance(notes, list) else ())]
+        facts["Seating"] = ". ".join(line.rstrip(".") for line in told)
     rows = tuple(
         Row(Cell(label), (Cell(_short(value)),)) for label, value in facts.items() if value is not None and value != ""
     )
     columns = (Column("", wide=True), Column("Value", wide=True))
     return Table(f"study-{place}", "The study", columns, rows)
+
+
+def _rules(config: Mapping[str, Any]) -> str:
+    """Return what of the rules is not as it is by default."""
+    usual = GameConfig().model_dump(mode="json")
+    other = [f"{name} {_short(value)}" for name, value in config.items() if usual.get(name) != value]
+    return "; ".join(other) + "; all else as by default" if other else "all as by default"
+
+
+def _meetings(study: Mapping[str, Any], place: int) -> Iterator[Table]:
+    """Yield how often agents met in which teams, counted by pairs of seats."""
+    design = study.get("design")
+    pairs = design.get("pairs") if isinstance(design, Mapping) else None
+    if not isinstance(pairs, list):
+        return
+    names = {
+        "both_wolves": "Both Werewolves",
+        "both_others": "Neither",
+        "first_wolf": "A alone",
+        "second_wolf": "B alone",
+    }
+    rows = []
+    for pair in pairs[:_PAIRS]:
+        agents = pair.get("agents") if isinstance(pair, Mapping) else None
+        if isinstance(agents, list) and len(agents) == 2:
+            cells = tuple(counted(_whole(pair.get(name))) for name in names)
+            rows.append(Row(Cell(_short(agents[0])), (Cell(_short(agents[1])), *cells)))
+    columns = (Column("A", wide=True), Column("B", wide=True), *(Column(name) for name in names.values()))
+    notes = ["Pairs of seats in all planned games; two seats of one agent are a pair, too."]
+    if len(pairs) > _PAIRS:
+        notes.append(f"The first {_PAIRS} of {len(pairs):,} pairs are shown.")
+    if rows:
+        yield Table(
+            f"study-meetings-{place}", "How often agents met, by who was a Werewolf", columns, tuple(rows), tuple(notes)
+        )
 
 
 def _totals(study: Mapping[str, Any], place: int) -> Iterator[Table]:
