@@ -95,7 +95,7 @@ class Host:
         self._unkept = False
         self._next_round = 0.0
         self._begun = False
-        self._session = Session()
+        self._session = Session(opens=settings.agenda.session if settings.agenda is not None else None)
         self._archives = Archives(bus, settings.house, self._session, settings.keep_s)
         self._roster = Roster(settings.config.seats, settings.heartbeat_s)
         self._closing: Closing | None = None
@@ -263,6 +263,7 @@ class Host:
         if self._closing is None:
             self._programme.open_games()
             if self._programme.all_begun and not self._programme.running:
+                self._programme.let_go()
                 self._closing = self._close()
         if self._closing is not None:
             self._departure = self._departure or self._closing.go_on(now)
@@ -364,6 +365,7 @@ class Host:
         self._house.settle()
         dealt = dealt_with(self._bus, self._name)
         self._session.catch_up(self._bus, self._name)
+        self._programme.let_go()
         self._abridging.look()
         chores = Chores(self._reception.names, dealt, self._session.news)
         self._housekeeper.do(tidy_house(self._name, chores, self._set.mailbox))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from moderator.actor import GameOver
+from moderator.agenda import Wanted, brains_line
 from moderator.house import ModeratorHouse
 from moderator.roster import Roster
-from moderator.seating import opening, seat_agents
+from moderator.seating import Offer, opening, seat_agents, seat_brains
 from moderator.session import Seeds, Session
 from moderator.settings import GameResult, Settings
 from moderator.waiting import Patience, blocked_line, cover, waiting_line
@@ -92,6 +93,8 @@ class Programme:
     @property
     def all_begun(self) -> bool:
         """Whether no more games are to begin."""
+        if self._set.agenda is not None:
+            return self._set.agenda.over or self.given_up is not None
         enough = self._set.games is not None and self._session.games >= self._set.games
         return (enough and not self._session.left_out) or self.given_up is not None
 
@@ -102,32 +105,87 @@ class Programme:
                 return
 
     def _open_next(self) -> bool:
-        now, seats = self._clock(), self._set.config.seats
+        now, agenda = self._clock(), self._set.agenda
+        wanted = agenda.next(self._is_begun) if agenda is not None else None
+        if agenda is not None and wanted is None:
+            return False
+        if wanted is not None and self._has_ended(wanted.game):
+            return True
         offers = self._roster.offers(now)
+        number = self._session.next_number
+        seed = wanted.seed if wanted is not None else self._seeds.of(number)
+        brains = wanted.brains if wanted is not None else None
+        agents = self._anybody(offers, seed, now) if brains is None else self._players_of(brains, offers, seed, now)
+        if not agents:
+            return False
+        self._patience.end()
+        if wanted is not None:
+            self._make_room(wanted)
+        takers = [self._roster.taker(agent) for agent in agents]
+        game = self._session.begin(number, wanted.game if wanted is not None else None)
+        opened = opening(self._set.config, seed, takers, game)
+        self._sit_down(opened, number)
+        logger.info("game %d begins: %s", number, ", ".join(sorted(set(agents))), extra={"game": opened.game})
+        self._house.open(opened, None, self._over, number)
+        return True
+
+    def _anybody(self, offers: Mapping[str, Offer], seed: str, now: float) -> Sequence[str]:
+        """Return who takes the seats, whatever plays there; nobody if somebody is missing."""
+        seats = self._set.config.seats
         coverage = cover(seats, offers)
         archivist = self._set.archive and not self._roster.present(now, "analytics")
         if not coverage.enough or archivist:
             # games under way will set agents free
             if not self.running:
                 self._wait(waiting_line(coverage, self._roster.lagging(now), archivist=archivist), now)
-            return False
-        self._patience.end()
+            return ()
         for agent in coverage.waiting.keys() - self._blocked:
             logger.warning("%s", blocked_line(coverage, agent), extra={"agent": agent})
         self._blocked = set(coverage.waiting)
-        number = self._session.next_number
-        seed = self._seeds.of(number)
-        agents = [agent for agent in seat_agents(seats, offers, seed) if agent is not None]
-        takers = [self._roster.taker(agent) for agent in agents]
-        opened = opening(self._set.config, seed, takers, self._session.begin(number))
-        self._sit_down(opened, number)
-        logger.info("game %d begins: %s", number, ", ".join(sorted(set(agents))), extra={"game": opened.game})
-        self._house.open(opened, None, self._over, number)
+        return [agent for agent in seat_agents(seats, offers, seed) if agent is not None]
+
+    def _players_of(self, brains: Sequence[str], offers: Mapping[str, Offer], seed: str, now: float) -> Sequence[str]:
+        """Return who takes the seats, each played by the brain that is wanted; nobody if somebody is missing."""
+        seated = seat_brains(brains, offers, self._brain_of, seed)
+        agents = [agent for agent in seated if agent is not None]
+        if len(agents) == len(brains):
+            return agents
+        if not self.running:
+            self._wait(brains_line(brains, seated, offers, self._brain_of, self._roster.lagging(now)), now)
+        return ()
+
+    def _brain_of(self, agent: str) -> str:
+        return self._roster.members[agent].join.brain
+
+    def _is_begun(self, game: str) -> bool:
+        return game in self.running or game in self._session.under_way
+
+    def _has_ended(self, game: str) -> bool:
+        """Tell the result of a game that ended before anybody heard of it; returns whether there is one."""
+        closed = self._session.closed.get(game)
+        if closed is None or closed.outcome != "ended":
+            return False
+        self.resume(game, closed.number)
         return True
+
+    def _make_room(self, wanted: Wanted) -> None:
+        """Forget what the bus holds of an earlier game of this id: one that failed, or was another study's."""
+        self._bus.expire(self._set.house, wanted.game, 0)
+        self._session.settle(wanted.game)
+
+    def let_go(self) -> None:
+        """Let the bus forget records that are kept elsewhere; raises BusError."""
+        if self._set.agenda is not None:
+            for game, closed in list(self._session.closed.items()):
+                if self._set.agenda.kept(game):
+                    self._bus.expire(self._set.house, game, self._set.keep_s, closed.hash)
+                    self._session.settle(game)
 
     def _wait(self, line: str, now: float) -> None:
         if self._patience.due(line, now):
             logger.info("%s", line)
+            if self._set.agenda is not None:
+                self._set.agenda.waits(line)
         if self._patience.spent(now):
             self.given_up = f"not enough agents came within {self._set.wait_s:g} s: {line.partition(': ')[2]}"
             logger.error("%s", self.given_up)
@@ -183,6 +241,8 @@ class Programme:
         )
         logger.log(logging.INFO if error is None else logging.ERROR, "%s", result.line(), extra={"game": name})
         self._told(result)
+        if self._set.agenda is not None:
+            self._set.agenda.strike(name)
 
     def fail(self, game: str, number: int, error: str) -> None:
         """Tell, for a game that could not say so itself, that it failed; raises BusError."""

@@ -5,7 +5,7 @@ which seat.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -132,8 +132,39 @@ def seat_agents(seats: int, offers: Mapping[str, Offer], seed: str) -> tuple[str
     Seats that were asked for go first. Who of the others sits where is drawn from the seed and their names, so that it
     does not depend on who came first.
     """
-    taken = reserved(seats, offers)
-    empty = [place for place in range(1, seats + 1) if place not in taken]
+    taken = _fill(range(1, seats + 1), offers, seed)
+    return tuple(taken.get(place) for place in range(1, seats + 1))
+
+
+def seat_brains(
+    brains: Sequence[str], offers: Mapping[str, Offer], brain_of: Callable[[str], str], seed: str
+) -> tuple[str | None, ...]:
+    """Return which agent plays each seat, where the brain of every seat is given; None where nobody is left to.
+
+    As in `seat_agents`, but of each brain by itself.
+
+    Args:
+        brains: what is to play each seat, in seating order.
+        offers: what agents offer.
+        brain_of: returns an agent's brain.
+        seed: the game's.
+    """
+    taken: dict[int, str] = {}
+    for brain in dict.fromkeys(brains):
+        wanted = [place for place, each in enumerate(brains, 1) if each == brain]
+        taken |= _fill(wanted, {agent: offer for agent, offer in offers.items() if brain_of(agent) == brain}, seed)
+    return tuple(taken.get(place) for place in range(1, len(brains) + 1))
+
+
+def _fill(places: Sequence[int], offers: Mapping[str, Offer], seed: str) -> dict[int, str]:
+    """Return who takes some of a game's seats: place to agent."""
+    open_to = {
+        agent: Offer(offer.free, tuple(set(offer.places) & set(places)))
+        for agent, offer in offers.items()
+        if offer.places
+    }
+    taken = reserved(max(places, default=0), open_to)
+    empty = [place for place in places if place not in taken]
     slots = sorted(
         (agent, slot)
         for agent, offer in offers.items()
@@ -142,4 +173,4 @@ def seat_agents(seats: int, offers: Mapping[str, Offer], seed: str) -> tuple[str
     )
     drawn = shuffled(seed, "agents", slots)
     taken.update(zip(empty, (agent for agent, _ in drawn), strict=False))
-    return tuple(taken.get(place) for place in range(1, seats + 1))
+    return taken

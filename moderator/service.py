@@ -11,15 +11,19 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
+from moderator.agenda import Agenda
 from moderator.departure import Departure
 from moderator.host import Host
 from moderator.lease import stand_by
+from moderator.session import Session
 from moderator.settings import GameResult, Settings
 from moderator.tickets import Tickets
 from moderator.unfinished import finish_closed
-from wolfbus.errors import BusDown
+from wolfbus.bus.protocol import Bus
+from wolfbus.errors import BusDown, WolfError
 from wolfbus.service.health import Health
 from wolfbus.service.opening import open_when_there
 from wolfbus.service.stop import Stopping
@@ -52,7 +56,13 @@ def serve(
     Raises:
         ConfigError: the bus's address cannot be understood.
         BusError: the bus cannot be reached, or refuses what a moderator needs; one clear line.
+        WolfError: the house is in the middle of games that are not on the agenda.
     """
+    return int(moderate(settings, stopping, health, told).failed)
+
+
+def moderate(settings: Settings, stopping: Stopping, health: Health, told: Callable[[GameResult], None]) -> Departure:
+    """Do what `serve` does; returns how the last term of office ended."""
     holder = _holder()
     departure: Departure | None = None
     losses: deque[float] = deque()
@@ -77,14 +87,14 @@ def serve(
                     LOSSES_WITHIN_S,
                     departure.reason,
                 )
-                return 1
+                return replace(departure, failed=True)
         elif departure.how == "lost":
             logger.error("%s", departure.reason)
-            return 1
+            return replace(departure, failed=True)
         else:
             closed = "house closed" if departure.how == "closed" else "handed over"
             logger.info("%s: %s", closed, departure.reason)
-            return int(departure.failed)
+            return departure
 
 
 def _term(
@@ -106,13 +116,27 @@ def _term(
         claim = stand_by(bus, settings.house, holder, settings.lease_s, stopping, health)
         if claim is None:
             return Departure("handed over", stopping.why)
-        departure = finish_closed(bus, settings, claim, tickets, stopping)
+        if settings.agenda is not None and (other := _other_session(bus, settings.house, settings.agenda)):
+            bus.release(settings.house, holder, claim.epoch)
+            raise WolfError(
+                f"house {settings.house} is in the middle of session {other}, which is another's: let a moderator end "
+                f"it (wolfbus moderator --house {settings.house}), or take another --house"
+            )
+        # whatever was closed, an agenda is gone through
+        departure = finish_closed(bus, settings, claim, tickets, stopping) if settings.agenda is None else None
         if departure is not None:
             bus.release(settings.house, holder, claim.epoch)
             return departure
         logger.info("moderating house %s on %s, epoch %d", settings.house, bus.url, claim.epoch)
         anew, playing = (before.how == "anew", before.playing) if before is not None else (False, ())
         return Host(bus, settings, claim, stopping, health, told, tickets, playing, anew=anew).run()
+
+
+def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:
+    """Return the session that a house is in the middle of, if it is not one of these games."""
+    session = Session()
+    session.catch_up(bus, house)
+    return session.name if session.running and not agenda.is_ours(session.name) else None
 
 
 def _holder() -> str:

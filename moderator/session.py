@@ -43,6 +43,7 @@ class Session(session.Session):
     """What the stream says of the session that runs, or ran last.
 
     Attributes:
+        opens: name of the session that `open` begins; None for a fresh one.
         closed: how games of it were closed whose record is not known to be archived, by id.
         earlier: the same for sessions before it, as far back as the stream goes.
         so_far: the latest summary of it on the stream.
@@ -51,6 +52,7 @@ class Session(session.Session):
             last moments, leaves such gaps.
     """
 
+    opens: str | None = None
     closed: dict[str, GameClosed] = field(default_factory=dict)
     earlier: dict[str, GameClosed] = field(default_factory=dict)
     so_far: SessionSoFar | None = None
@@ -168,8 +170,8 @@ class Session(session.Session):
             del self._told[game]
 
     def open(self) -> HouseOpened:
-        """Begin a session of a fresh name; returns the news of it, still to be told."""
-        self._open(fresh_name())
+        """Begin a session; returns the news of it, still to be told."""
+        self._open(self.opens or fresh_name())
         return HouseOpened(session=self.name)
 
     def find_untold(self) -> None:
@@ -187,9 +189,14 @@ class Session(session.Session):
         """Number of the game to begin next: one that was left out, or else one more than ever before."""
         return next(iter(self.left_out), self.games + 1)
 
-    def begin(self, number: int) -> str:
-        """Count a game in that is about to begin; returns its id, the same whoever begins it."""
-        game = game_id(self.name, number)
+    def begin(self, number: int, game: str | None = None) -> str:
+        """Count a game in that is about to begin; returns its id, the same whoever begins it.
+
+        Args:
+            number: its number in the session.
+            game: its id; that of the session's game of this number unless given.
+        """
+        game = game if game is not None else game_id(self.name, number)
         self.games = max(self.games, number)
         self.under_way[game] = number
         self.untold.add(number)

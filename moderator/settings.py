@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId
 from wolfbus.vocabulary import Winner
+
+if TYPE_CHECKING:
+    from moderator.agenda import Agenda
 
 SHORT_SEED: Final = 32
 """Characters up to which a seed stands in a line for people; those that are drawn have as many."""
@@ -32,6 +35,8 @@ class Settings:
         mailbox: entries that an agent's mailbox may hold at most, > 0.
         heartbeat_s: how often agents say that they are here, in seconds, > 0; housekeeping goes by it too.
         pause_s: seconds between the end of a game and the beginning of another, >= 0.
+        agenda: the games that are wanted, in place of `games` and of seeds drawn from `seed`; None for any games. A
+            house that is in the middle of other games is then refused.
     """
 
     url: str
@@ -48,6 +53,7 @@ class Settings:
     mailbox: int = 10_000
     heartbeat_s: float = 5.0
     pause_s: float = 0.0
+    agenda: Agenda | None = None
 
 
 @dataclass(frozen=True, slots=True)

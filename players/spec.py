@@ -41,7 +41,7 @@ _CHOICES: Final = (
 )
 
 
-def expand(spec: str, seats: int) -> tuple[str, ...]:
+def expand(spec: str, seats: int, *, known: bool = True) -> tuple[str, ...]:
     """Return the brain of every seat, in seating order.
 
     ``scripted`` alone fills all seats; ``scripted*6,random*2`` counts them out; ``scripted*,random*2`` gives the
@@ -50,12 +50,13 @@ def expand(spec: str, seats: int) -> tuple[str, ...]:
     Args:
         spec: the list of brains.
         seats: how many there are to fill.
+        known: whether names must be of brains that can be built here; agents of a house may be called anything.
 
     Raises:
         ConfigError: an item cannot be read, a name is not known, or the total is not the number of seats.
     """
     try:
-        items = [_item(item.strip(), spec) for item in spec.split(",")]
+        items = [_item(item.strip(), spec, known) for item in spec.split(",")]
     except ConfigError as error:
         if COMMAND in spec and "," in spec:
             hint = "a command with a comma in it needs `players` as a list in a TOML file"
@@ -78,13 +79,14 @@ def expand(spec: str, seats: int) -> tuple[str, ...]:
     return tuple(name for (name, _), count in zip(items, counts, strict=True) for _ in range(count))
 
 
-def _item(item: str, spec: str) -> tuple[str, int | None]:
+def _item(item: str, spec: str, known: bool) -> tuple[str, int | None]:
     """Return (brain, count) of one item; the count is None where there is none and `_REST` for a star alone."""
     name, star, number = item.rpartition("*") if "*" in item else (item, "", "")
     name, number = name.strip(), number.strip()
     if not name:
         raise ConfigError(f"players {spec!r}: an item is empty; write something like scripted*6,random*2")
-    _check_name(name)
+    if known:
+        _check_name(name)
     if not star:
         return name, None
     if not number:

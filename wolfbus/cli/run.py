@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from wolfbus.cli.studying.session import Session
 
 
+def _house(_context: click.Context, _option: click.Parameter, house: str | None) -> str | None:
+    from wolfbus.service.options import check_house
+
+    return None if house is None else check_house(house)
+
+
 @click.command()
 @click.argument("study_file", metavar="[STUDY.toml]", required=False, type=click.Path(path_type=Path))
 @click.option("--games", type=click.IntRange(1, MOST_GAMES), help="Games of the study. [default: 100]")
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
     "--design",
     type=click.Choice(KINDS_OF_DESIGN),
     help="Who sits where: always the same, drawn anew for every game, or every agent in every role equally often. "
-    "[default: balanced]",
+    "joined: whoever has joined a --house. [default: balanced; joined for a house without --players]",
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The study's folder. [default: runs/STUDY]")
 @click.option("--at-once", type=click.IntRange(1), help="Games under way at a time, over all workers. [default: 16]")
@@ -47,6 +53,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Bus to play on: memory://, redis://HOST:PORT/DB, rediss://… or unix:///PATH.",
 )
+@click.option(
+    "--house",
+    callback=_house,
+    help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
+    "them, and without it whoever has joined plays. This process is the house's moderator.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object on stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not show progress and design.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
@@ -55,6 +67,7 @@ def run(
     out: Path | None,
     config_file: Path | None,
     url: str,
+    house: str | None,
     *,
     resume: bool,
     as_json: bool,
@@ -74,19 +87,24 @@ def run(
     wolfbus run --games 100 --players scripted --seed 1 --out runs/first
     wolfbus run study.toml --workers 2
     wolfbus run --resume --out runs/first
+    wolfbus run --house main --bus redis://localhost --players "scripted*4,outside:alice*4" --out runs/house
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     from wolfbus.cli.studying.loading import load_study
 
     check_seed(options.get("seed"))
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
+    if house is not None and (url.startswith("memory:") or cassette is not None or replay_cassette is not None):
+        raise click.UsageError(
+            "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair"
+        )
     if resume and study_file is None and config_file is None and out is not None:
         _find_study(out)
         # the folder's own file says what it is
-        study = load_study(out / "study.toml", None, options)
+        study = load_study(out / "study.toml", None, options, house=house is not None)
     else:
-        study = load_study(study_file, config_file, options)
-    session = _session(study, out, url, cassette, replay_cassette, resume=resume, probe=probe)
+        study = load_study(study_file, config_file, options, house=house is not None)
+    session = _session(study, out, url, cassette, replay_cassette, house=house, resume=resume, probe=probe)
     session.quiet, session.plain = quiet, plain
     ending = session.play()
     return _tell(session, ending, as_json=as_json)
@@ -104,6 +122,7 @@ def _session(
     cassette: Path | None,
     replay_cassette: Path | None,
     *,
+    house: str | None,
     resume: bool,
     probe: bool,
 ) -> Session:
@@ -113,7 +132,7 @@ def _session(
     folder = out if out is not None else Path("runs") / plan.study
     if resume:
         _find_study(folder)
-    return Session(study, plan, folder, url, cassette, replay_cassette, resume=resume, probe=probe)
+    return Session(study, plan, folder, url, cassette, replay_cassette, house=house, resume=resume, probe=probe)
 
 
 def _tell(session: Session, ending: str, *, as_json: bool) -> int:
@@ -129,7 +148,8 @@ def _tell(session: Session, ending: str, *, as_json: bool) -> int:
         lines = summary_lines(totals, session.folder, session.plan.study, session.study.settings.name, session.errors)
         click.echo("\n".join(lines))
         if totals["ended"]:
-            click.echo(f"Again   {replay_command(session.plan.game(1), session.folder)}")
+            if session.house is None:
+                click.echo(f"Again   {replay_command(session.plan.game(1), session.folder)}")
             click.echo(f"Next    wolfbus report {session.folder}")
     hint = f"wolfbus run --resume --out {session.folder}" + session.options_again()
     if ending == "interrupted":

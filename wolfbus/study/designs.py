@@ -2,6 +2,7 @@
 
 A place is a seat in seating order for ``fixed`` and ``shuffle``. For ``balanced`` it is a *role slot*, "the second
 Werewolf" for instance: roles are dealt from a game's seed, so who plays what can be evened out only behind the deal.
+For ``joined`` nobody is placed: the house seats whoever is there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from wolfbus.draws import shuffled
 from wolfbus.study.field import Field, field_of
 from wolfbus.vocabulary import ROLES, Role
 
-DesignKind: TypeAlias = Literal["fixed", "shuffle", "balanced"]
+DesignKind: TypeAlias = Literal["fixed", "shuffle", "balanced", "joined"]
 KINDS_OF_DESIGN: Final[tuple[DesignKind, ...]] = get_args(DesignKind)
 
 _ROTATIONS_SOUGHT: Final = 48
@@ -61,6 +62,19 @@ class Shuffle:
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return a draw of its own for each game."""
         return shuffled(self.seed, f"study seats {number}", self.agents)[: len(roles)]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Whoever has joined a house plays; who that is, is known once a game has begun."""
+
+    kind: DesignKind = "joined"
+    rotation: int = 1
+    cycle: int | None = None
+
+    def places(self, _number: int, _roles: Sequence[Role]) -> tuple[str, ...]:
+        """Return nobody."""
+        return ()
 
 
 class Balanced:
@@ -123,7 +137,7 @@ class Balanced:
         return tuple(seated)
 
 
-Design: TypeAlias = Fixed | Shuffle | Balanced
+Design: TypeAlias = Fixed | Shuffle | Balanced | Joined
 """Who takes which place: `places` gives the agent of each seat of a game, given its number and its seats' roles.
 
 Every design has a `kind`; a `rotation`, the number of games after which every agent has had every role in proportion to

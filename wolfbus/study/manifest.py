@@ -49,6 +49,8 @@ class Manifest:
             self._planned.append(_planned(game))
             self._rows.append(None)
             self._sums.append(None)
+        self.played: dict[int, tuple[str, ...]] = {}
+        """Who played, by number, of games whose plan does not say."""
         self.done = 0
         """Games that ended or failed."""
         self.wins: Counter[str] = Counter()
@@ -62,6 +64,9 @@ class Manifest:
         """Take in what came of a game, in place of what was known of it."""
         place = result.number - 1
         self._forget(place)
+        if result.brains:
+            self.played[result.number] = result.brains
+            self._planned[place] = _text({**json.loads(self._planned[place]), "brains": result.brains})
         winner = (result.winner or "nobody") if result.state == "ended" else ""
         self._sums[place] = _Sums(
             result.state,
@@ -84,6 +89,15 @@ class Manifest:
         self._count(place, 1)
         if result.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + result.cost_usd
+
+    @property
+    def design(self) -> dict[str, Any]:
+        """The member of that name."""
+        return dict(self._head["design"])
+
+    def amend(self, **members: Any) -> None:
+        """Say something of the study that was not known before."""
+        self._head |= members
 
     def _forget(self, place: int) -> None:
         before = self._sums[place]
@@ -177,7 +191,13 @@ def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None
         told: the manifest's head of the study that was asked for.
         there: the manifest in the folder.
     """
-    for name in ("seed", "config", "agents", "seats", "design", "models", "prompts"):
+    if (house := there.get("house")) is not None and told.get("house") is None:
+        return f"its seats are played by agents of a house: add --house {house}, and its --bus"
+    if there.get("house") is None and told.get("house") is not None:
+        return "it was begun without --house"
+    # of whoever joins, the folder tells who did
+    joined = told["design"].get("kind") == "joined"
+    for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts"):
         mine, its = told.get(name), there.get(name)
         if name == "design":
             mine, its = (each.get("kind") if isinstance(each, dict) else each for each in (mine, its))

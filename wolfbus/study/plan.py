@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 from wolfbus.study.balance import Balance
-from wolfbus.study.designs import Balanced, Design, DesignKind, Fixed, Shuffle, role_slots, shares_of
+from wolfbus.study.designs import Balanced, Design, DesignKind, Fixed, Joined, Shuffle, role_slots, shares_of
 from wolfbus.vocabulary import ROLES, Role
 
 Deal = Callable[[GameConfig, str], Sequence[tuple[str, Role]]]
@@ -27,7 +27,7 @@ class PlannedGame:
         game: its id.
         seed: its seed.
         block: what it is resampled with: its rotation where the design has one, else itself.
-        brains: the brain of every seat, in seating order.
+        brains: the brain of every seat, in seating order; () where whoever has joined plays.
     """
 
     number: int
@@ -79,6 +79,8 @@ class Plan:
     def design(self) -> Design:
         """Who takes which place."""
         seats = self._seats
+        if self.kind == "joined":
+            return Joined()
         if self.kind == "balanced":
             counts = {role: self.config.count(role) for role in ROLES}
             return Balanced(self.shares, role_slots(counts), self.seed)
@@ -97,6 +99,10 @@ class Plan:
         }
         return f"study-{sha256_hex(canonical(told))[:8]}"
 
+    def game_id(self, number: int) -> str:
+        """Return the id of game `number`."""
+        return f"{self.study}-{number:05d}"
+
     def game(self, number: int) -> PlannedGame:
         """Return game `number`, from 1."""
         seed = game_seed(self.seed, number)
@@ -109,6 +115,8 @@ class Plan:
 
     def balance(self, last: int) -> dict[str, Any]:
         """Return how even the games from 1 to `last` are; see `Balance.result`. Roles are those that were dealt."""
+        if self.kind == "joined":
+            return self.balance_of({}, last)
         balance = Balance()
         for number in range(1, last + 1):
             seed = game_seed(self.seed, number)
@@ -116,11 +124,24 @@ class Plan:
             balance.add(roles, self.design.places(number, roles))
         return balance.result(self.shares)
 
+    def balance_of(self, played: Mapping[int, tuple[str, ...]], last: int) -> dict[str, Any]:
+        """Return how even games are of which only now is known who played them.
+
+        Args:
+            played: their brains, in seating order, by the game's number.
+            last: how many games are planned; told as the number of games.
+        """
+        balance = Balance()
+        for number, brains in sorted(played.items()):
+            balance.add(self._roles(game_seed(self.seed, number)), brains)
+        told = balance.result(shares_of([brain for _, brains in sorted(played.items()) for brain in brains]))
+        return {**told, "games": last, "roles_equal": False, "meetings_equal": False} if len(played) < last else told
+
     def _roles(self, seed: str) -> tuple[Role, ...]:
         return tuple(role for _, role in self._deal(self.config, seed))
 
     def _game(self, number: int, seed: str, roles: Sequence[Role]) -> PlannedGame:
-        game = f"{self.study}-{number:05d}"
+        game = self.game_id(number)
         rotation = self.design.rotation
         block = game if rotation == 1 else f"{self.study}-rotation-{(number - 1) // rotation + 1:05d}"
         return PlannedGame(number, game, seed, block, self.design.places(number, roles))

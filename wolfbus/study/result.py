@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wolfbus.vocabulary import Winner
 
@@ -42,8 +42,15 @@ class GameResult(BaseModel):
     """Model calls."""
     cost_usd: float | None = None
     """What they cost, as far as that is known; None where nothing is."""
+    brains: tuple[str, ...] = ()
+    """Who played, in seating order, where the plan does not say."""
     head: str = ""
     """Hash on its record's last line; it seals all of it."""
+
+    @field_validator("brains", mode="before")
+    @classmethod
+    def _a_list_from_json(cls, brains: Any) -> Any:
+        return tuple(brains) if isinstance(brains, list) else brains
 
     def line(self) -> bytes:
         """Return it as a line of the journal, with its end."""

@@ -35,7 +35,8 @@ class StudySettings(BaseModel):
     seed: str | None = None
     """Seed of the study, from which every game's is drawn; any text, a number is usual."""
     design: DesignKind | None = None
-    """Who sits where: "balanced" unless given, and "fixed" where players are given by name."""
+    """Who sits where: "balanced" unless given, and "fixed" where players are given by name; "joined" for whoever has
+    joined the house, where no players are given."""
     players: Players | None = None
     """Who plays: a spec such as "scripted*6,random*2", a list of one brain per seat, or a table of seat name to
     brain."""
@@ -78,6 +79,8 @@ class StudySettings(BaseModel):
         """Refuse what does not go together."""
         if self.players is not None and self.agents is not None:
             raise ValueError("players and agents: give one of them")
+        if self.design == "joined" and (self.players is not None or self.agents is not None):
+            raise ValueError('design = "joined": whoever has joined plays; give no players')
         if isinstance(self.players, dict) and self.design not in {None, "fixed"}:
             raise ValueError(f'design = "{self.design}": players by name have their seats; take "fixed"')
         if self.agents is not None and self.design == "fixed":

@@ -4,6 +4,7 @@ queue.
 
 from __future__ import annotations
 
+import logging
 import queue
 import socket
 import subprocess
@@ -25,6 +26,8 @@ from wolfbus.study.result import GameResult
 if TYPE_CHECKING:
     from players.llm.budget import Amount
     from players.venue import Venue
+
+logger = logging.getLogger(__name__)
 
 _START_S: Final = 120.0
 _CLOSE_S: Final = 10.0
@@ -212,6 +215,18 @@ class Worker:
             self._process.wait()
 
     def _listen(self) -> None:
+        try:
+            self._take_in()
+        except (KeyError, ValueError):
+            # it speaks another language than we do: it is of no use, and its games are played again
+            logger.exception("a worker cannot be understood")
+        self._wire.close()
+        self._through.set()
+        self._ready.put("a worker ended before it could play")
+        if not self._closing:
+            self._news.put((self._key, Lost()))
+
+    def _take_in(self) -> None:
         for word in self._wire.heard():
             if "closed" in word:
                 self._through.set()
@@ -221,10 +236,6 @@ class Worker:
                 self._ready.put(word["error"])
             else:
                 self._news.put((self._key, _read(word)))
-        self._through.set()
-        self._ready.put("a worker ended before it could play")
-        if not self._closing:
-            self._news.put((self._key, Lost()))
 
 
 def _read(word: dict[str, Any]) -> Word | Wish | Settled:

@@ -134,6 +134,19 @@ class StudyFolder:
             pass
         return results, spent
 
+    def sessions(self) -> list[str]:
+        """Return the names of the sessions that runs of this study have opened in houses, as the journal notes them."""
+        found = []
+        try:
+            with (self.path / JOURNAL).open("rb") as file:
+                for line in file:
+                    said = read_line(line)
+                    if isinstance(said, dict) and isinstance(said.get("session"), str):
+                        found.append(said["session"])
+        except FileNotFoundError:
+            pass
+        return found
+
     def note(self, said: GameResult | dict[str, Any]) -> None:
         """Add a line to the journal; what is written survives a killed process. Raises OSError."""
         line = said.line() if isinstance(said, GameResult) else json.dumps(said).encode() + b"\n"

@@ -72,13 +72,16 @@ class Study:
         return toml_text({**self.config.model_dump(mode="json"), **self.tables})
 
 
-def load_study(file: Path | None, config_file: Path | None, options: Mapping[str, Any]) -> Study:
+def load_study(
+    file: Path | None, config_file: Path | None, options: Mapping[str, Any], *, house: bool = False
+) -> Study:
     """Return the study that a file and options tell.
 
     Args:
         file: the study's TOML file; None for none.
         config_file: rules, players and models as `wolfbus play` takes them, where the study's file has none.
         options: fields of `StudySettings` from the command line, which come before the file's; None for not told.
+        house: whether agents of a house play: their brains may be called anything, and without any whoever has joined.
 
     Raises:
         ConfigError: one line that names the file, the field and the reason.
@@ -107,19 +110,34 @@ def load_study(file: Path | None, config_file: Path | None, options: Mapping[str
         table.pop("agents", None)
     settings = settings_from_table({**table, **given}, source)
     if settings.players is None and settings.agents is None:
-        settings = settings.model_copy(update={"players": players if players is not None else "scripted"})
+        settings = _without_players(settings, players, source, house=house)
     chosen = settings.players
     seats: tuple[str, ...] | None = None
     if isinstance(chosen, str):
-        seats = expand(chosen, config.seats)
+        seats = expand(chosen, config.seats, known=not house)
     elif chosen is not None:
         seats = _seats(chosen, config, source)
     brains = seats if seats is not None else settings.agents or ()
-    if "human" in brains:
+    if house and (settings.workers > 1 or settings.budget is not None or settings.budget_tokens is not None):
+        raise ConfigError(f"{source}: a house's agents are processes with budgets of their own: no workers, no budget")
+    if "human" in brains and not house:
         raise ConfigError(f"{source}: players: a study has no seats for people at its terminal; take `wolfbus play`")
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
     seed = settings.seed if settings.seed is not None else secrets.token_hex(16)
     return Study(settings, config, models, tables, seats, seed)
+
+
+def _without_players(settings: StudySettings, players: Any, source: str, *, house: bool) -> StudySettings:
+    """Return settings that name no players with those of the config file, if any, or else the usual ones."""
+    if settings.design == "joined" and not house:
+        raise ConfigError(f'{source}: design = "joined": whoever has joined a house plays; give --house')
+    if players is not None and settings.design != "joined":
+        return settings.model_copy(update={"players": players})
+    if not house:
+        return settings.model_copy(update={"players": "scripted"})
+    if settings.design not in {None, "joined"}:
+        raise ConfigError(f'{source}: design = "{settings.design}": say with --players whom it seats')
+    return settings.model_copy(update={"design": "joined"})
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -51,6 +51,13 @@ class Telling:
             self._next_line = now + _LINE_S
             click.echo(f"wolfbus: {self.line(now)}", err=True)
 
+    def say(self, line: str) -> None:
+        """Say something that is not about games; any thread may call it."""
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False)
+        else:
+            click.echo(f"wolfbus: {line}", err=True)
+
     def line(self, now: float) -> str:
         """Return all in one line."""
         done, total = self._manifest.done, sum(self._manifest.states.values())

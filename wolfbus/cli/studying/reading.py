@@ -53,9 +53,11 @@ def result_of(path: Path, planned: PlannedGame, config: GameConfig) -> GameResul
         return None
     if (opened.game, opened.seed, opened.config) != (planned.game, planned.seed, config):
         return None
-    if tuple(seat.brain for seat in opened.seats) != planned.brains:
+    brains = tuple(seat.brain for seat in opened.seats)
+    if brains != (planned.brains or brains):
         return None
-    return ended(planned, fold.rows(), digest.hexdigest(), rounds, seconds or 0.0, reader.head)
+    result = ended(planned, fold.rows(), digest.hexdigest(), rounds, seconds or 0.0, reader.head)
+    return result if planned.brains else result.model_copy(update={"brains": brains})
 
 
 def ended(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from wolfbus.cli.studying.conductor import Conductor
-from wolfbus.cli.studying.crew import Here, News, Orders, Worker
+from wolfbus.cli.studying.crew import Hand, Here, News, Orders, Worker
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import Study
 from wolfbus.cli.studying.playing import Halt, quiet_brains
@@ -47,6 +48,7 @@ class Session:
         url: the bus.
         cassette: folder to record model replies into.
         replay_cassette: folder to play them from.
+        house: name of the house on that bus whose agents play; None if brains of our own do.
         resume: go on with what is in the folder.
         probe: ask each model something small first.
 
@@ -69,9 +71,11 @@ class Session:
         cassette: Path | None = None,
         replay_cassette: Path | None = None,
         *,
+        house: str | None = None,
         resume: bool = False,
         probe: bool = True,
     ) -> None:
+        self.house = house
         self.study = study
         self.plan = plan
         self.folder = folder
@@ -86,7 +90,8 @@ class Session:
 
     def options_again(self) -> str:
         """Return the options that the folder does not hold, as they were given."""
-        told = [] if self.url == "memory://" else [f" --bus {self.url}"]
+        told = [] if self.house is None else [f" --house {self.house}"]
+        told += [] if self.url == "memory://" else [f" --bus {self.url}"]
         if self._cassette is not None:
             told.append(f" --cassette {self._cassette}")
         if self._replay_cassette is not None:
@@ -110,13 +115,14 @@ class Session:
             self.manifest = Manifest(head, planned, created)
             pending, before = self._take_stock(folder, planned) if there is not None else (planned, {})
             del planned
+            self._tell_who_played(head["design"])
             if not self.quiet:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
             with self._venue(before) as (venue, budget):
                 folder.write(FILE, self.manifest.pieces(_now()))
-                if not pending:
+                if not pending and not self._is_left_open(folder):
                     return "through"
                 return self._conduct(folder, pending, venue, budget)
 
@@ -145,8 +151,10 @@ class Session:
             "config": self.study.config.model_dump(mode="json"),
             "agents": list(plan.agents),
             "seats": None if self.study.seats is None else list(self.study.seats),
-            "models": self.study.used_models(plan.agents),
-            "prompts": prompts_hash(plan.agents),
+            # what agents of a house are made of is in the records, as far as they say
+            "models": self.study.used_models(plan.agents) if self.house is None else {},
+            "prompts": prompts_hash(plan.agents) if self.house is None else None,
+            **({} if self.house is None else {"house": self.house}),
             "design": design,
             "budget_usd": settings.budget,
             **versions(),
@@ -192,11 +200,29 @@ class Session:
         known = max(float(spent.get("spent_usd", 0.0)), self.manifest.cost_usd or 0.0)
         return pending, {"spent_usd": known + lost, "spent_tokens": int(spent.get("spent_tokens", 0))}
 
+    def _tell_who_played(self, design: dict[str, Any]) -> None:
+        """Put into the manifest who played where the plan does not say, and how even that was."""
+        if self.plan.kind == "joined":
+            played = self.manifest.played
+            design |= self.plan.balance_of(played, self.study.settings.games)
+            brains = sorted({brain for each in played.values() for brain in each})
+            self.manifest.amend(design=design, agents=brains)
+
+    def _is_left_open(self, folder: StudyFolder) -> bool:
+        if self.house is None:
+            return False
+        from wolfbus.cli.studying.housed import is_left_open
+
+        return is_left_open(self.url, self.house, folder.sessions())
+
     # -- playing
 
     @contextlib.contextmanager
-    def _venue(self, spent: dict[str, Any]) -> Iterator[tuple[Venue, BudgetSoFar | None]]:
+    def _venue(self, spent: dict[str, Any]) -> Iterator[tuple[Venue | None, BudgetSoFar | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
+        if self.house is not None:
+            yield None, None
+            return
         from players.spec import check
         from players.venue import Venue
 
@@ -226,7 +252,7 @@ class Session:
             yield venue, budget
 
     def _conduct(
-        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue, budget: BudgetSoFar | None
+        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: BudgetSoFar | None
     ) -> Ending:
         from wolfbus.cli.house import tune_garbage_collection
 
@@ -246,7 +272,8 @@ class Session:
                 folder,
                 self.manifest,
                 pending,
-                settings.at_once,
+                # of a house, the next games wait where its moderator finds them at once
+                settings.at_once * (1 if self.house is None else 2),
                 news,
                 telling,
                 None if settings.workers == 1 else lambda key: _hired(key, orders, news),
@@ -257,7 +284,9 @@ class Session:
             hasty = True
             interrupted = False
             try:
-                if settings.workers == 1:
+                if self.house is not None:
+                    conductor.take(0, self._housed(folder, self.house, news, telling.say))
+                elif settings.workers == 1:
                     conductor.take(0, Here(self.url, self.plan.config, self.folder, venue, news))
                 else:
                     if budget is not None:
@@ -280,11 +309,32 @@ class Session:
             finally:
                 conductor.close(hasty=hasty)
                 self.halted, self.errors = conductor.halted, conductor.errors[:_SHOWN]
+            self._tell_who_played(self.manifest.design)
             try:
                 conductor.write()
             except OSError as error:
                 self.halted = self.halted or _no_room(error)
         return "interrupted" if interrupted else "halted" if self.halted is not None else "through"
+
+    def _housed(
+        self, folder: StudyFolder, house: str, news: queue.SimpleQueue[News], say: Callable[[str], None]
+    ) -> Hand:
+        from wolfbus.cli.studying.housed import Housed
+
+        plan, settings = self.plan, self.study.settings
+
+        def planned(game: str) -> PlannedGame | None:
+            number = game.rpartition("-")[2]
+            is_ours = number.isdecimal() and int(number) <= settings.games and plan.game_id(int(number)) == game
+            return plan.game(int(number)) if is_ours else None
+
+        ours, session = folder.sessions(), f"{plan.study}-{secrets.token_hex(4)}"
+        # noted before it can be opened, so that it is known for ours whenever this run ends
+        folder.note({"session": session})
+        return Housed(
+            self.url, house, plan.config, plan.seed, settings.at_once,
+            self.folder, planned, session, ours, news, say,
+        )  # fmt: skip
 
     def _orders(self, folder: StudyFolder, workers: int) -> Orders:
         models = {}

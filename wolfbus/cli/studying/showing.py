@@ -22,6 +22,9 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
     """
     roles: Mapping[str, Mapping[str, int]] = design["roles"]
     agents = list(roles)
+    if not agents:
+        lines = [f"Design {design['kind']}, {counted(design['games'], 'game')}"]
+        return [*lines, *(f"  {line}" for line in design["notes"])]
     names = told_apart(agents, _NAME)
     columns = list(next(iter(roles.values())))
     rows = [("agent", *columns, "seats")]
@@ -60,6 +63,8 @@ def _pair_lines(pairs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) ->
 
 def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int | None) -> list[str]:
     """Return what is to be said of a design's balance, in whole sentences."""
+    if kind == "joined":
+        return ["Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings."]
     if len(design["roles"]) == 1:
         return ["One agent plays every seat."]
     games = design["games"]

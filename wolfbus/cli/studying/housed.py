@@ -1,0 +1,256 @@
+"""`Housed`: a study's games, played by agents that have joined a Redis house which this process moderates.
+
+A game is safe once its record, read back from the bus, is whole in the study's folder. Until then the bus has it: a run
+that is killed leaves games under way, and games that are over, to the next run, whose moderator takes them up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from wolfbus.bus import open_bus, streams
+from wolfbus.bus.pages import every_entry
+from wolfbus.bus.protocol import Bus
+from wolfbus.cli.studying.crew import News
+from wolfbus.cli.studying.playing import Broken, Done, Halt
+from wolfbus.cli.studying.reading import result_of
+from wolfbus.config import GameConfig
+from wolfbus.errors import BusError, WolfError
+from wolfbus.messages.codec import unpack
+from wolfbus.service.stop import Stopping
+from wolfbus.study.plan import PlannedGame
+from wolfbus.study.result import GameResult
+
+if TYPE_CHECKING:
+    from moderator.agenda import Agenda
+    from moderator.settings import GameResult as Told
+    from moderator.settings import Settings
+
+_KEPT_S: Final = 600.0
+"""Seconds for which the record of a game that is over stays on the bus: for spectators; the file is the record."""
+
+_GLANCE_S: Final = 0.1
+_RENEWED_S: Final = 0.05
+"""A lease that lasts by so much longer than it could was renewed: its holder lives."""
+
+
+class Housed:
+    """Moderates a house and has its agents play; a `Hand`.
+
+    Args:
+        url: the bus; a Redis.
+        house: the house's name.
+        config: the rules.
+        seed: the study's seed.
+        at_once: games under way at a time.
+        folder: the study's.
+        planned: returns a game of the study by its id; None for a game of none.
+        session: name of the session to open, where none of `ours` goes on.
+        ours: names of sessions that earlier runs of the study opened.
+        news: where all that happens is told, as of hand 0.
+        say: told what is waited for, in one line, from another thread.
+
+    Raises:
+        WolfError: another moderates the house, or it is in the middle of other games.
+        BusError: the bus cannot be reached.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        house: str,
+        config: GameConfig,
+        seed: str,
+        at_once: int,
+        folder: Path,
+        planned: Callable[[str], PlannedGame | None],
+        session: str,
+        ours: Collection[str],
+        news: queue.SimpleQueue[News],
+        say: Callable[[str], None],
+    ) -> None:
+        from moderator.agenda import Agenda
+        from moderator.settings import Settings
+
+        self._house = house
+        self._config = config
+        self._folder = folder
+        self._planned = planned
+        self._news = news
+        self._stopping = Stopping()
+        self._lock = threading.Lock()
+        self._asked: dict[str, PlannedGame] = {}
+        self._early: dict[str, GameResult] = {}
+        self._bus = open_bus(url)
+        try:
+            _wait_until_free(self._bus, house)
+        except BaseException:
+            self._bus.close()
+            raise
+        self._agenda: Agenda = Agenda(session, ours, self._is_kept, say)
+        settings = Settings(
+            url, house, config, games=None, seed=seed, at_once=at_once, keep_s=_KEPT_S, agenda=self._agenda
+        )
+        self._thread = threading.Thread(target=self._moderate, args=(settings,), name="moderator", daemon=True)
+        self._thread.start()
+
+    def play(self, planned: PlannedGame) -> None:
+        """Ask for a game and return at once; one that was over before is told as done."""
+        from moderator.agenda import Wanted
+
+        with self._lock:
+            early = self._early.pop(planned.game, None)
+            if early is None:
+                self._asked[planned.game] = planned
+                self._agenda.ask(Wanted(planned.game, planned.seed, planned.brains or None))
+        if early is not None:
+            self._news.put((0, Done(early)))
+        elif not self._thread.is_alive():
+            self._break_rest()
+
+    def answer(self, key: int, refusal: str | None) -> None:
+        """Have no wishes: what agents spend is their own affair."""
+        raise AssertionError(f"nobody asked for call {key}, {refusal}")
+
+    def end(self, reason: str) -> None:
+        """Leave all games where they are, to the run that resumes; each is told as broken."""
+        self._stopping.ask(reason)
+
+    def close(self, *, hasty: bool) -> None:
+        """Close the house, so that agents leave; in haste, leave it to the run that resumes."""
+        self._agenda.close()
+        if hasty:
+            self._stopping.ask("the study is interrupted")
+        self._thread.join()
+        self._bus.close()
+
+    def _moderate(self, settings: Settings) -> None:
+        from moderator.service import moderate
+        from wolfbus.service.health import Health
+
+        why = None
+        try:
+            departure = moderate(settings, self._stopping, Health(None), self._take)
+            if departure.how != "closed":
+                why = departure.reason
+        except WolfError as error:
+            why = str(error)
+        except Exception as error:
+            why = f"the moderator failed: {type(error).__name__}: {error}"
+            raise
+        finally:
+            if why is not None and not self._stopping.asked:
+                self._halt(why)
+            self._break_rest()
+
+    def _break_rest(self) -> None:
+        with self._lock:
+            rest = list(self._asked.values())
+            self._asked.clear()
+        for planned in rest:
+            self._news.put((0, Broken(planned.number)))
+
+    def _halt(self, why: str) -> None:
+        self._news.put((0, Halt(" ".join(why.split()))))
+
+    # -- what comes of games
+
+    def _take(self, told: Told) -> None:
+        """Take in how a game went, with its record."""
+        planned = self._planned(told.game)
+        if planned is None:
+            return
+        try:
+            result = self._keep(planned)
+        except BusError as error:
+            # it is on the bus still, and the run that resumes finds it there
+            self._halt(str(error))
+            self._stopping.ask("the bus is away")
+            return
+        except OSError as error:
+            self._halt(f"{error.filename or self._folder}: {(error.strerror or str(error)).lower()}")
+            self._stopping.ask("the disk does not take it")
+            return
+        except WolfError:
+            result = None
+        if result is None:
+            why = told.error or "what the bus holds of its record is not whole, or not of this game"
+            result = GameResult(
+                number=planned.number,
+                game=planned.game,
+                state="failed",
+                error=" ".join(why.split())[:500],
+                seconds=told.seconds,
+            )
+        with self._lock:
+            if self._asked.pop(planned.game, None) is None:
+                self._early[planned.game] = result
+                return
+        self._news.put((0, Done(result)))
+
+    def _keep(self, planned: PlannedGame) -> GameResult | None:
+        """Bring a game's record from the bus to the folder; returns its result, None if it is not whole.
+
+        Under its own name there is never less than all that the bus has of it.
+        """
+        from analytics.archive import line_of
+
+        aside = self._folder / f".{planned.game}.new"
+        try:
+            with aside.open("wb") as file:
+                for entry in every_entry(self._bus, streams.record(self._house, planned.game)):
+                    file.write(line_of(unpack(entry.body)) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            result = result_of(aside, planned, self._config)
+            if aside.stat().st_size:
+                aside.replace(self._folder / planned.record)
+        finally:
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+        return result
+
+    def _is_kept(self, game: str) -> bool:
+        planned = self._planned(game)
+        return planned is not None and (self._folder / planned.record).exists()
+
+
+def _wait_until_free(bus: Bus, house: str) -> None:
+    """Return once nobody moderates a house; a moderator that was killed leaves it for some seconds.
+
+    Raises:
+        WolfError: somebody does.
+    """
+    first = bus.owner(house)
+    began = time.monotonic()
+    owner = first
+    while owner.left_s > 0:
+        could_last = first.left_s - (time.monotonic() - began)
+        if owner.epoch != first.epoch or owner.left_s > could_last + _RENEWED_S + _GLANCE_S:
+            raise WolfError(
+                f"house {house} is moderated by {owner.holder} already: stop that moderator, or take another --house"
+            )
+        time.sleep(min(_GLANCE_S, owner.left_s))
+        owner = bus.owner(house)
+
+
+def is_left_open(url: str, house: str, ours: Collection[str]) -> bool:
+    """Return whether a house is still in the middle of one of these sessions, as far as its bus can be asked."""
+    from moderator.session import Session
+
+    if not ours:
+        return False
+    session = Session()
+    try:
+        with contextlib.closing(open_bus(url)) as bus:
+            session.catch_up(bus, house)
+    except BusError:
+        return False
+    return session.running and session.name in ours
