@@ -74,7 +74,7 @@ def _record(source: Source, criteria: Criteria, *, keep_text: bool) -> tuple[Fil
     fold = GameFold(criteria.alpha, criteria.prior, include_defaulted=criteria.include_defaulted, keep_text=keep_text)
     problem, events, stopped = None, 0, None
     with closing(open_lines(source.path)) as lines:
-        reader = read_record(lines, tolerant=True)
+        reader = read_record(lines, tolerant=True, lenient=True)
         try:
             for recorded in reader:
                 fold.feed(recorded.event, recorded.time)
