@@ -96,7 +96,8 @@ class StatementRow:
         return self.d is not None
 
 
-@dataclass(frozen=True, slots=True)
+# not frozen, though nobody changes one: there are more of these than of all else, and frozen ones take thrice as long
+@dataclass(slots=True)
 class JudgementRow:
     """One observer's judgement of one statement.
 

@@ -20,7 +20,7 @@ from analytics.rows import GameRows
 
 ALONE: Final = 30_000_000
 """Bytes up to which one process is quicker than several, which have to be started."""
-PART: Final = 12_000_000
+PART: Final = 24_000_000
 """Bytes of the files that a worker is given at a time."""
 
 _COLLECT: Final = (50_000, 20, 20)
