@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final = -1
 """Stands in whole-number columns for what there is not."""
+DECIMALS: Final = 12
+"""D before a judgement is held to so many decimals: equal judgements in another order differ in the last bit, and are a
+tie all the same.
+"""
 NO_CLAIM, TRUE, MISTAKE, LIE = -1, 0, 1, 2
 """Truth of a statement: no checkable claim, every checkable claim true, a false one that the speaker could believe, a
 false one that it could not."""
@@ -66,7 +70,8 @@ class Columns:
             ``kind``, ``clean`` (label accepted as it stood), ``truth`` (`NO_CLAIM`, `TRUE`, `MISTAKE`, `LIE`).
         judgements: ``game``, ``statement`` (row of `statements`), ``round phase observer observer_role observer_agent
             target target_role target_agent``; ``d`` (flag, -1 if the judgement does not count), ``s`` (suspicion in
-            [0, 1], NaN if there is none that counts), ``c``, ``kind``, ``clean``, ``before`` (D before it).
+            [0, 1], NaN if there is none that counts), ``c``, ``kind``, ``clean``, ``before`` (D before
+            it, to `DECIMALS`).
         votes: ``game round voter role agent target target_role``, the last two -1 for an abstention.
         pairs: final D of every ordered pair with a judgement: ``game observer observer_role observer_agent target
             target_role target_agent d``.
@@ -202,6 +207,7 @@ class ColumnsBuilder:
                 where = np.empty(len(by), "i4")
                 where[by] = np.arange(len(by), dtype="i4")
         moved["judgements"] = _recoded(moved["judgements"], ("statement",), where)
+        moved["judgements"]["before"] = np.round(moved["judgements"]["before"], DECIMALS)
         blocks = sorted(set(self._blocks))
         code = {name: at for at, name in enumerate(blocks)}
         return Columns(

@@ -46,8 +46,13 @@ class Metrics:
         self._cost = Cost()
         self._settings: dict[str, set[float]] = {"alpha": set(), "prior": set(), "include_defaulted": set()}
 
-    def add(self, game: GameRows) -> None:
-        """Take in one game."""
+    def add(self, game: GameRows, block: str | None = None) -> None:
+        """Take in one game.
+
+        Args:
+            game: its rows.
+            block: name of the block of the design that it is resampled with; its own id unless given.
+        """
         self._outcomes.add(game)
         self._production.add(game)
         self._table1.add(game)
@@ -55,8 +60,8 @@ class Metrics:
         self._table3.add(game)
         self._table5.add(game)
         self._trajectories.add(game)
-        self._events.add(game)
-        self._votes.add(game)
+        self._events.add(game, block)
+        self._votes.add(game, block)
         self._claims.add(game)
         self._labels.add(game)
         self._headline.add(game)

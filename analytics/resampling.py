@@ -9,13 +9,18 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from analytics.accumulator import Result
-from analytics.intervals import DRAWS, LEVEL, SEED
+from analytics.intervals import (
+    ALL_ALIKE,
+    DRAWS,
+    FEW_BLOCKS,
+    FEWEST_BLOCKS,
+    SEED,
+    UNDEFINED_SHARE,
+    percentiles,
+)
 
 if TYPE_CHECKING:
     from analytics.columns import Array
-
-UNDEFINED_SHARE: Final = 0.05
-"""Share of undefined draws above which there is no interval."""
 
 _AT_ONCE: Final = 4_000_000
 """Counts turned into floating point at a time: what a product needs stays bounded for any number of blocks."""
@@ -32,18 +37,20 @@ class Draws:
             in its own size.
         draws: number of draws.
         seed: seed of the draws; the same blocks give the same draws.
+        fewest: of the sides that are held against each other, the blocks of the one that rests on fewest; all blocks
+            unless given. Below five there are no intervals.
 
     Attributes:
         blocks: number of blocks.
         draws: number of draws.
     """
 
-    def __init__(self, sizes: Sequence[int], draws: int = DRAWS, seed: int = SEED) -> None:
+    def __init__(self, sizes: Sequence[int], draws: int = DRAWS, seed: int = SEED, fewest: int | None = None) -> None:
         import numpy as np
 
         self.blocks = sum(sizes)
         self.draws = draws
-        self._enough = any(size > 1 for size in sizes)
+        self._enough = (self.blocks if fewest is None else fewest) >= FEWEST_BLOCKS
         self._counts = np.empty((draws, self.blocks), np.uint8)
         generator = np.random.default_rng(seed)
         start = 0
@@ -70,24 +77,26 @@ class Draws:
         """
         return product(self._counts, matrix)
 
-    def interval(self, drawn: Array) -> tuple[float | None, float | None, str | None]:
+    def interval(self, drawn: Array, held: int | None = None) -> tuple[float | None, float | None, str | None]:
         """Return the percentile interval of a figure, and why there is none.
 
         Args:
             drawn: the figure in every draw, NaN where it is undefined.
+            held: number of blocks with anything in them that the figure is over; all unless given.
         """
         import numpy as np
 
         missing = undefined(drawn)
         if not self._enough:
-            return None, None, "there are fewer than two blocks to resample"
+            return None, None, FEW_BLOCKS
         if missing > UNDEFINED_SHARE * len(drawn):
             return None, None, f"undefined in {missing} of {len(drawn)} draws"
-        tail = (1 - LEVEL) / 2
-        low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
-        return float(low), float(high), None
+        if held is not None and held < FEWEST_BLOCKS:
+            return None, None, FEW_BLOCKS
+        found = percentiles(drawn[~np.isnan(drawn)])
+        return (None, None, ALL_ALIKE) if found is None else (*found, None)
 
-    def estimate(self, value: float | None, n: int, drawn: Array, reason: str) -> Result:
+    def estimate(self, value: float | None, n: int, drawn: Array, reason: str, held: int | None = None) -> Result:
         """Return an estimate: value, 95 % interval, n, and why either is missing.
 
         Args:
@@ -95,10 +104,11 @@ class Draws:
             n: what it is over.
             drawn: the figure in every draw.
             reason: why the value is undefined if it is.
+            held: see `interval`.
         """
         if value is None or isnan(value):
             return {"value": None, "low": None, "high": None, "n": n, "reason": reason}
-        low, high, why = self.interval(drawn)
+        low, high, why = self.interval(drawn, held)
         found: Result = {"value": float(value), "low": low, "high": high, "n": n, "reason": None}
         return found if why is None else {**found, "interval_reason": why}
 

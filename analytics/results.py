@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from analytics.text import render
 from wolfbus.errors import RecordError
 from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.vocabulary import Winner
+from wolfbus.whole_file import write_whole
 
 METRICS: Final = "metrics.json"
 REPORT: Final = "report.txt"
@@ -145,13 +145,8 @@ def finished_session(folder: Path) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    new = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+        write_whole(path, [text])
     except OSError as error:
         raise RecordError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None

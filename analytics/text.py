@@ -270,7 +270,7 @@ def _trends(result: Result) -> list[str]:
         "bootstrap 95 % interval; and the paper's reading, the slope of the means over games",
         ["target", "median", "interval", "n games", "paper's reading", "n rounds"],
         rows,
-        "a slope needs a game of two rounds, an interval two such games, the paper's reading two rounds.",
+        "a slope needs a game of two rounds, an interval five such games, the paper's reading two rounds.",
     )
     differences = [
         [str(row["round"]), percent(row["difference"], True), between(row["low"], row["high"], True), str(row["n"])]
@@ -281,7 +281,7 @@ def _trends(result: Result) -> list[str]:
             "Werewolf minus Villager within a game (paper 5.6), percentage points, bootstrap 95 % interval",
             ["round", "difference", "interval", "n games"],
             differences,
-            "an interval needs two games.",
+            "an interval needs five games.",
         )[:-1]
     first = separable["round"]
     told = f"round {first}" if first is not None else f"none ({separable['reason']})"

@@ -22,7 +22,7 @@ def event_lines(result: Result) -> list[str]:
         "Doctor on days after nights; percent, bootstrap 95 % interval",
         ["", "suspicion", "interval", "n"],
         rows,
-        "no such event with a judged statement; an interval needs two games.",
+        "no such event with a judged statement; an interval needs five games.",
     )
 
 
@@ -43,7 +43,7 @@ def vote_lines(result: Result) -> list[str]:
         "Votes beside smoothed suspicion after the day's last debate statement, percent, bootstrap 95 % interval",
         ["", "share", "interval", "n", "chance"],
         rows,
-        "no such vote; an interval needs two games.",
+        "no such vote; an interval needs five games.",
     )
 
 

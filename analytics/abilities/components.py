@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from analytics.abilities.cells import Cells
 from analytics.columns import UNKNOWN
+from analytics.joined import Joined
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -23,20 +24,12 @@ def components(cells: Cells) -> tuple[Array, Array]:
     agents, roles = cells.agents, len(ROLES)
     there = cells.observer != UNKNOWN
     pairs = (cells.observer // roles).astype("i8") * agents + (cells.speaker // roles)[:, None]
-    root = list(range(2 * agents))
-
-    def top(node: int) -> int:
-        while root[node] != node:
-            root[node] = root[root[node]]
-            node = root[node]
-        return node
-
+    graph: Joined[int] = Joined()
     seen: set[int] = set()
     for pair in np.unique(pairs[there]).tolist():
         observer, speaker = pair // agents, agents + pair % agents
         seen |= {observer, speaker}
-        one, other = top(observer), top(speaker)
-        root[max(one, other)] = min(one, other)
+        graph.join(observer, speaker)
     number: dict[int, int] = {}
-    found = [number.setdefault(top(node), len(number)) if node in seen else -1 for node in range(2 * agents)]
+    found = [number.setdefault(graph.root(node), len(number)) if node in seen else -1 for node in range(2 * agents)]
     return np.array(found[:agents], "i4"), np.array(found[agents:], "i4")

@@ -1,8 +1,7 @@
-"""Intervals of the fitted parameters: a bootstrap of games, one Newton step a draw.
+"""Intervals of the fitted parameters: a bootstrap of blocks of games, one Newton step a draw.
 
 Each draw resamples the blocks of games and steps from the fit to where the resampled likelihood would have its top,
-at the fit's own curvature; so it costs a product of matrices and not a fit, and 2,000 draws are made of any number of
-games. Two things keep the intervals honest:
+at the fit's own curvature; so it costs a product of matrices and not a fit. Two things keep the intervals honest:
 
 - Shrinkage. Resampling a penalised estimate shows its scatter, not how far the prior pulls it; for an agent with little
   data, percentiles would be much too narrow, and empty without data. So the prior's centre is drawn anew, too, from the
@@ -14,28 +13,37 @@ games. Two things keep the intervals honest:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from analytics.abilities.fit import PRIOR_SD, Fit
-from analytics.intervals import DRAWS, LEVEL, SEED
+from analytics.intervals import DRAWS, FEWEST_BLOCKS, LEVEL, SEED
+from analytics.resampling import Draws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analytics.columns import Array
 
-_AT_ONCE = 1_000_000
-"""Weights drawn at a time."""
+MANY_BLOCKS: Final = 5_000
+FEWER_DRAWS: Final = 400
+"""Draws above `MANY_BLOCKS` blocks: with so many the intervals are narrow, and what fewer draws cost of their precision
+is a small part of that.
+"""
 
 
-def intervals(fits: Sequence[Fit], *, draws: int = DRAWS, seed: int = SEED) -> list[tuple[Array, Array] | None]:
-    """Return for each fit the lower and upper ends of the 95 % intervals of all parameters, None below two blocks.
+def draws_for(blocks: int) -> int:
+    """Return how many draws are made of so many blocks."""
+    return FEWER_DRAWS if blocks > MANY_BLOCKS else DRAWS
+
+
+def intervals(fits: Sequence[Fit], *, draws: int | None = None, seed: int = SEED) -> list[tuple[Array, Array] | None]:
+    """Return for each fit the lower and upper ends of the 95 % intervals of all parameters, None below five blocks.
 
     All fits see the same draws of blocks.
 
     Args:
         fits: fits to the same games.
-        draws: number of draws.
+        draws: number of draws; `draws_for` the blocks unless given.
         seed: of the draws.
     """
     import numpy as np
@@ -43,19 +51,14 @@ def intervals(fits: Sequence[Fit], *, draws: int = DRAWS, seed: int = SEED) -> l
     if not fits:
         return []
     blocks = len(fits[0].by_block)
-    if blocks < 2:
+    if blocks < FEWEST_BLOCKS:
         return [None for _ in fits]
-    generator = np.random.default_rng(seed)
+    draws = draws_for(blocks) if draws is None else draws
     # the mean gradient does not move under resampling; n - 1 degrees of freedom, as for a variance
     correction = (blocks / (blocks - 1)) ** 0.5
     parts = np.concatenate([(fit.by_block - fit.by_block.mean(0)) * correction for fit in fits], axis=1)
-    moved = np.empty((draws, parts.shape[1]))
-    step = max(1, _AT_ONCE // blocks)
-    for start in range(0, draws, step):
-        count = min(step, draws - start)
-        picks = generator.integers(0, blocks, (count, blocks)) + np.arange(count)[:, None] * blocks
-        weights = np.bincount(picks.ravel(), minlength=count * blocks).reshape(count, blocks)
-        moved[start : start + count] = weights @ parts
+    moved = Draws([blocks], draws, seed).sums(parts)
+    generator = np.random.default_rng([seed, 1])
     found: list[tuple[Array, Array] | None] = []
     at = 0
     for fit in fits:

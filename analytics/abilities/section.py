@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics.abilities.cells import Cells, cells_of
-from analytics.abilities.draws import intervals
+from analytics.abilities.draws import draws_for, intervals
 from analytics.abilities.fit import PRIOR_SD, Fit, fit
 from analytics.accumulator import Result
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, UNKNOWN, Columns
-from analytics.intervals import DRAWS
-from analytics.truth import share
+from analytics.columns import LIE, MISTAKE, TRUE, UNKNOWN, Columns
+from analytics.intervals import FEW_BLOCKS
+from analytics.truth import confessions
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ MODEL: Final[Result] = {
     "statement_effect": "normal, integrated out by quadrature; its standard deviation is estimated",
     "constraint": "effects of the agents of one connected component, and those of the roles, add up to 0",
     "estimate": "most probable value",
-    "interval": "bootstrap of games, one Newton step a draw, with the prior's centre drawn anew; never narrower than "
-    "the model's own",
+    "interval": "bootstrap of blocks of games, one Newton step a draw, with the prior's centre drawn anew; never "
+    "narrower than the model's own",
     "label": "deceptive and truthful by the speaker's own label",
     "truth": "lies are deceptive, statements whose checkable claims are all true are truthful; mistakes deceive nobody "
     "on purpose and are left out",
@@ -57,7 +57,8 @@ def abilities(columns: Columns) -> Result:
     component of the graph of observing and speaking agents, and their effects add up to 0 there: components are told
     apart by ``component`` (of the fit to deceptive statements) and ``components_of`` (by ability). An agent without
     statements that it calls deceptive has no ``conceals`` on self-labels; the fit on truth, its ``confession_rate``
-    (share of its lies that it labels deceptive) and ``checkable`` stand beside.
+    (share of its lies that it labels deceptive) and ``checkable`` stand beside. ``draws`` are 2,000, above 5,000 blocks
+    400; below five blocks there are no intervals.
     """
     label, claimed = columns.statements["d"], columns.statements["truth"]
     bases = {"label": (label == 1, label == 0), "truth": (claimed == LIE, claimed == TRUE)}
@@ -72,13 +73,15 @@ def abilities(columns: Columns) -> Result:
         (basis, word): _Side(word, cells, found, None if found is None else next(ends))
         for (basis, word, cells), found in zip(sides, fits, strict=True)
     }
-    result: Result = {basis: _basis(columns, done[basis, "deceptive"], done[basis, "truthful"]) for basis in bases}
+    admitted = confessions(columns)
+    result: Result = {
+        basis: _basis(columns, done[basis, "deceptive"], done[basis, "truthful"], admitted) for basis in bases
+    }
     result["truth"]["mistakes_left_out"] = int((claimed == MISTAKE).sum())
     return {**result, "model": MODEL}
 
 
-def _basis(columns: Columns, deceptive: _Side, truthful: _Side) -> Result:
-    confessions = _confessions(columns)
+def _basis(columns: Columns, deceptive: _Side, truthful: _Side, admitted: dict[str, Result]) -> Result:
     agents = {}
     for at, name in enumerate(columns.agents):
         found = {
@@ -94,7 +97,7 @@ def _basis(columns: Columns, deceptive: _Side, truthful: _Side) -> Result:
             "n_statements": found["conceals"]["n"] + found["suspected"]["n"],
             "component": components["detects"] if components["detects"] is not None else components["conceals"],
             "components_of": components,
-            **confessions[at],
+            **admitted[name],
         }
     fitted = deceptive.fit is not None or truthful.fit is not None
     compared = any(agent[key]["value"] is not None for agent in agents.values() for key in _SIGNS)
@@ -106,7 +109,7 @@ def _basis(columns: Columns, deceptive: _Side, truthful: _Side) -> Result:
         "components": 0 if deceptive.fit is None else deceptive.fit.layout.groups,
         "intercepts": {side.word: _intercepts(side) for side in (deceptive, truthful)},
         "statement_sd": {side.word: _spread(side) for side in (deceptive, truthful)},
-        "draws": DRAWS,
+        "draws": draws_for(len(columns.block_names)),
         "blocks": len(columns.block_names),
         "reason": reason,
     }
@@ -176,25 +179,8 @@ def _estimate(found: Fit, ends: tuple[Array, Array] | None, place: int, n: int, 
     if turned:
         value, low, high = -value, None if high is None else -high, None if low is None else -low
     estimate = {"value": value, "low": low, "high": high, "n": n, "reason": None}
-    return estimate if ends is not None else {**estimate, "interval_reason": "one block of games cannot be resampled"}
+    return estimate if ends is not None else {**estimate, "interval_reason": FEW_BLOCKS}
 
 
 def _undefined(reason: str, n: int) -> Result:
     return {"value": None, "low": None, "high": None, "n": n, "reason": reason}
-
-
-def _confessions(columns: Columns) -> list[Result]:
-    """Return for each agent how many of its statements are checkable and how often it admits a lie."""
-    statements = columns.statements
-    found = []
-    for at in range(len(columns.agents)):
-        own = statements["agent"] == at
-        lies = own & (statements["truth"] == LIE) & (statements["d"] != UNKNOWN)
-        admitted = int((lies & (statements["d"] == 1)).sum())
-        found.append(
-            {
-                "confession_rate": share(admitted, int(lies.sum()), "no lie with a self-label"),
-                "checkable": int((own & (statements["truth"] != NO_CLAIM)).sum()),
-            }
-        )
-    return found

@@ -13,7 +13,7 @@ from analytics.comparing.pairing import Units, by_block, by_seed
 from analytics.comparing.rearranging import PERMUTATIONS, Rearrangements, holm
 from analytics.headlines.measures import MEASURES, Measure
 from analytics.headlines.sheet import Key, Sheet, evaluate
-from analytics.headlines.sums import Scope, Study
+from analytics.headlines.sums import Games, Scope
 from analytics.headlines.variability import describe, number
 from analytics.resampling import Draws
 from wolfbus.vocabulary import ROLES
@@ -43,7 +43,8 @@ def compare(
 
     Games are paired by their seeds where both sides have the seed, blocks staying whole. ``a`` and ``b`` are pooled
     over all games of a side. ``difference`` is B minus A; its 95 % percentile interval resamples pairs together and
-    what is paired with nothing on each side for itself. ``p`` is a two-sided permutation test: pairs are swapped,
+    what is paired with nothing on each side for itself; there is none below five units, or where every draw gives the
+    same. ``p`` is a two-sided permutation test: pairs are swapped,
     unpaired blocks dealt anew to the sides; ``p_holm`` is adjusted for all metrics tested. A difference says how these
     agents did in these games; p says how easily chance alone would do that, not how large or how important it is.
 
@@ -58,7 +59,7 @@ def compare(
         KeyError: there is no such metric.
     """
     units = by_seed(a, b)
-    one, other = Study(a), Study(b)
+    one, other = Games(a), Games(b)
     bins = one.share_cells(other)
     sides = tuple(
         _Side(
@@ -100,7 +101,7 @@ def compare_agents(
     """
     codes = (columns.agents.index(a), columns.agents.index(b))
     units = by_block(columns, *codes)
-    study = Study(columns)
+    study = Games(columns)
     sides = []
     for name, code in zip((a, b), codes, strict=True):
         sheet = Sheet(study, Scope(actor=code), units.a, units.count)
@@ -118,7 +119,8 @@ def _compare(
     permutations: int,
 ) -> Result:
     measures = [MEASURES[name] for name in (MEASURES if metrics is None else metrics)]
-    draws = Draws([units.pairs, units.only_a, units.only_b])
+    draws = Draws([units.pairs, units.only_a, units.only_b], fewest=units.fewest)
+    held = [side.sheet.held(measures) for side in (a, b)]
     drawn = [side.sheet.drawn(measures, draws) for side in (a, b)]
     deals = Rearrangements(units.pairs, units.only_a, units.only_b, permutations)
     rearranged = _rearranged(measures, a.common, b.common, deals)
@@ -145,7 +147,10 @@ def _compare(
             **{
                 f"baseline_{side}": describe(measure, sums)["baseline"] for side, sums in zip("ab", totals, strict=True)
             },
-            "difference": draws.estimate(difference, sum(n), drawn[1][name] - drawn[0][name], reason),
+            "difference": draws.estimate(
+                *(difference, sum(n), drawn[1][name] - drawn[0][name], reason),
+                held=min(side[name] for side in held),
+            ),
             "p": p,
             "p_reason": why,
         }

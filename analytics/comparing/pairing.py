@@ -6,6 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analytics.joined import Joined
+
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
 
@@ -37,6 +39,11 @@ class Units:
         """Number of units."""
         return self.pairs + self.only_a + self.only_b
 
+    @property
+    def fewest(self) -> int:
+        """Number of units drawn together that the side with fewer of them rests on."""
+        return min(max(self.pairs, self.only_a), max(self.pairs, self.only_b))
+
 
 def by_seed(a: Columns, b: Columns) -> Units:
     """Return the units of two sets of games: games of one seed belong together, and so do games of one block.
@@ -44,13 +51,7 @@ def by_seed(a: Columns, b: Columns) -> Units:
     A game without a seed, or with one that the other side has not, is paired with nothing, unless another game of its
     block is.
     """
-    parents: dict[tuple[str, str], tuple[str, str]] = {}
-
-    def root(node: tuple[str, str]) -> tuple[str, str]:
-        while (parent := parents.setdefault(node, node)) != node:
-            node = parent
-        return node
-
+    together: Joined[tuple[str, str]] = Joined()
     blocks = {
         side: [(side, columns.block_names[block]) for block in columns.blocks.tolist()]
         for side, columns in (("a", a), ("b", b))
@@ -58,10 +59,11 @@ def by_seed(a: Columns, b: Columns) -> Units:
     common = (set(a.seeds) & set(b.seeds)) - {""}
     for side, columns in (("a", a), ("b", b)):
         for node, seed in zip(blocks[side], columns.seeds, strict=True):
-            own = root(node)
             if seed in common:
-                parents[own] = root(("seed", seed))
-    held: dict[str, list[tuple[str, str]]] = {side: [root(node) for node in nodes] for side, nodes in blocks.items()}
+                together.join(node, ("seed", seed))
+    held: dict[str, list[tuple[str, str]]] = {
+        side: [together.root(node) for node in nodes] for side, nodes in blocks.items()
+    }
     sides: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for side, nodes in held.items():
         for node in nodes:

@@ -7,15 +7,13 @@ from itertools import combinations, product
 from math import comb
 from typing import TYPE_CHECKING, Final
 
-from analytics.intervals import SEED
+from analytics.intervals import SEED, UNDEFINED_SHARE
 
 if TYPE_CHECKING:
     from analytics.columns import Array
 
 PERMUTATIONS: Final = 10_000
 """Rearrangements drawn; where there are no more than that, each is taken once."""
-UNDEFINED_SHARE: Final = 0.05
-"""Share of rearrangements without a difference above which there is no p-value."""
 
 _EQUAL: Final = 1e-9
 _AT_ONCE: Final = 4_000_000

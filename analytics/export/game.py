@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 from analytics.export.details import DetailFold, Details
 from analytics.fold import GameFold
-from analytics.gather import Criteria, FileNote, Source, find
+from analytics.gather import Collection, Criteria, FileNote, Planned, Source
 from analytics.gather.reading import read_game
 from analytics.rows import GameRows
 from wolfbus.errors import RecordError, RulesError
@@ -18,21 +16,6 @@ from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import RecordReader, open_lines, read_record
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """What a study says of one of its games.
-
-    Attributes:
-        study: the study's id.
-        number: the game's number in it; None where the manifest does not tell.
-        block: the games that are resampled together go by this name.
-    """
-
-    study: str
-    number: int | None
-    block: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,57 +49,8 @@ class ExportedGame:
         return self.id if self.planned is None else self.planned.block
 
 
-@dataclass(slots=True)
-class Sources:
-    """All that is to be read, each game once.
-
-    Attributes:
-        files: the files to read, in the order of their paths.
-        refused: notes on files that are left out, because another one holds their game.
-        planned: what studies say of their games, by game id.
-        manifests: the studies' manifests, by study id.
-    """
-
-    files: list[Source]
-    refused: list[FileNote]
-    planned: Mapping[str, Planned] = field(default_factory=dict)
-    manifests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
-def sources_of(given: Sequence[str | Path]) -> Sources:
-    """Return what there is to read in folders and files; see `analytics.gather.find`.
-
-    Raises:
-        RecordError: as `find` does.
-    """
-    found, studies = find(given)
-    files: list[Source] = []
-    refused: list[FileNote] = []
-    first: dict[str, Path] = {}
-    for source in found:
-        if source.game is not None and source.game in first:
-            problem = f"game {source.game} stands in {first[source.game]}, too; it is exported from there"
-            refused.append(FileNote(str(source.path), source.game, 0, False, problem))
-            continue
-        if source.game is not None:
-            first[source.game] = source.path
-        files.append(source)
-    planned: dict[str, Planned] = {}
-    manifests: dict[str, Mapping[str, Any]] = {}
-    for study in studies:
-        name = str(study.manifest.get("study") or study.folder.name)
-        manifests[name] = study.manifest
-        blocks = study.blocks()
-        for game in study.manifest.get("games", ()):
-            if isinstance(game, dict) and isinstance(game.get("game"), str):
-                game_id, number = str(game["game"]), game.get("number")
-                block = blocks.get(game_id, game_id)
-                planned[game_id] = Planned(name, number if isinstance(number, int) else None, block)
-    return Sources(files, refused, planned, manifests)
-
-
 def read_games(
-    sources: Sources,
+    collection: Collection,
     criteria: Criteria | None = None,
     tell: Callable[[int, int], None] = lambda _read, _all: None,
     watch: Callable[[Recorded], None] = lambda _recorded: None,
@@ -124,30 +58,25 @@ def read_games(
     """Yield what became of each file, with its game where at least the opening holds.
 
     Args:
-        sources: what to read.
+        collection: what to read.
         criteria: how to compute; as the games were played unless given.
         tell: called after each file with the number of files read, and of all.
         watch: called with every line of a record that holds, before its game is yielded.
     """
-    for note in sources.refused:
+    for note in collection.refused:
         yield note, None
-    seen: dict[str, str] = {}
-    for number, source in enumerate(sources.files, 1):
-        note, game = read_exported(source, criteria or Criteria(), sources.planned, watch)
-        if game is not None and game.id in seen:
-            # published logs tell their run inside only
-            problem = f"game {game.id} stands in {seen[game.id]}, too; it is exported from there"
-            note, game = FileNote(note.path, note.game, note.events, False, problem), None
-        if game is not None:
-            seen[game.id] = note.path
+    for number, source in enumerate(collection.files, 1):
+        note, game = read_exported(source, criteria or Criteria(), collection, watch)
         yield note, game
-        tell(number, len(sources.files))
+        # a game is large; it goes before the next one comes
+        del game
+        tell(number, len(collection.files))
 
 
 def read_exported(
     source: Source,
     criteria: Criteria,
-    planned: Mapping[str, Planned],
+    collection: Collection,
     watch: Callable[[Recorded], None] = lambda _recorded: None,
 ) -> tuple[FileNote, ExportedGame | None]:
     """Return what became of a file, and as much of its game as holds, None if not even the opening does.
@@ -156,7 +85,8 @@ def read_exported(
     """
     if source.kind != "record" or source.problem is not None:
         note, rows = read_game(source, criteria, keep_text=True)
-        game = None if rows is None else ExportedGame(rows, Details(), note, planned=planned.get(rows.game))
+        note = collection.remarked(note)
+        game = None if rows is None else ExportedGame(rows, Details(), note, planned=collection.planned.get(rows.game))
         return note, game
     fold = GameFold(criteria.alpha, criteria.prior, include_defaulted=criteria.include_defaulted, keep_text=True)
     details, digest, lines, problem = DetailFold(), Digest(), 0, None
@@ -176,9 +106,9 @@ def read_exported(
     if reader.opened is None or not lines:
         return FileNote(path, source.game, lines, False, problem or "not a wolfbus record"), None
     rows = fold.rows()
-    note = FileNote(path, rows.game, lines, True, problem)
+    note = collection.remarked(FileNote(path, rows.game, lines, True, problem))
     whole = digest.hexdigest() if problem is None else None
-    return note, ExportedGame(rows, details.details, note, lines, whole, planned.get(rows.game))
+    return note, ExportedGame(rows, details.details, note, lines, whole, collection.planned.get(rows.game))
 
 
 def _problem(reader: RecordReader, details: Details, lines: int, path: str) -> str | None:

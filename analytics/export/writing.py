@@ -9,12 +9,12 @@ from typing import IO, Protocol
 
 from analytics.export.column import Row, Table
 from analytics.export.csv_file import CsvFile
-from analytics.export.game import read_games, sources_of
+from analytics.export.game import read_games
 from analytics.export.landing import Landing
 from analytics.export.package import PACKAGE, package
 from analytics.export.parquet_file import ParquetFile, pyarrow
 from analytics.export.tables import TABLES
-from analytics.gather import Criteria, FileNote
+from analytics.gather import Criteria, FileNote, collect
 from wolfbus.errors import ConfigError
 
 Tell = Callable[[int, int], None]
@@ -113,7 +113,7 @@ def _write(
     tell: Tell,
 ) -> Exported:
     chosen = _chosen(names)
-    sources = sources_of(given)
+    collection = collect(given, None if criteria is None else criteria.roles)
     paths = {table.name: f"{table.name}.{suffix}" for table in chosen}
     beside = {PACKAGE: package(chosen)} if suffix == "csv" else {}
     notes: list[FileNote] = []
@@ -121,7 +121,7 @@ def _write(
     with Landing(folder, [*paths.values(), *beside], force=force) as landing:
         files = {table.name: _open(table, suffix, landing.file(paths[table.name])) for table in chosen}
         try:
-            for note, game in read_games(sources, criteria, tell):
+            for note, game in read_games(collection, criteria, tell):
                 notes.append(note)
                 if game is None:
                     continue

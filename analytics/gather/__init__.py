@@ -3,8 +3,21 @@
 `gather` is what a report, a comparison and an export rest on.
 """
 
+from analytics.gather.collecting import Collection, Planned, collect
 from analytics.gather.games import Gathered, each_game, gather
 from analytics.gather.reading import Criteria, FileNote
 from analytics.gather.sources import Source, Study, find
 
-__all__ = ["Criteria", "FileNote", "Gathered", "Source", "Study", "each_game", "find", "gather"]
+__all__ = [
+    "Collection",
+    "Criteria",
+    "FileNote",
+    "Gathered",
+    "Planned",
+    "Source",
+    "Study",
+    "collect",
+    "each_game",
+    "find",
+    "gather",
+]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 from analytics.columns import Columns, ColumnsBuilder
+from analytics.gather.collecting import collect
 from analytics.gather.reading import Criteria, FileNote, read_game
-from analytics.gather.sources import Source, Study, find
+from analytics.gather.sources import Source, Study
 from analytics.metrics import Metrics
 from analytics.rows import GameRows
 
@@ -66,24 +68,21 @@ def gather(
     Raises:
         RecordError: as `find` does. What is wrong with a single file stands in `Gathered.files`.
     """
-    sources, studies = find(given)
-    wanted, refused = _once(sources)
-    blocks: dict[str, str] = {}
-    for study in studies:
-        blocks |= study.blocks()
-    size = sum(source.size for source in wanted)
+    criteria = criteria or Criteria()
+    found = collect(given, criteria.roles)
+    size = sum(source.size for source in found.files)
     if workers is None:
         workers = 1 if size <= ALONE else _processors()
-    metrics, builder, notes = Metrics(), ColumnsBuilder(), list(refused)
+    metrics, builder, notes = Metrics(), ColumnsBuilder(), list(found.refused)
     read = 0
-    for done, one, many, found in _read_all(wanted, criteria or Criteria(), blocks, workers):
+    for done, one, many, told in _read_all(found.files, criteria, found.blocks, workers):
         metrics.merge(one)
         builder.merge(many)
-        notes += found
+        notes += map(found.remarked, told)
         read += done
         tell(read, size)
     notes.sort(key=lambda note: note.path)
-    return Gathered(metrics, builder.columns(), tuple(notes), tuple(studies))
+    return Gathered(metrics, builder.columns(), tuple(notes), found.studies)
 
 
 def each_game(
@@ -94,31 +93,17 @@ def each_game(
     Raises:
         RecordError: as `find` does.
     """
-    wanted, refused = _once(find(given)[0])
-    left_out = {note.path: note for note in refused}
-    for source in sorted([*wanted, *(Source(Path(path), None, None, 0) for path in left_out)], key=_by_path):
-        note = left_out.get(str(source.path))
-        yield (note, None) if note is not None else read_game(source, criteria or Criteria(), keep_text=keep_text)
-
-
-def _by_path(source: Source) -> str:
-    return str(source.path)
-
-
-def _once(sources: Iterable[Source]) -> tuple[list[Source], list[FileNote]]:
-    """Return the files to read, and notes on those whose game another file holds already."""
-    first: dict[str, Source] = {}
-    wanted: list[Source] = []
-    refused: list[FileNote] = []
-    for source in sources:
-        if source.game is not None and source.game in first:
-            problem = f"game {source.game} stands in {first[source.game].path}, too; it is counted from there"
-            refused.append(FileNote(str(source.path), source.game, 0, False, problem))
-            continue
-        if source.game is not None:
-            first[source.game] = source
-        wanted.append(source)
-    return wanted, refused
+    criteria = criteria or Criteria()
+    found = collect(given, criteria.roles)
+    waiting = {note.path: note for note in found.refused}
+    for path, source in sorted(
+        [*((str(each.path), each) for each in found.files), *((path, None) for path in waiting)], key=itemgetter(0)
+    ):
+        if source is None:
+            yield waiting[path], None
+        else:
+            note, rows = read_game(source, criteria, keep_text=keep_text)
+            yield found.remarked(note), rows
 
 
 _Part = tuple[int, Metrics, ColumnsBuilder, list[FileNote]]
@@ -173,8 +158,9 @@ def _read(part: Sequence[Source], blocks: Mapping[str, str], criteria: Criteria)
             note, rows = read_game(source, criteria)
             notes.append(note)
             if rows is not None:
-                metrics.add(rows)
-                builder.add(rows, blocks.get(rows.game))
+                block = blocks.get(rows.game)
+                metrics.add(rows, block)
+                builder.add(rows, block)
         builder.pack()
         return sum(source.size for source in part), metrics, builder, notes
     finally:

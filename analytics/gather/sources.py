@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from wolfbus.errors import RecordError
+from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.paper_log import is_paper_log
 from wolfbus.record.reader import open_lines
-
-MANIFEST: Final = "study.json"
-"""Says in a study's folder what was planned and what came of it."""
-RECORDS: Final = "records"
-"""Folder of a study's records."""
-STUDY_FORMAT: Final = "wolfbus-study"
+from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 
 _SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
@@ -55,13 +50,20 @@ class Study:
     folder: Path
     manifest: dict[str, Any]
 
-    def blocks(self) -> dict[str, str]:
-        """Return the block of every game that has one other than itself, by game id."""
-        return {
-            str(game["game"]): str(game["block"])
-            for game in self.manifest.get("games", ())
-            if isinstance(game, dict) and game.get("game") and game.get("block")
-        }
+    @property
+    def id(self) -> str:
+        """The study's id; its folder's name where the manifest has none."""
+        return str(self.manifest.get("study") or self.folder.name)
+
+    @property
+    def games(self) -> list[dict[str, Any]]:
+        """The rows of its games."""
+        return list(self.manifest.get("games") or ())
+
+    @property
+    def records(self) -> Path:
+        """Where its records are."""
+        return self.folder / RECORDS
 
 
 def find(given: Sequence[str | Path]) -> tuple[list[Source], list[Study]]:
@@ -74,7 +76,8 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[Study]]:
         given: folders and files; one given twice is read once.
 
     Raises:
-        RecordError: there is nothing of that name, nothing to read in a folder, or a manifest cannot be read.
+        RecordError: there is nothing of that name, or a pipe; nothing to read in a folder; a manifest that cannot be
+            read, or has a member that is not what it should be.
     """
     sources: dict[Path, Source] = {}
     studies: dict[Path, Study] = {}
@@ -83,6 +86,9 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[Study]]:
         if not path.is_dir():
             if not path.exists():
                 raise RecordError(f"{path}: no such file or folder")
+            if not path.is_file():
+                # a file is read twice, and who opens a pipe waits for somebody to write into it
+                raise RecordError(f"{path}: a pipe or a device; save what comes out of it in a file")
             sources.setdefault(path.resolve(), _peek(path))
             continue
         found = _under(path, studies)
@@ -93,7 +99,7 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[Study]]:
 
 
 def _under(folder: Path, studies: dict[Path, Study]) -> list[Source]:
-    for manifest in sorted(folder.rglob(MANIFEST)):
+    for manifest in sorted(folder.rglob(FILE)):
         study = _study(manifest)
         if study is not None:
             studies[study.folder.resolve()] = study
@@ -116,21 +122,18 @@ def _is_record_of(source: Source, studies: Iterable[Path]) -> bool:
 
 def _study(path: Path) -> Study | None:
     try:
-        told = json.loads(path.read_bytes())
-    except OSError as error:
-        raise RecordError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    except ValueError as error:
-        raise RecordError(f"{path}: not JSON: {error}") from None
-    if not isinstance(told, dict) or told.get("format") != STUDY_FORMAT:
-        return None
-    if told.get("version") != 1:
-        raise RecordError(f"{path}: version {told.get('version')!r} of a study; this wolfbus reads version 1")
-    return Study(path.parent, told)
+        told = load_manifest(path) if path.is_file() else None
+    except ConfigError as error:
+        raise RecordError(str(error)) from None
+    return None if told is None else Study(path.parent, told)
 
 
 def _peek(path: Path) -> Source:
     try:
-        size = path.stat().st_size
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            return Source(path, None, None, 0, "no regular file; it is passed over")
+        size = found.st_size
         with closing(open_lines(path)) as lines:
             first = next(lines, None)
     except (OSError, RecordError) as error:

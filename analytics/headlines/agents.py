@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from analytics.accumulator import Result
 from analytics.headlines.measures import MEASURES, Measure
 from analytics.headlines.sheet import Sheet
-from analytics.headlines.sums import Scope, Study, unpack
+from analytics.headlines.sums import Games, Scope, unpack
 from analytics.resampling import Draws, ratio
 from wolfbus.vocabulary import ROLES
 
@@ -30,12 +30,12 @@ def agents(columns: Columns) -> Result:
     deceptive. ``suspicion_as_wolf`` and ``suspicion_as_villager``: mean final D towards its seats. ``vote_hit``: share
     of its votes as other than a Werewolf that name one. n is what each is over; ``reason`` tells why one is undefined.
     """
-    study = Study(columns)
+    study = Games(columns)
     draws = Draws([len(columns.block_names)])
     return {name: _agent(study, code, draws) for code, name in enumerate(columns.agents)}
 
 
-def _agent(study: Study, agent: int, draws: Draws) -> Result:
+def _agent(study: Games, agent: int, draws: Draws) -> Result:
     import numpy as np
 
     columns = study.columns
@@ -62,10 +62,11 @@ def _agent(study: Study, agent: int, draws: Draws) -> Result:
 
 def _estimates(sheet: Sheet, measures: list[Measure], draws: Draws) -> Result:
     drawn = sheet.drawn(measures, draws)
-    values, totals = sheet.pooled(measures), sheet.totals()
+    values, totals, held = sheet.pooled(measures), sheet.totals(), sheet.held(measures)
     return {
         measure.name: draws.estimate(
-            values[measure.name], int(measure.n(totals)), drawn[measure.name], _reason(measure)
+            *(values[measure.name], int(measure.n(totals)), drawn[measure.name], _reason(measure)),
+            held=held[measure.name],
         )
         for measure in measures
     }
@@ -80,11 +81,13 @@ def _reason(measure: Measure) -> str:
 
 
 def _received(sheet: Sheet, draws: Draws) -> Result:
-    totals, drawn = sheet.totals(), unpack(draws.sums(sheet.matrix(None)))
+    blocks = sheet.matrix(None)
+    totals, each, drawn = sheet.totals(), unpack(blocks), unpack(draws.sums(blocks))
     found = {}
     for name, (reason, part) in _RECEIVED.items():
         (above, below), (sums, counts) = part(totals), part(drawn)
-        found[name] = draws.estimate(float(ratio(above, below)), int(below), ratio(sums, counts), reason)
+        held = int((part(each)[1] > 0).sum())
+        found[name] = draws.estimate(float(ratio(above, below)), int(below), ratio(sums, counts), reason, held)
     return found
 
 

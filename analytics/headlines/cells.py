@@ -1,9 +1,9 @@
 """Scores as histograms: areas under curves as formulas over counts, which add up over games.
 
 A draw of the bootstrap is then a matrix product. Point estimates are exact: there every distinct score is a cell. In
-draws, in rearrangements and per game there are at most `CELLS` cells of whole tied scores. Nothing is lost up to as
-many distinct scores (models give two decimals); with more, pairs within a cell count half, and draws are moved by what
-that makes of the pooled value.
+draws and in rearrangements there are at most `CELLS` cells of whole tied scores. Nothing is lost up to as many distinct
+scores (models give two decimals); with more, pairs within a cell count half, and draws are moved by what that makes of
+the pooled value. Single games have areas of their own; see `analytics.headlines.ties`.
 """
 
 from __future__ import annotations
@@ -116,3 +116,14 @@ def average_precision(counts: Array) -> Array:
     precision = np.divide(hits, reached, out=np.zeros_like(hits), where=reached > 0)
     deceptive, truthful = counts[..., 1, :].sum(axis=-1), counts[..., 0, :].sum(axis=-1)
     return ratio((counts[..., 1, ::-1] * precision).sum(axis=-1), np.where(truthful > 0, deceptive, 0))
+
+
+def average_precision_lift(counts: Array) -> Array:
+    """Return the average precision minus the share of deceptive statements, which scores without any skill reach.
+
+    Args:
+        counts: (..., 2 classes, cells in ascending order).
+    """
+    deceptive = counts[..., 1, :].sum(axis=-1)
+    found: Array = average_precision(counts) - ratio(deceptive, counts.sum(axis=(-1, -2)))
+    return found

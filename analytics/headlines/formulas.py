@@ -23,6 +23,12 @@ def constant_accuracy(counts: Array) -> Array:
     return ratio(classes.max(axis=-1), classes.sum(axis=-1))
 
 
+def accuracy_lift(counts: Array) -> Array:
+    """Return the accuracy minus that of the better constant guess, both over the same counts."""
+    found: Array = accuracy(counts) - constant_accuracy(counts)
+    return found
+
+
 def base_rate(counts: Array) -> Array:
     """Return the share of class 1: the precision of flagging everything."""
     return ratio(counts[..., 1, :].sum(axis=-1), counts.sum(axis=(-1, -2)))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics.headlines import formulas
-from analytics.headlines.cells import average_precision, roc_area
+from analytics.headlines.cells import average_precision, average_precision_lift, roc_area
 from analytics.headlines.sums import SCORES, Score
+from analytics.headlines.ties import Ties, average_precision_lifts, average_precisions, roc_areas
 from analytics.resampling import ratio
 from wolfbus.vocabulary import ROLES
 
@@ -40,6 +41,7 @@ class Measure:
         score: for an area: which score.
         role: for an area: the observers' role; None for all.
         area: for an area: of counts by class and cell.
+        by_game: for an area: of ties, that of every game.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Measure:
     score: Score | None = None
     role: int | None = None
     area: Callable[[Array], Array] | None = None
+    by_game: Callable[[Ties], Array] | None = None
 
 
 _CLASSES: Final = "there are no judged statements of both self-labels"
@@ -62,6 +65,10 @@ _SUSPICION: Final = {"suspicion": "suspicion", "before": "smoothed suspicion bef
 _SUFFIX: Final = {"suspicion": "", "before": "_before"}
 _FLAGS: Final[tuple[tuple[str, str, Unit, str, str | None, str], ...]] = (
     ("accuracy", "accuracy of flags", "share", "constant_accuracy", "the better constant guess", "nothing to judge"),
+    (
+        *("accuracy_lift", "accuracy of flags minus that of the better constant guess", "points"),
+        *("zero", "the better constant guess", "nothing to judge"),
+    ),
     ("balanced_accuracy", "balanced accuracy of flags", "share", "half", "any constant guess", _CLASSES),
     ("precision", "precision of flags", "share", "base_rate", "flagging everything", "nothing is flagged"),
     ("recall", "recall of flags", "share", "", None, "no judged statement is labelled deceptive"),
@@ -151,17 +158,18 @@ def _areas(score: Score) -> Iterator[Measure]:
 
     what, suffix = _SUSPICION[score], _SUFFIX[score]
     for role in (None, *range(len(ROLES))):
-        counts = _role("flags", role, 2)
+        judged = _role(f"judged_{score}", role, 0)
         yield Measure(
             "auc" + suffix + _named(role),
             f"ROC AUC of {what}" + ("" if role is None else f", by a {ROLES[role]}"),
             *("probability", "high", _CLASSES),
-            n=error(1) if role is None else _of(lambda found: found.sum(axis=(-1, -2)), counts),
-            baseline=_of(formulas.half, counts),
+            n=judged,
+            baseline=lambda sums: 0 * error(1)(sums) + 0.5,
             baseline_label="chance",
             score=score,
             role=role,
             area=roc_area,
+            by_game=roc_areas,
         )
     yield Measure(
         *("auprc" + suffix, f"average precision of {what}", "probability", "high", _CLASSES, error(1)),
@@ -169,7 +177,18 @@ def _areas(score: Score) -> Iterator[Measure]:
         baseline_label="share of deceptive statements",
         score=score,
         area=average_precision,
+        by_game=average_precisions,
     )
+    if score == "suspicion":
+        yield Measure(
+            *("auprc_lift", f"average precision of {what} minus the share of deceptive statements", "points"),
+            *("high", _CLASSES, error(1)),
+            baseline=lambda sums: 0 * error(1)(sums),
+            baseline_label="share of deceptive statements",
+            score=score,
+            area=average_precision_lift,
+            by_game=average_precision_lifts,
+        )
 
 
 def _calibration(score: Score) -> Iterator[Measure]:
@@ -227,6 +246,19 @@ def _ballots() -> Iterator[Measure]:
         baseline_label="a vote at random: wolves / (living - 1)",
     )
     yield Measure(
+        *(
+            "vote_hit_lift",
+            "votes by others than Werewolves that name a Werewolf minus votes at random",
+            "points",
+            "high",
+        ),
+        reason="nobody but Werewolves voted for anybody",
+        n=_column("hits", 1),
+        value=lambda sums: ratio(sums["hits"][..., 0] - sums["hits"][..., 2], sums["hits"][..., 1]),
+        baseline=lambda sums: 0 * sums["hits"][..., 1],
+        baseline_label="a vote at random: wolves / (living - 1)",
+    )
+    yield Measure(
         *("vote_follows_suspicion", "votes for whom the voter suspects most", "share", None),
         reason="nobody who had judged somebody alive voted for anybody",
         n=_column("follows", 1),
@@ -237,30 +269,34 @@ def _ballots() -> Iterator[Measure]:
 
 
 def _truth() -> Iterator[Measure]:
-    unchecked, flags = "no statement makes a checkable claim", _whole("truth_flags")
-    lies: tuple[tuple[str, str, int, int, str], ...] = (
-        ("lie_rate", "lies among statements with a checkable claim", 2, 1, unchecked),
-        ("confession_rate", "lies that their speakers call deceptive", 4, 3, "no lie has a self-label"),
-        ("coverage", "statements with a checkable claim", 1, 0, "there is no statement"),
+    unchecked = "no statement makes a checkable claim"
+    yield _claimed("lie_rate", "lies among statements with a checkable claim", 2, 1, unchecked)
+    yield _claimed("confession_rate", "lies that their speakers call deceptive", 4, 3, "no lie has a self-label")
+    flags, unjudged, guess = _whole("truth_flags"), "no judged statement makes a checkable claim", "any constant guess"
+    better = "the better constant guess"
+    against: tuple[tuple[str, str, Unit, str, str, str], ...] = (
+        ("accuracy", "accuracy of flags against objective truth", "share", "constant_accuracy", better, unjudged),
+        (
+            *("accuracy_lift", "accuracy of flags against objective truth minus that of the better constant guess"),
+            *("points", "zero", better, unjudged),
+        ),
+        ("balanced_accuracy", "balanced accuracy of flags against objective truth", "share", "half", guess, _CLAIMS),
     )
-    for name, label, above, below, reason in lies[:2]:
+    for name, label, unit, baseline, told, reason in against:
         yield Measure(
-            *(name, label, "share", None, reason), n=_column("truth", below), value=_ratio("truth", above, below)
-        )
-    for name in ("accuracy", "balanced_accuracy"):
-        constant = formulas.constant_accuracy if name == "accuracy" else formulas.half
-        yield Measure(
-            *(f"truth_{name}", f"{name.replace('_', ' ')} of flags against objective truth", "share", "high"),
-            reason="no judged statement makes a checkable claim" if name == "accuracy" else _CLAIMS,
+            *(f"truth_{name}", label, unit, "high", reason),
             n=_of(lambda found: found.sum(axis=(-1, -2)), flags),
             value=_of(getattr(formulas, name), flags),
-            baseline=_of(constant, flags),
-            baseline_label="the better constant guess" if name == "accuracy" else "any constant guess",
+            baseline=_of(getattr(formulas, baseline), flags),
+            baseline_label=told,
         )
-    for name, label, above, below, reason in lies[2:]:
-        yield Measure(
-            *(name, label, "share", None, reason), n=_column("truth", below), value=_ratio("truth", above, below)
-        )
+    yield _claimed("coverage", "statements with a checkable claim", 1, 0, "there is no statement")
+
+
+def _claimed(name: str, label: str, above: int, below: int, reason: str) -> Measure:
+    return Measure(
+        *(name, label, "share", None, reason), n=_column("truth", below), value=_ratio("truth", above, below)
+    )
 
 
 def _all() -> Iterator[Measure]:

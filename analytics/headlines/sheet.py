@@ -10,7 +10,7 @@ from math import isnan
 from typing import TYPE_CHECKING, TypeAlias
 
 from analytics.headlines.measures import Measure
-from analytics.headlines.sums import Scope, Score, Study, game_sums, unpack
+from analytics.headlines.sums import Games, Scope, Score, game_sums, unpack
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Sheet:
 
     def __init__(
         self,
-        study: Study,
+        study: Games,
         scope: Scope | None = None,
         units: Array | None = None,
         count: int | None = None,
@@ -102,8 +102,24 @@ class Sheet:
         areas = [measure for measure in wanted if measure.area is not None and not isnan(exact[measure.name])]
         for measure in areas:
             name = measure.name
-            found[name] = np.clip(found[name] + (exact[name] - coarse[name]), 0, 1)
+            lowest = -1 if measure.unit == "points" else 0
+            found[name] = np.clip(found[name] + (exact[name] - coarse[name]), lowest, 1)
         return found
+
+    def each(self, measures: Iterable[Measure]) -> dict[str, Array]:
+        """Return each metric of every game, exact, NaN where undefined; units must be the games in their order."""
+        wanted = list(measures)
+        found = evaluate([measure for measure in wanted if measure.area is None], self.matrix)
+        for measure in wanted:
+            if measure.score is not None and measure.by_game is not None:
+                chosen = self.study.chosen(measure.score, self.scope, measure.role)
+                found[measure.name] = measure.by_game(self.study.sorted[measure.score].ties(chosen))
+        return found
+
+    def held(self, measures: Iterable[Measure]) -> dict[str, int]:
+        """Return for each metric in how many units there is anything that it is over."""
+        sums = unpack(self._sums)
+        return {measure.name: int((measure.n(sums) > 0).sum()) for measure in measures}
 
 
 def evaluate(measures: Iterable[Measure], matrix: Matrix) -> dict[str, Array]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.headlines.ballots import WOLF, VoteColumns, vote_columns
 from analytics.headlines.cells import Scores, cells_of, merged, scores_of
+from analytics.headlines.ties import Sorted, sorted_scores
 from analytics.scores.reliability import BINS, bins_of
 from wolfbus.vocabulary import ROLES
 
@@ -27,6 +28,8 @@ LAYOUT: Final[Mapping[str, tuple[int, ...]]] = {
     "no_winner": (2,),
     "deceptive": (len(ROLES), 2),
     "flags": (len(ROLES), 2, 2),
+    "judged_suspicion": (len(ROLES),),
+    "judged_before": (len(ROLES),),
     "error_suspicion": (3,),
     "error_before": (3,),
     "bins_suspicion": (BINS, 3),
@@ -41,9 +44,10 @@ LAYOUT: Final[Mapping[str, tuple[int, ...]]] = {
 
 The first three and ``hits``, ``follows``: those that did, and all; in the last two also the sum of chances.
 ``deceptive``: by speaker role, admitted deceptions and labelled statements. ``flags``: by observer role, [label][flag].
-``error_*``: squared error, judgements, deceptive ones. ``bins_*``: by calibration bin, sum of scores, deceptive ones,
-judgements. ``towards``: final D towards others and towards Werewolves, sum and pairs. ``truth``: statements, checkable
-ones, lies, labelled lies, admitted lies. ``truth_flags``: [false][flag].
+``judged_*``: judgements with the score, by observer role. ``error_*``: squared error, judgements, deceptive ones.
+``bins_*``: by calibration bin, sum of scores, deceptive ones, judgements. ``towards``: final D towards others and
+towards Werewolves, sum and pairs. ``truth``: statements, checkable ones, lies, labelled lies, admitted lies.
+``truth_flags``: [false][flag].
 """
 
 
@@ -60,7 +64,7 @@ class Scope:
     target: int | None = None
 
 
-class Study:
+class Games:
     """Columns with what is computed once for all scopes."""
 
     def __init__(self, columns: Columns) -> None:
@@ -82,6 +86,12 @@ class Study:
         label = np.where(judgements["d"] >= 0, self.columns.label(), -1)
         return {"suspicion": scores_of(judgements["s"], label), "before": scores_of(judgements["before"], label)}
 
+    @cached_property
+    def sorted(self) -> dict[Score, Sorted]:
+        """By score, the judgements sorted by game and score."""
+        game, games = self.columns.judgements["game"], len(self.columns.ids)
+        return {name: sorted_scores(scores, game[scores.rows], games) for name, scores in self.scores.items()}
+
     @property
     def cells(self) -> dict[Score, Array]:
         """By score, the cell of each distinct value."""
@@ -89,7 +99,7 @@ class Study:
             self._cells = {name: cells_of(merged(scores)) for name, scores in self.scores.items()}
         return self._cells
 
-    def share_cells(self, other: Study) -> tuple[dict[Score, Array], dict[Score, Array]]:
+    def share_cells(self, other: Games) -> tuple[dict[Score, Array], dict[Score, Array]]:
         """Take common cells with another study, so that histograms may be added; return common calibration bins."""
         bins: tuple[dict[Score, Array], dict[Score, Array]] = ({}, {})
         cells: tuple[dict[Score, Array], dict[Score, Array]] = ({}, {})
@@ -134,7 +144,7 @@ class Study:
         return found.reshape(count, 2 * width).astype(np.float32)
 
 
-def game_sums(study: Study, scope: Scope | None = None, bins: Mapping[Score, Array] | None = None) -> Array:
+def game_sums(study: Games, scope: Scope | None = None, bins: Mapping[Score, Array] | None = None) -> Array:
     """Return the sums of every game in the order of `LAYOUT`, games by columns, in float64.
 
     For one agent, wins are those of its seats: of its seats that are no Werewolves the share that won, of its
@@ -173,7 +183,7 @@ def unpack(sums: Array) -> dict[str, Array]:
     return found
 
 
-def calibration_bins(study: Study) -> dict[Score, Array]:
+def calibration_bins(study: Games) -> dict[Score, Array]:
     """Return by score the calibration bin of each distinct value (metrics: Table 4), over all games together; draws
     and parts keep to these bins.
     """
@@ -191,7 +201,7 @@ def _count(games: int, shape: Sequence[int], codes: Sequence[Array], weights: Ar
     return np.bincount(code, weights=weights, minlength=games * width).reshape(games, *shape)
 
 
-def _wins(study: Study, scope: Scope) -> dict[str, Array]:
+def _wins(study: Games, scope: Scope) -> dict[str, Array]:
     import numpy as np
 
     columns = study.columns
@@ -211,7 +221,7 @@ def _wins(study: Study, scope: Scope) -> dict[str, Array]:
     return found
 
 
-def _statements(study: Study, scope: Scope) -> dict[str, Array]:
+def _statements(study: Games, scope: Scope) -> dict[str, Array]:
     import numpy as np
 
     statements, games = study.columns.statements, len(study.columns.ids)
@@ -230,7 +240,7 @@ def _statements(study: Study, scope: Scope) -> dict[str, Array]:
     }
 
 
-def _judgements(study: Study, scope: Scope) -> dict[str, Array]:
+def _judgements(study: Games, scope: Scope) -> dict[str, Array]:
     import numpy as np
 
     columns = study.columns
@@ -251,21 +261,26 @@ def _judgements(study: Study, scope: Scope) -> dict[str, Array]:
     }
 
 
-def _errors(study: Study, scope: Scope, score: Score, bins: Array) -> dict[str, Array]:
+def _errors(study: Games, scope: Scope, score: Score, bins: Array) -> dict[str, Array]:
     import numpy as np
 
     scores, games = study.scores[score], len(study.columns.ids)
     chosen = study.chosen(score, scope)
-    game = study.columns.judgements["game"][scores.rows[chosen]]
+    rows = scores.rows[chosen]
+    game, role = study.columns.judgements["game"][rows], study.columns.judgements["observer_role"][rows]
     rank, label = scores.rank[chosen], scores.label[chosen]
     value = scores.values[rank] if len(scores.values) else np.zeros(0)
     binned = [game, bins[rank] if len(bins) else np.zeros(0, np.int64)]
     errors = [_count(games, (), [game], weights) for weights in ((value - label) ** 2, None, label)]
     parts = [_count(games, (BINS,), binned, weights) for weights in (value, label, None)]
-    return {f"error_{score}": np.stack(errors, axis=-1), f"bins_{score}": np.stack(parts, axis=-1)}
+    return {
+        f"judged_{score}": _count(games, (len(ROLES),), [game, role]),
+        f"error_{score}": np.stack(errors, axis=-1),
+        f"bins_{score}": np.stack(parts, axis=-1),
+    }
 
 
-def _towards(study: Study, scope: Scope) -> Array:
+def _towards(study: Games, scope: Scope) -> Array:
     import numpy as np
 
     pairs, games = study.columns.pairs, len(study.columns.ids)
@@ -277,7 +292,7 @@ def _towards(study: Study, scope: Scope) -> Array:
     return np.stack([_count(games, (2,), codes, weights) for weights in (pairs["d"][mine], None)], axis=-1)
 
 
-def _votes(study: Study, scope: Scope) -> dict[str, Array]:
+def _votes(study: Games, scope: Scope) -> dict[str, Array]:
     import numpy as np
 
     votes, games, known = study.columns.votes, len(study.columns.ids), study.votes

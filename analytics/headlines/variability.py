@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from analytics.accumulator import Result
 from analytics.headlines.measures import MEASURES, Measure
-from analytics.headlines.sheet import Sheet, evaluate
-from analytics.headlines.sums import Study
+from analytics.headlines.sheet import Sheet
+from analytics.headlines.sums import Games
 from analytics.resampling import Draws, undefined
 
 if TYPE_CHECKING:
@@ -21,9 +21,15 @@ def variability(columns: Columns, names: Iterable[str] | None = None) -> Result:
 
     ``value`` is pooled over games. ``low`` and ``high`` are the percentile bootstrap: 2,000 draws with a fixed seed
     resample whole blocks and recompute the pooled value from summed counts. ``undefined_draws`` counts the draws in
-    which it is undefined; above 5 % there is no interval. Point estimates are exact; in draws and per game, areas under
-    curves come from histograms (see `analytics.headlines.cells`), and the calibration error keeps to the bins of all
-    games; like any calibration error it is biased upwards in draws, so its interval may lie above its value.
+    which it is undefined; above 5 % there is no interval, nor below five blocks that have anything to do with the
+    metric, nor where every draw gives the same; intervals of fewer than about thirty blocks are somewhat too narrow.
+    Point estimates and values of single games are exact; in draws, areas under curves come from histograms (see
+    `analytics.headlines.cells`), and the calibration error keeps to the bins of all games; like any calibration error
+    it is biased upwards in draws, so its interval may lie above its value.
+
+    A ``*_lift`` is a metric minus its baseline, both computed anew in every draw: only its interval tells whether the
+    baseline, which is estimated from the same games, is beaten. The better constant guess is known with hindsight only:
+    where classes are about even, the chance that makes it look better pulls a lift a little below 0.
 
     ``paper_mean`` ± ``paper_half`` is the paper's way: mean and 1.96 SEM over the ``paper_games`` in which the metric
     is defined; a game of few rows weighs as much as one of many. ``suspicion_gap`` is over the pairs of all observers,
@@ -38,19 +44,22 @@ def variability(columns: Columns, names: Iterable[str] | None = None) -> Result:
         KeyError: there is no such metric.
     """
     measures = [MEASURES[name] for name in (MEASURES if names is None else names)]
-    study = Study(columns)
+    study = Games(columns)
     blocks = len(columns.block_names)
     games = Sheet(study)
     sheet = Sheet(study, None, columns.blocks, blocks)
     draws = Draws([blocks])
     drawn = sheet.drawn(measures, draws)
-    each = evaluate(measures, games.matrix)
+    each, held = games.each(measures), sheet.held(measures)
     values, totals = games.pooled(measures), games.totals()
     found = {}
     for measure in measures:
         found[measure.name] = {
             **describe(measure, totals),
-            **draws.estimate(values[measure.name], int(measure.n(totals)), drawn[measure.name], measure.reason),
+            **draws.estimate(
+                *(values[measure.name], int(measure.n(totals)), drawn[measure.name], measure.reason),
+                held=held[measure.name],
+            ),
             "games": len(columns.ids),
             "undefined_draws": undefined(drawn[measure.name]),
             **_paper(each[measure.name]),

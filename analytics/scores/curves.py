@@ -5,26 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analytics.accumulator import Result
+from analytics.scores.judged import Judged
 from analytics.scores.measures import auc, auprc, base_rate
-from analytics.scores.predictions import QUANTITIES, Quantity, predictions
+from analytics.scores.predictions import QUANTITIES
 from analytics.scores.thinning import thinned
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
+    from analytics.scores.predictions import Predictions
     from analytics.scores.tied import Tied
 
 
-def curves(columns: Columns) -> Result:
+def curves(columns: Columns, judged: Judged | None = None) -> Result:
     """Return the curves (paper 4.5; metrics: Thresholds), for suspicion and for D before the statement.
 
     Each of ``suspicion`` and ``before`` has ``overall`` and ``by_observer`` (by role), as `curve` describes.
+
+    Args:
+        columns: the games.
+        judged: what is computed of them already.
     """
-    return {quantity: _section(columns, quantity) for quantity in QUANTITIES}
+    known = judged or Judged(columns)
+    return {quantity: _section(known.predictions(quantity)) for quantity in QUANTITIES}
 
 
-def _section(columns: Columns, quantity: Quantity) -> Result:
-    held = predictions(columns, quantity)
+def _section(held: Predictions) -> Result:
     return {
         "overall": curve(held.tied()),
         "by_observer": {role: curve(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from analytics.accumulator import Result
 from analytics.scores.fitting import fit
-from analytics.scores.folds import FOLDS, split
+from analytics.scores.folds import FOLDS
+from analytics.scores.judged import Judged
 from analytics.scores.maps import KINDS, Kind, as_json
 from analytics.scores.measures import calibration
-from analytics.scores.predictions import predictions
 from analytics.scores.reliability import reliability
 from analytics.scores.tied import tied
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analytics.scores.predictions import Predictions
 
 
-def recalibration(columns: Columns) -> Result:
+def recalibration(columns: Columns, judged: Judged | None = None) -> Result:
     """Return Platt and isotonic maps s → P(deceptive) and what they do (paper 5.7; metrics: Recalibration).
 
     ``platt`` and ``isotonic`` each have
@@ -33,11 +33,15 @@ def recalibration(columns: Columns) -> Result:
 
     Both are None with a ``reason`` under 5 blocks of games, or where the games outside a fold have one label only.
     ``folds`` is 5 or then 0; ``blocks`` and ``games`` count those with judgements that count.
+
+    Args:
+        columns: the games.
+        judged: what is computed of them already.
     """
     import numpy as np
 
-    held = predictions(columns, "suspicion")
-    folds, reason = split(held)
+    known = judged or Judged(columns)
+    held, (folds, reason) = known.predictions("suspicion"), known.split("suspicion")
     return {
         **{kind: None if folds is None else _recalibrated(held, folds, kind) for kind in KINDS},
         "folds": 0 if folds is None else FOLDS,
@@ -47,14 +51,19 @@ def recalibration(columns: Columns) -> Result:
     }
 
 
-def _recalibrated(held: Predictions, folds: Array, kind: Kind) -> Result:
+def held_out_probabilities(held: Predictions, folds: Array, kind: Kind) -> Array:
+    """Return what a map of a kind, fitted on the other folds, makes of each score, in the order of the scores."""
     import numpy as np
 
     found = np.empty(len(folds), "f8")
     for fold in range(FOLDS):
         inside = folds == fold
         found[inside] = fit(held.tied(~inside), kind).apply(held.scores[inside])
-    whole, after = held.tied(), tied(found, held.deceptive)
+    return found
+
+
+def _recalibrated(held: Predictions, folds: Array, kind: Kind) -> Result:
+    whole, after = held.tied(), tied(held_out_probabilities(held, folds, kind), held.deceptive)
     return {
         "before": calibration(whole),
         "after": calibration(after),

@@ -5,29 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analytics.accumulator import Result
+from analytics.scores.judged import Judged
 from analytics.scores.measures import auc, auprc, base_rate, brier, brier_skill
-from analytics.scores.predictions import QUANTITIES, Quantity, predictions
+from analytics.scores.predictions import QUANTITIES
 from analytics.scores.reliability import expected_calibration_error, reliability
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Columns
+    from analytics.scores.predictions import Predictions
     from analytics.scores.tied import Tied
 
 
-def table4(columns: Columns) -> Result:
+def table4(columns: Columns, judged: Judged | None = None) -> Result:
     """Return Table 4 (paper 5.7; metrics: Table 4), for suspicion and for D before the statement.
 
     ``suspicion`` takes the s of each judgement for P(deceptive), ``before`` the smoothed D of observer and speaker
     before it, which is a prediction. Each has rows ``overall``, ``by_observer`` and ``by_speaker`` (by role), as
     `row` describes. The paper prints ``by_observer``, and no base rate: an AUPRC beside it is skill only as far as
     ``auprc_lift`` is above 0.
+
+    Args:
+        columns: the games.
+        judged: what is computed of them already.
     """
-    return {quantity: _section(columns, quantity) for quantity in QUANTITIES}
+    known = judged or Judged(columns)
+    return {quantity: _section(known.predictions(quantity)) for quantity in QUANTITIES}
 
 
-def _section(columns: Columns, quantity: Quantity) -> Result:
-    held = predictions(columns, quantity)
+def _section(held: Predictions) -> Result:
     return {
         "overall": row(held.tied()),
         "by_observer": {role: row(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},

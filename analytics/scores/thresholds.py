@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics.accumulator import Result
-from analytics.scores.folds import FOLDS, split
-from analytics.scores.predictions import QUANTITIES, predictions
+from analytics.scores.folds import FOLDS
+from analytics.scores.judged import Judged
+from analytics.scores.predictions import QUANTITIES, Quantity
 from analytics.tables.detection import Confusion
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
-    from analytics.scores.predictions import Predictions
     from analytics.scores.tied import Tied
 
 Rule: TypeAlias = Literal["youden", "best_f1"]
@@ -21,10 +22,11 @@ RULES: Final[tuple[Rule, ...]] = ("youden", "best_f1")
 HALF: Final = 0.5
 """Where suspicion, taken at its word, says "more likely deceptive than not"."""
 
-_MEASURES: Final = ("balanced_accuracy", "f1", "precision", "recall", "accuracy", "n", "base_rate", "constant_accuracy")
+MEASURES: Final = ("balanced_accuracy", "f1", "precision", "recall", "accuracy", "n", "base_rate", "constant_accuracy")
+"""What of Table 3 is told of flags made by thresholds."""
 
 
-def thresholds(columns: Columns) -> Result:
+def thresholds(columns: Columns, judged: Judged | None = None) -> Result:
     """Return Youden's and the best-F1 threshold (paper 4.5; metrics: Thresholds), for suspicion and for D before.
 
     A statement counts as flagged when its score is at least the threshold. Each rule has
@@ -37,39 +39,59 @@ def thresholds(columns: Columns) -> Result:
       fit, and for the flags that the observers raised themselves.
 
     The measures are those of Table 3, ``constant_accuracy`` (the better constant guess) and ``base_rate`` among them.
+
+    Args:
+        columns: the games.
+        judged: what is computed of them already.
     """
-    return {quantity: _section(predictions(columns, quantity)) for quantity in QUANTITIES}
+    known = judged or Judged(columns)
+    return {quantity: _section(known, quantity) for quantity in QUANTITIES}
 
 
-def _section(held: Predictions) -> Result:
-    folds, reason = split(held)
-    whole = held.tied()
+def _section(judged: Judged, quantity: Quantity) -> Result:
+    held, (folds, reason) = judged.predictions(quantity), judged.split(quantity)
     shared: Result = {
         "at_half": _measures(held.scores >= HALF, held.deceptive),
         "flags": _measures(held.flags, held.deceptive),
         "folds": 0 if folds is None else FOLDS,
         "reason": reason,
     }
-    outside = [] if folds is None else [held.tied(folds != fold) for fold in range(FOLDS)]
-    return {rule: _fitted(held, whole, folds, outside, rule) | shared for rule in RULES}
+    return {rule: _fitted(judged, quantity, rule) | shared for rule in RULES}
 
 
-def _fitted(held: Predictions, whole: Tied, folds: Array | None, outside: list[Tied], rule: Rule) -> Result:
+def _fitted(judged: Judged, quantity: Quantity, rule: Rule) -> Result:
+    held = judged.predictions(quantity)
+    whole, found = held.tied(), held_out_flags(judged, quantity, rule)
+    return {
+        "threshold": None if found is None else sorted(found.thresholds)[FOLDS // 2],
+        "all_games": None if whole.one_sided() else best(whole, rule),
+        "fold_thresholds": None if found is None else list(found.thresholds),
+        "held_out": None if found is None else _measures(found.flags, held.deceptive),
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutFlags:
+    """Flags made of scores by thresholds that were fitted on other games.
+
+    Attributes:
+        thresholds: by fold, the one that fits all other folds.
+        flags: of the judgements in the order of their scores.
+    """
+
+    thresholds: tuple[float, ...]
+    flags: Array
+
+
+def held_out_flags(judged: Judged, quantity: Quantity, rule: Rule) -> HeldOutFlags | None:
+    """Return the flags that each fold gets from the threshold of the other games; None if there are no folds."""
     import numpy as np
 
-    fitted: Result = {
-        "threshold": None,
-        "all_games": None if whole.one_sided() else best(whole, rule),
-        "fold_thresholds": None,
-        "held_out": None,
-    }
-    if folds is not None:
-        found = [best(others, rule) for others in outside]
-        flagged = held.scores >= np.array(found)[folds]
-        fitted["threshold"] = sorted(found)[FOLDS // 2]
-        fitted["fold_thresholds"] = found
-        fitted["held_out"] = _measures(flagged, held.deceptive)
-    return fitted
+    held, (folds, _) = judged.predictions(quantity), judged.split(quantity)
+    if folds is None:
+        return None
+    found = tuple(best(held.tied(folds != fold), rule) for fold in range(FOLDS))
+    return HeldOutFlags(found, held.scores >= np.array(found)[folds])
 
 
 def best(tied: Tied, rule: Rule) -> float:
@@ -95,4 +117,4 @@ def _measures(flagged: Array, deceptive: Array) -> Result:
     tp, positive, above = int((flagged & deceptive).sum()), int(deceptive.sum()), int(flagged.sum())
     fp, fn = above - tp, positive - tp
     measures = Confusion(tp=tp, fp=fp, fn=fn, tn=len(flagged) - tp - fp - fn).measures()
-    return {name: measures[name] for name in _MEASURES}
+    return {name: measures[name] for name in MEASURES}

@@ -26,12 +26,12 @@ class Events:
     """
 
     def __init__(self) -> None:
-        self._rows: list[tuple[float, ...]] = []
+        self._rows: list[tuple[str, tuple[float, ...]]] = []
         self._nights: Counter[str] = Counter()
         self._seers: Counter[str] = Counter()
 
-    def add(self, game: GameRows) -> None:
-        """Take in one game."""
+    def add(self, game: GameRows, block: str | None = None) -> None:
+        """Take in one game of a block of the design; of one of its own unless given."""
         days: dict[int, str] = {}
         for night in game.nights:
             state = "without_attempt" if night.target is None else "blocked" if night.died is None else "killed"
@@ -53,10 +53,8 @@ class Events:
                 found["before" if statement.number < claimed[statement.speaker] else "after"].append(suspicion)
             elif statement.role == "Doctor" and (sort := days.get(statement.round, "without_attempt")) in found:
                 found[sort].append(suspicion)
-        if any(found.values()):
-            self._rows.append(
-                tuple(part for name in _CONDITIONS for part in (math.fsum(found[name]), len(found[name])))
-            )
+        sums = tuple(part for name in _CONDITIONS for part in (math.fsum(found[name]), len(found[name])))
+        self._rows.append((block or game.game, sums))
 
     def merge(self, other: Events) -> None:
         """Add all that `other` holds."""
@@ -65,7 +63,7 @@ class Events:
         self._seers.update(other._seers)
 
     def result(self) -> Result:
-        """Return suspicion around events, each an estimate with its game-bootstrap 95 % interval (paper 5.3; metrics:
+        """Return suspicion around events, each an estimate with its block-bootstrap 95 % interval (paper 5.3; metrics:
         events).
 
         ``seer``: statements ``before``, and from, the claim (``after``), pooled over games; ``difference`` is the mean
@@ -75,8 +73,7 @@ class Events:
         on the day after; those ``without_attempt`` count for neither.
         """
         sums = GameSums(self._rows, 2 * len(_CONDITIONS))
-        both = [(after / m - before / n, 1.0) for before, n, after, m, *_ in self._rows if n and m]
-        changes = GameSums(both, 2)
+        changes = GameSums(((block, _change(*row[:4])) for block, row in self._rows), 2)
         return {
             "seer": {
                 "before": sums.rate(0, 1, _NO_CLAIM),
@@ -84,7 +81,7 @@ class Events:
                 "difference": changes.rate(
                     0, 1, "no game has judged statements of its Seer before and after the claim"
                 ),
-                "games": len(both),
+                "games": changes.count(1),
                 "claimed": self._seers["claimed"],
                 "silent": self._seers["silent"],
             },
@@ -97,6 +94,10 @@ class Events:
                 **{f"nights_{name}": self._nights[name] for name in ("blocked", "killed", "without_attempt")},
             },
         }
+
+
+def _change(before: float, n: float, after: float, m: float) -> tuple[float, float]:
+    return (after / m - before / n, 1.0) if n and m else (0.0, 0.0)
 
 
 def _claims(statement: StatementRow) -> bool:

@@ -93,14 +93,16 @@ class Votes:
     """Votes against suspicion and against roles.
 
     Abstentions hit nobody and follow nothing: they are counted apart, and so are, under ``unjudged``, votes of players
-    who have not judged anybody alive by then **[choice]**.
+    who have not judged anybody alive by then **[choice]**. In the counterfactual vote an observer who has not judged a
+    player yet thinks of it what the prior says **[choice]**: that pulls the means of those whom few have judged towards
+    the prior; left out, one observer's suspicion could exile alone.
     """
 
     def __init__(self) -> None:
-        self._games: list[tuple[Row, Row, dict[int, Row]]] = []
+        self._games: list[tuple[str, Row, Row, dict[int, Row]]] = []
 
-    def add(self, game: GameRows) -> None:
-        """Take in one game."""
+    def add(self, game: GameRows, block: str | None = None) -> None:
+        """Take in one game of a block of the design; of one of its own unless given."""
         own: list[Row] = []
         exiles: list[Row] = []
         hits: dict[int, list[Row]] = {}
@@ -114,16 +116,16 @@ class Votes:
                 share = sum(game.seats[name].role == "Werewolf" for name in suspects) / len(suspects)
                 real = held.exiled is not None and game.seats[held.exiled].role == "Werewolf"
                 exiles.append((share, real, wolves / len(held.alive), 1, held.exiled is not None))
-        if own:
-            rounds = {round_: _total(rows, _HIT) for round_, rows in hits.items()}
-            self._games.append((_total(own, _OWN), _total(exiles, _EXILE), rounds))
+        # games without votes are drawn, too: so intervals are those of the headline metrics
+        rounds = {round_: _total(rows, _HIT) for round_, rows in hits.items()}
+        self._games.append((block or game.game, _total(own, _OWN), _total(exiles, _EXILE), rounds))
 
     def merge(self, other: Votes) -> None:
         """Add all that `other` holds."""
         self._games += list(other._games)
 
     def result(self) -> Result:
-        """Return estimates with their game-bootstrap 95 % intervals (paper 4.5; metrics: does suspicion drive votes,
+        """Return estimates with their block-bootstrap 95 % intervals (paper 4.5; metrics: does suspicion drive votes,
         thresholds).
 
         - ``own_argmax``: share of votes for whom the voter itself suspects most by its smoothed D after the day's last
@@ -133,16 +135,20 @@ class Votes:
         - ``counterfactual``: had the living others than Werewolves exiled whom they suspect most (highest mean D), how
           often a Werewolf would have gone (``suspicion_exile``, equals split); how often one did go in these same votes
           (``real_exile``, 0 where nobody went; ``real_exile_of_exiles``: of those votes that exiled somebody), and the
-          ``chance``, wolves / living. Over votes before which one of them has judged somebody alive.
+          ``chance``, wolves / living. Over votes before which one of them has judged somebody alive; who has not judged
+          a player counts for the mean with the prior.
         """
         rounds = sorted({round_ for *_, hits in self._games for round_ in hits})
         none = (0.0,) * _HIT
         wide = (
             (
-                *(*own, *exiles, *_total(list(hits.values()), _HIT)),
-                *(part for round_ in rounds for part in hits.get(round_, none)),
+                block,
+                (
+                    *(*own, *exiles, *_total(list(hits.values()), _HIT)),
+                    *(part for round_ in rounds for part in hits.get(round_, none)),
+                ),
             )
-            for own, exiles, hits in self._games
+            for block, own, exiles, hits in self._games
         )
         first = _OWN + _EXILE + _HIT
         sums = GameSums(wide, first + _HIT * len(rounds))

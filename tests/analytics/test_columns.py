@@ -59,7 +59,7 @@ def test_every_row_stands_in_the_columns_as_it_is(games):
     assert [DECEPTIONS[code] for code in said["kind"]] == [row.kind for row in statements]
     assert [columns.agents[code] for code in said["agent"]] == [row.brain for row in statements]
     assert judged["s"].tolist() == [row.s for row in judgements]
-    assert judged["before"].tolist() == [row.before for row in judgements]
+    assert judged["before"].tolist() == pytest.approx([row.before for row in judgements], abs=1e-12)
     assert [ROLES[code] for code in judged["observer_role"]] == [row.observer_role for row in judgements]
     about = judged["statement"]
     assert said["number"][about].tolist() == [row.statement for row in judgements]
@@ -73,6 +73,12 @@ def test_every_row_stands_in_the_columns_as_it_is(games):
     assert len(columns.pairs["d"]) == sum(len(game.suspicion) for game in games)
     assert len(columns.seats["seat"]) == 8 * len(games)
     assert columns.games["rounds"].tolist() == [by_id[name].rounds for name in columns.ids]
+
+
+def test_suspicions_before_that_differ_in_the_last_bit_are_ties(games):
+    exact = [row.before for game in games for row in game.judgements]
+    held = columns_of(games).judgements["before"].tolist()
+    assert len(set(held)) == len({round(value, 9) for value in exact}) < len(set(exact))
 
 
 def test_games_may_come_in_any_order_and_in_any_number_of_parts(games):

@@ -119,7 +119,8 @@ def test_a_trend_is_the_median_over_games_and_the_papers_reading_stands_apart():
     werewolf = result["Werewolf"]
     assert werewolf["n"] == 2
     assert werewolf["median"] == pytest.approx((0.1 + 0.3) / 2)
-    assert (werewolf["low"], werewolf["high"]) == (pytest.approx(0.1), pytest.approx(0.3))
+    assert (werewolf["low"], werewolf["high"], werewolf["reason"]) == (None, None, None)
+    assert werewolf["interval_reason"].startswith("fewer than 5 games (blocks)")
     means = {1: (0.5 + 0.2 + 0.9) / 3, 2: 0.55, 3: 0.7}
     assert werewolf["paper_reading"] == pytest.approx(theil_sen(means))
     assert werewolf["paper_reading_rounds"] == 3
@@ -138,6 +139,15 @@ def test_a_trend_is_the_median_over_games_and_the_papers_reading_stands_apart():
 def test_a_single_game_has_a_slope_and_no_interval():
     slope = trends([game([0.5, 0.5], [0.6, 0.5])])["slopes"]["Werewolf"]
     assert (slope["median"], slope["low"], slope["high"], slope["n"]) == (pytest.approx(0.1), None, None, 1)
+    assert (slope["reason"], slope["interval_reason"]) == (None, "fewer than 5 games (blocks) to resample")
+
+
+def test_equal_slopes_have_no_interval():
+    slope = trends([game([0.5, 0.5], [0.6, 0.5])] * 6)["slopes"]["Werewolf"]
+    assert (slope["low"], slope["interval_reason"]) == (None, "every draw gives the same")
+    varied = trends([game([0.5, 0.5], [0.6 + 0.01 * k, 0.5]) for k in range(6)])["slopes"]["Werewolf"]
+    assert varied["low"] < varied["median"] < varied["high"]
+    assert "interval_reason" not in varied
 
 
 def test_the_bootstrap_agrees_with_one_written_plainly():
@@ -148,13 +158,20 @@ def test_the_bootstrap_agrees_with_one_written_plainly():
         expected = np.quantile(of(draws, axis=1), [0.025, 0.975])
         assert (low, high) == (pytest.approx(expected[0], abs=0.02), pytest.approx(expected[1], abs=0.02))
     assert bootstrap(values, "mean") == bootstrap(values[::-1], "mean")
-    assert bootstrap([0.5], "mean") is None
+    assert bootstrap(values[:4], "mean") is None
+    assert bootstrap([0.5] * 9, "mean") is None
 
 
 def test_werewolves_stand_out_from_the_first_round_whose_interval_stays_above_zero():
     # round 1 clearly apart, round 2 not, rounds 3 and 4 apart again; round 5 has too few games to be judged
     games = [
-        game([0.8, 0.2], [0.5, 0.4 + 0.02 * k], [0.6, 0.4], [0.7 + 0.01 * k, 0.4], *([[0.1, 0.9]] if k < 9 else []))
+        game(
+            [0.8 + 0.001 * k, 0.2],
+            [0.5, 0.4 + 0.02 * k],
+            [0.6 + 0.001 * k, 0.4],
+            [0.7 + 0.01 * k, 0.4],
+            *([[0.1, 0.9]] if k < 9 else []),
+        )
         for k in range(12)
     ]
     separable = trends(games)["separable"]
@@ -162,7 +179,7 @@ def test_werewolves_stand_out_from_the_first_round_whose_interval_stays_above_ze
     assert separable["reason"] is None
     assert [row["n"] for row in separable["rounds"]] == [12, 12, 12, 12, 9]
     first = separable["rounds"][0]
-    assert [first[name] for name in ("difference", "low", "high")] == pytest.approx([0.6] * 3)
+    assert [first[name] for name in ("difference", "low", "high")] == pytest.approx([0.6055, 0.6035, 0.6075], abs=5e-4)
     assert separable["rounds"][1]["low"] <= 0
     assert separable["rounds"][4]["difference"] < 0
 
@@ -171,6 +188,7 @@ def test_a_difference_is_paired_within_the_game():
     separable = trends([game([0.8, 0.2]), game([0.1]), game([0.3, 0.4])])["separable"]
     (row,) = separable["rounds"]
     assert (row["n"], row["difference"]) == (2, pytest.approx((0.6 - 0.1) / 2))
+    assert row["interval_reason"].startswith("fewer than 5")
 
 
 def test_why_werewolves_never_stand_out_is_told():
@@ -180,6 +198,9 @@ def test_why_werewolves_never_stand_out_is_told():
     even = trends([game([0.8, 0.2], [0.5, 0.5])] * 10)["separable"]
     assert even["round"] is None
     assert "round 2" in even["reason"]
+    alike = trends([game([0.8, 0.2])] * 10)["separable"]
+    assert (alike["round"], alike["rounds"][0]["low"]) == (1, None)
+    assert alike["rounds"][0]["interval_reason"] == "every draw gives the same"
     assert trends([])["separable"]["rounds"] == []
 
 

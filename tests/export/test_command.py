@@ -43,6 +43,14 @@ def test_a_damaged_record_is_named_in_one_line_and_the_exit_code_is_1(whole, tmp
     assert any((tmp_path / "out").iterdir())
 
 
+def test_a_files_name_cannot_speak_to_the_terminal(whole, tmp_path, capsys):
+    write(whole, game("cut", "2")[:50], name="\x1b[2Jred\nwolfbus: fine")
+    assert run(["export", "csv", str(whole), "--out", str(tmp_path / "out")]) == 1
+    err = capsys.readouterr().err
+    assert "\x1b" not in err
+    assert len(err.splitlines()) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -66,7 +74,7 @@ def test_files_that_are_there_are_refused_with_exit_2(whole, tmp_path, capsys):
     command = ["export", "csv", str(whole), "--out", str(tmp_path / "out"), "--tables", "votes"]
     assert run(command) == 0
     assert run(command) == 2
-    assert "exists already; --force replaces it" in capsys.readouterr().err
+    assert "exists already; `wolfbus export --force` replaces it" in capsys.readouterr().err
     assert run([*command, "--force"]) == 0
 
 

@@ -10,13 +10,14 @@ from functools import lru_cache
 import pytest
 
 from analytics.export import TABLES, write_csv
-from analytics.export.game import read_games, sources_of
+from analytics.export.game import read_games
+from analytics.gather import collect
 from tests.export.records import HOSTILE, game, write
 
 
 @lru_cache(maxsize=1)
 def games_of(folder):
-    return [each for _, each in read_games(sources_of([folder])) if each is not None]
+    return [each for _, each in read_games(collect([folder])) if each is not None]
 
 
 def rows_of(folder, name):

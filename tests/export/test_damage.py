@@ -10,7 +10,8 @@ import signal
 import pytest
 
 from analytics.export import write_csv, write_parquet
-from analytics.export.game import read_games, sources_of
+from analytics.export.game import read_games
+from analytics.gather import collect
 from tests.export.records import game, lines_of, write
 from wolfbus.errors import ConfigError, RecordError
 
@@ -181,7 +182,7 @@ def test_memory_holds_one_game_at_a_time(tmp_path):
     for number in range(4):
         write(tmp_path, [events[0].model_copy(update={"game": f"g{number}"}), *events[1:]])
     alive = []
-    for _, each in read_games(sources_of([tmp_path])):
+    for _, each in read_games(collect([tmp_path])):
         assert each is not None
         alive.append(weakref.ref(each.details.course[0].event))
         del each

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from analytics.export import TABLES
-from analytics.export.game import read_games, sources_of
-from analytics.gather import Criteria
+from analytics.export.game import read_games
+from analytics.gather import Criteria, collect
 from analytics.metrics import Metrics
 
 
 def tables_of(folder, criteria=None):
     """All tables as dictionaries by column."""
-    games = [each for _, each in read_games(sources_of([folder]), criteria) if each is not None]
+    games = [each for _, each in read_games(collect([folder]), criteria) if each is not None]
     return {
         name: [
             dict(zip([column.name for column in table.columns], row, strict=True))
@@ -25,7 +25,7 @@ def tables_of(folder, criteria=None):
 
 def metrics_of(folder, criteria=None):
     metrics = Metrics()
-    for _, each in read_games(sources_of([folder]), criteria):
+    for _, each in read_games(collect([folder]), criteria):
         if each is not None:
             metrics.add(each.rows)
     return metrics.result()

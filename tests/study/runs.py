@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from tests.study.gate import GATE
+from wolfbus import cli
+
 WOLFBUS = [sys.executable, "-m", "wolfbus"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+STUDY = 'games = 16\nseed = 11\nplayers = "scripted*4,tests.study.gate:Gated*4"\nat_once = 4'
+"""A study that can be held up in its middle."""
 SHORT = "[rules]\ndebate_turns = 2\nmax_rounds = 2\n"
 """Rules of games that are over soon."""
 
@@ -47,16 +56,35 @@ def run(*arguments: str | Path, largest_file: int | None = None) -> subprocess.C
     )
 
 
-def begin(*arguments: str | Path) -> subprocess.Popen[str]:
-    # a session of its own, so that a signal to it is not one to the tests
-    return subprocess.Popen(
-        [*WOLFBUS, "run", "--quiet", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=ENVIRONMENT,
-        start_new_session=True,
-    )
+def run_here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run it in this process, which is quicker: for what neither workers nor signals are part of."""
+    words = ["run", "--quiet", *map(str, arguments)]
+    thresholds = gc.get_threshold()
+    try:
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
+            code = cli.run(words)
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*thresholds)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), error.getvalue())
+
+
+def begin(*arguments: str | Path, gate: Path | None = None) -> subprocess.Popen[str]:
+    """Begin a run; see `tests.study.gate` for the gate."""
+    # a session of its own, so that a signal to it is not one to the tests; and Ctrl-C ends it even where the tests run
+    # in the background, for which a shell has it ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            [*WOLFBUS, "run", "--quiet", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT if gate is None else {**ENVIRONMENT, GATE: str(gate)},
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def wait_for(what: Callable[[], bool], patience_s: float = 60) -> None:
@@ -82,6 +110,13 @@ def without_times(told: dict[str, Any]) -> dict[str, Any]:
     told = {name: value for name, value in told.items() if name not in {"created", "updated", "git"}}
     told["games"] = [{name: value for name, value in game.items() if name != "seconds"} for game in told["games"]]
     return told
+
+
+def assert_like(whole: Path, out: Path) -> None:
+    """Two folders hold the same study, whatever happened to one of them."""
+    assert without_times(manifest(out)) == without_times(manifest(whole))
+    records = {path.name for path in (whole / "records").iterdir()}
+    assert {path.name for path in (out / "records").iterdir()} == records
 
 
 def children_of(pid: int) -> list[int]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from players.llm.budget import Amount
-from tests.study.runs import manifest, run, without_times
+from tests.study.runs import manifest, run_here, without_times
 from wolfbus.cli.studying.purse import BudgetSoFar, Purse
 from wolfbus.testing.model_server import ModelServer
 
@@ -116,7 +116,7 @@ def told(folder: Path, url: str, text: str = SHORT) -> Path:
 def paid(server, tmp_path_factory) -> Path:
     """A study of models with all the money that it needs."""
     folder = tmp_path_factory.mktemp("paid")
-    done = run(told(folder, server.url), "--out", folder / "out", "--budget", "1000")
+    done = run_here(told(folder, server.url), "--out", folder / "out", "--budget", "1000")
     assert done.returncode == 0, done.stderr
     return folder / "out"
 
@@ -134,7 +134,7 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     enough = manifest(paid)["totals"]["cost_usd"]
     out, file = tmp_path / "out", told(tmp_path, server.url)
     budget = f"{enough * 0.6:.6f}"
-    done = run(file, "--out", out, "--workers", workers, "--budget", budget)
+    done = run_here(file, "--out", out, "--workers", workers, "--budget", budget)
     assert done.returncode == 1, done.stderr
     last = done.stderr.strip().splitlines()[-1]
     assert "the budget ends here" in last
@@ -146,10 +146,10 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert len(list((out / "records").iterdir())) == totals["ended"]
     if workers == "1":
         # the same budget is spent already
-        again = run("--resume", "--out", out)
+        again = run_here("--resume", "--out", out)
         assert again.returncode == 1
         assert "the budget ends here" in again.stderr
-    done = run("--resume", "--out", out, "--workers", workers, "--budget", "1000")
+    done = run_here("--resume", "--out", out, "--workers", workers, "--budget", "1000")
     assert done.returncode == 0, done.stderr
     mine, its = without_times(manifest(out)), without_times(manifest(paid))
     # what a model answers does not depend on who asked before; what its server had in its cache does
@@ -160,13 +160,13 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
 
 
 def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):
-    done = run("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out")
+    done = run_here("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out")
     assert done.returncode == 2
     assert "needs the price of double" in done.stderr
 
 
 def test_a_model_that_does_not_answer_is_told_before_anything_is_played(tmp_path):
-    done = run("--players", "llm:m@http://127.0.0.1:9/v1", "--out", tmp_path / "out", "--workers", "2")
+    done = run_here("--players", "llm:m@http://127.0.0.1:9/v1", "--out", tmp_path / "out", "--workers", "2")
     assert done.returncode == 1
     assert "127.0.0.1:9" in done.stderr.strip().splitlines()[-1]
     assert not (tmp_path / "out" / "study.json").exists()

@@ -1,140 +1,52 @@
-"""Studies whose seats are played by agents of a Redis house: real processes, killed and resumed as users do."""
+"""Studies whose seats are played by agents of a Redis house: real processes."""
 
 from __future__ import annotations
 
-import contextlib
 import signal
-import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import redis
 
 from moderator.session import Session
 from tests.services.guests import Moderating
+from tests.study.houses import AGENTS, GATED, HOUSE, assert_like_of_house, players
 from tests.study.runs import (
-    ENVIRONMENT,
-    WOLFBUS,
     begin,
-    journal_lines,
     manifest,
-    run,
+    run_here,
     study_file,
     wait_for,
     without_times,
 )
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.cli.proof import Criteria, open_source, prove
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import HouseOpened
 from wolfbus.record.reader import open_lines, read_record
 
-HOUSE = "study-house"
-STUDY = 'games = 16\nseed = 11\nplayers = "scripted*4,random*4"\nat_once = 4'
-AGENTS = (("ann", "scripted", 16), ("bea", "random", 8), ("cleo", "random", 8))
-"""Two agents share what one brain is asked for."""
 
-
-@contextlib.contextmanager
-def players(url: str, *agents: tuple[str, str, int], house: str = HOUSE) -> Iterator[list[subprocess.Popen[str]]]:
-    """Processes of these names, brains and seats; they end when the house closes, or with this."""
-    there = ["--bus", url, "--house", house]
-    words = [[*there, "--name", name, "--brain", brain, "--seats", str(seats)] for name, brain, seats in agents]
-    found = [
-        subprocess.Popen([*WOLFBUS, "player", *each], stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
-        for each in words
-    ]
-    try:
-        yield found
-    finally:
-        for process in found:
-            process.kill()
-            process.wait()
-
-
-@pytest.fixture(scope="module")
-def embedded(tmp_path_factory) -> Path:
-    """The same study, played by brains of its own."""
-    folder = tmp_path_factory.mktemp("embedded")
-    done = run(study_file(folder, STUDY), "--out", folder / "out")
-    assert done.returncode == 0, done.stderr
-    return folder / "out"
-
-
-@pytest.fixture
-def study(tmp_path) -> Path:
-    return study_file(tmp_path, STUDY)
-
-
-@pytest.fixture
-def at(redis_url) -> tuple[str, ...]:
-    return ("--house", HOUSE, "--bus", redis_url)
-
-
-@pytest.fixture
-def bus(redis_url) -> Iterator[Bus]:
-    with contextlib.closing(open_bus(redis_url)) as bus:
-        yield bus
-
-
-def assert_like(embedded: Path, out: Path) -> None:
-    told, there = without_times(manifest(out)), without_times(manifest(embedded))
-    assert told.pop("house") == HOUSE
-    assert told == there
-    assert told["complete"]
-    assert {path.name for path in (out / "records").iterdir()} == {
-        path.name for path in (embedded / "records").iterdir()
-    }
-    for game in told["games"]:
-        proof = prove(open_source(str(out / game["record"])), Criteria(), keep=False)
-        assert proof.verified
-        assert proof.digest == game["digest"]
-
-
-def test_agents_of_a_house_play_the_games_that_brains_of_our_own_play(embedded, study, at, redis_url, tmp_path):
+def test_agents_of_a_house_play_the_games_that_brains_of_our_own_play(whole, study, at, redis_url, tmp_path):
     with players(redis_url, *AGENTS) as agents:
-        done = run(study, "--out", tmp_path / "out", *at)
+        done = run_here(study, "--out", tmp_path / "out", *at)
         assert done.returncode == 0, done.stderr
         assert all(line.startswith("wolfbus: waiting for agents: ") for line in done.stderr.splitlines())
         # the house is closed, and they have left
         assert [agent.wait(20) for agent in agents] == [0, 0, 0]
-    assert_like(embedded, tmp_path / "out")
+    assert_like_of_house(whole, tmp_path / "out")
     # records are seen by spectators a while yet, and then gone
     records = [streams.record(HOUSE, game["game"]) for game in manifest(tmp_path / "out")["games"]]
     assert all(0 < redis.from_url(redis_url).ttl(record) <= 600 for record in records)
 
 
-def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_the_agents_that_stayed(
-    embedded, study, at, redis_url, tmp_path
-):
-    out = tmp_path / "out"
-    with players(redis_url, *AGENTS) as agents:
-        process = begin(study, "--out", out, *at)
-        # a line is the session's
-        wait_for(lambda: journal_lines(out) >= 6)
-        process.kill()
-        process.communicate()
-        assert journal_lines(out) < 17
-        begun = {each.name: each.stat().st_mtime_ns for each in (out / "records").iterdir()}
-        done = run("--resume", "--out", out, *at)
-        assert done.returncode == 0, done.stderr
-        assert [agent.wait(20) for agent in agents] == [0, 0, 0]
-    assert_like(embedded, out)
-    assert all((out / "records" / name).stat().st_mtime_ns == time for name, time in begun.items())
-    assert not (out / "aside").exists()
-
-
-def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(embedded, study, at, redis_url, tmp_path):
+def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, study, at, redis_url, tmp_path):
     out = tmp_path / "out"
     with players(redis_url, ("ann", "scripted", 16), ("sue", "silent", 8)):
         process = begin(study, "--out", out, *at)
         assert process.stderr is not None
         line = next(line for line in process.stderr if "4 of 8 seats covered" in line and "silent" in line)
         assert line == (
-            "wolfbus: waiting for agents: 4 of 8 seats covered; 4 seats of random missing; "
+            f"wolfbus: waiting for agents: 4 of 8 seats covered; 4 seats of {GATED} missing; "
             "here, but not asked for: silent\n"
         )
         process.send_signal(signal.SIGINT)
@@ -143,16 +55,16 @@ def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(embedde
         hint = f"go on with: wolfbus run --resume --out {out} --house {HOUSE} --bus {redis_url}"
         assert f"wolfbus: interrupted; 0 of 16 games are played; {hint}" in told
         assert manifest(out)["totals"]["pending"] == 16
-        with players(redis_url, ("bea", "random", 16)):
-            done = run("--resume", "--out", out, *at)
+        with players(redis_url, ("bea", GATED, 16)):
+            done = run_here("--resume", "--out", out, *at)
             assert done.returncode == 0, done.stderr
-    assert_like(embedded, out)
+    assert_like_of_house(whole, out)
 
 
 def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at, redis_url, tmp_path):
     out = tmp_path / "out"
     with players(redis_url, ("ann", "scripted", 5), ("bea", "random", 3)):
-        done = run(study_file(tmp_path, "games = 3\nseed = 5"), "--out", out, "--at-once", "1", *at)
+        done = run_here(study_file(tmp_path, "games = 3\nseed = 5"), "--out", out, "--at-once", "1", *at)
         assert done.returncode == 0, done.stderr
     told = manifest(out)
     assert told["agents"] == ["random", "scripted"]
@@ -172,45 +84,22 @@ def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at,
         game["brains"] for game in told["games"]
     ]
     # there is nothing left to play, and that is seen without any agents
-    again = run("--resume", "--out", out, *at)
+    again = run_here("--resume", "--out", out, *at)
     assert again.returncode == 0, again.stderr
     assert without_times(manifest(out)) == without_times(told)
-
-
-def test_a_game_that_was_lost_fails_and_is_played_anew_under_its_own_id(embedded, study, at, redis_url, bus, tmp_path):
-    out = tmp_path / "out"
-    with players(redis_url, *AGENTS):
-        process = begin(study, "--out", out, *at)
-        wait_for(lambda: journal_lines(out) >= 6)
-        process.kill()
-        process.communicate()
-        kept = {path.stem for path in (out / "records").iterdir()}
-        lost = [game["game"] for game in manifest(out)["games"] if bus.head(HOUSE, game["game"])]
-        lost = [game for game in lost if game not in kept]
-        assert lost
-        bus.trim(streams.record(HOUSE, lost[0]), "3-0")
-        done = run("--resume", "--out", out, *at)
-        assert done.returncode == 1
-        assert "1 of 16 games failed; try them again with: wolfbus run --resume" in done.stderr
-        assert "it cannot be taken up from its record" in done.stdout
-        assert manifest(out)["totals"]["failed"] == 1
-    with players(redis_url, *AGENTS):
-        done = run("--resume", "--out", out, *at)
-        assert done.returncode == 0, done.stderr
-    assert_like(embedded, out)
 
 
 def test_a_house_that_was_left_open_is_closed_though_nothing_is_left_to_play(study, at, redis_url, bus, tmp_path):
     out = tmp_path / "out"
     with players(redis_url, *AGENTS):
-        assert run(study, "--out", out, "--games", "1", *at).returncode == 0
+        assert run_here(study, "--out", out, "--games", "1", *at).returncode == 0
     session = "left-open"
     with (out / "journal.jsonl").open("a") as journal:
         journal.write(f'{{"session": "{session}"}}\n')
     epoch = bus.claim(HOUSE, "a run that was killed")
     word = Entry(encode(HouseOpened(session=session)), "house_opened", "moderator")
     assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(streams.games(HOUSE), word)])]) == [None]
-    assert run("--resume", "--out", out, *at).returncode == 0
+    assert run_here("--resume", "--out", out, *at).returncode == 0
     told = Session()
     told.catch_up(bus, HOUSE)
     assert (told.name, told.running) == (session, False)
@@ -221,7 +110,7 @@ def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redi
     wait_for(lambda: moderating.health.state == "waiting for agents")
     out = tmp_path / "out"
     try:
-        done = run(study, "--out", out, "--house", "main", "--bus", redis_url)
+        done = run_here(study, "--out", out, "--house", "main", "--bus", redis_url)
         assert done.returncode == 1
         assert done.stderr.startswith("wolfbus: house main is moderated by ")
         assert done.stderr.endswith(" already: stop that moderator, or take another --house\n")
@@ -229,7 +118,7 @@ def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redi
     finally:
         moderating.stop()
     # it was stopped in the middle of its session, which is not ours to end
-    done = run("--resume", "--out", out, "--house", "main", "--bus", redis_url)
+    done = run_here("--resume", "--out", out, "--house", "main", "--bus", redis_url)
     assert done.returncode == 1
     told = done.stderr.splitlines()
     assert len(told) == 1
@@ -250,17 +139,17 @@ def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redi
     ],
 )
 def test_what_cannot_be_played_is_told_in_a_line(tmp_path, words, told):
-    done = run("--out", tmp_path / "out", *words)
+    done = run_here("--out", tmp_path / "out", *words)
     assert done.returncode in {1, 2}
     assert told in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
 
-def test_a_study_does_not_change_sides(embedded, study, at, redis_url, tmp_path):
-    done = run("--resume", "--out", embedded, *at)
-    assert (done.returncode, done.stderr) == (2, f"wolfbus: {embedded}: it was begun without --house\n")
+def test_a_study_does_not_change_sides(whole, study, at, redis_url, tmp_path):
+    done = run_here("--resume", "--out", whole, *at)
+    assert (done.returncode, done.stderr) == (2, f"wolfbus: {whole}: it was begun without --house\n")
     with players(redis_url, *AGENTS):
-        assert run(study, "--out", tmp_path / "out", "--games", "2", *at).returncode == 0
-    done = run("--resume", "--out", tmp_path / "out", "--games", "3")
+        assert run_here(study, "--out", tmp_path / "out", "--games", "2", *at).returncode == 0
+    done = run_here("--resume", "--out", tmp_path / "out", "--games", "3")
     assert done.returncode == 2
     assert f"add --house {HOUSE}" in done.stderr

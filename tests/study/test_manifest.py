@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 
 import pytest
 
 import wolfbus
+from analytics.gather import find
 from moderator.seating import deal
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.progress import Telling
 from wolfbus.cli.studying.versions import git_commit, prompts_hash
 from wolfbus.config import GameConfig
-from wolfbus.errors import ConfigError
-from wolfbus.study.manifest import Manifest, differences, read_manifest
+from wolfbus.errors import ConfigError, RecordError
+from wolfbus.study.manifest import Manifest, differences, load_manifest, read_manifest
 from wolfbus.study.plan import Plan
-from wolfbus.study.result import GameResult, read_line
+from wolfbus.study.result import GameResult, Spent, read_line
 
 PLAN = Plan(GameConfig(), "1", "fixed", ("scripted",) * 8, None, deal)
 
@@ -67,11 +69,117 @@ def test_a_pending_game_has_all_that_is_planned_of_it():
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("{", "not JSON"), ("[]", "no manifest"), ('{"format": "wolfbus-study", "version": 2}', "version 2")],
+    [
+        ("{", "not JSON"),
+        ("[]", "no manifest"),
+        ('{"format": "wolfbus-study", "version": 2}', "version 2"),
+        ('{"format": "wolfbus-study", "version": true}', "version True"),
+        ("[" * 100_000, "not JSON"),
+        ("\x00", "not JSON"),
+    ],
 )
 def test_what_is_no_manifest_is_refused_with_its_name(text, words):
     with pytest.raises(ConfigError, match=f"study.json: .*{words}"):
         read_manifest(text, "study.json")
+
+
+HOSTILE = [
+    ('"games": null', "games: "),
+    ('"games": 5', "games: "),
+    ('"games": Infinity', "not JSON"),
+    ('"games": {"a": 1}', "games: "),
+    ('"games": [1, null, "x"]', "games.0: "),
+    ('"games": [{"game": "a b"}]', "games.0.game: "),
+    ('"games": [{"game": "g", "block": [1]}]', "games.0.block: "),
+    ('"games": [{"game": "g", "record": "../../etc/passwd"}]', "games.0.record: "),
+    ('"games": [{"game": "g", "state": "won"}]', "games.0.state: "),
+    ('"games": [{"game": "g", "seconds": 1e999}]', "games.0.seconds: "),
+    ('"seed": NaN', "not JSON"),
+    ('"seed": 7', "seed: "),
+    (f'"seed": {"9" * 5000}', "not JSON"),
+    ('"name": "\\ud800"', "not JSON"),
+    ('"name": {"a": ["<script>"]}', "name: "),
+    ('"totals": "x"', "totals: "),
+    ('"totals": {"ended": -1}', "totals.ended: "),
+    ('"design": "<b>"', "design: "),
+    ('"design": {"kind": 7}', "design.kind: "),
+    ('"design": {"allies": {"min": 1e999}}', "design.allies.min: "),
+    (f'"design": {{"allies": {{"min": {"9" * 400}}}}}', "design.allies.min: "),
+    ('"git": "abc"', "git: "),
+    ('"created": 5', "created: "),
+    ('"created": "yesterday"', "created: "),
+    ('"continued_with": 5', "continued_with: "),
+    ('"continued_with": ["x"]', "continued_with.0: "),
+    ('"agents": {"a": 1}', "agents: "),
+    ('"config": "x"', "config: "),
+    ('"config": {"\\u001b[2J": 1e999}', "config."),
+    ('"models": [1]', "models: "),
+    ('"budget_usd": "lots"', "budget_usd: "),
+]
+
+
+@pytest.mark.parametrize(("member", "words"), HOSTILE)
+def test_a_member_that_is_not_what_it_should_be_is_named_in_one_line(tmp_path, member, words):
+    text = f'{{"format": "wolfbus-study", "version": 1, {member}}}'
+    (tmp_path / "study.json").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_manifest(tmp_path / "study.json")
+    line = str(caught.value)
+    assert line.startswith(f"{tmp_path / 'study.json'}: {words}")
+    assert line.isprintable()
+    assert len(line) < 600
+    # and whoever reads games says the same
+    with pytest.raises(RecordError) as other:
+        find([tmp_path])
+    assert str(other.value) == line
+
+
+def test_members_may_be_missing_and_others_may_be_there():
+    text = '{"format": "wolfbus-study", "version": 1, "later": [1, {"a": null}]}'
+    assert read_manifest(text, "study.json")["later"] == [1, {"a": None}]
+
+
+def test_a_manifest_that_is_no_file_or_too_large_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match="pipe: not a file"):
+        load_manifest(tmp_path / "pipe")
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 30)
+    with pytest.raises(ConfigError, match="large: too large for a manifest"):
+        load_manifest(tmp_path / "large")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"spent_usd": "x", "spent_tokens": 1}', "spent_usd: "),
+        ('{"spent_usd": null}', "spent_usd: "),
+        ('{"spent_usd": 1e999}', "spent_usd: "),
+        ('{"spent_usd": -1.0}', "spent_usd: "),
+        ('{"spent_usd": 1.0, "spent_tokens": "z"}', "spent_tokens: "),
+    ],
+)
+def test_a_journal_that_does_not_say_what_is_spent_is_refused_with_line_and_member(tmp_path, line, words):
+    with StudyFolder(tmp_path) as folder:
+        folder.note(result(1))
+        with (tmp_path / "journal.jsonl").open("a") as journal:
+            journal.write(f"{line}\n")
+        with pytest.raises(ConfigError) as caught:
+            folder.read_journal()
+    assert str(caught.value).startswith(f"{tmp_path / 'journal.jsonl'}: line 2: {words}")
+
+
+def test_results_in_a_journal_that_no_manifest_could_hold_are_none():
+    for member in (
+        '"seconds": NaN',
+        '"seconds": 1e999',
+        '"cost_usd": -1.0',
+        '"error": "\\ud800"',
+        f'"rounds": {"9" * 99}',
+    ):
+        line = f'{{"number": 1, "game": "g", "state": "ended", {member}}}'
+        assert read_line(line.encode()) is None
+    assert read_line(b"[" * 100_000) is None
 
 
 def test_more_games_and_another_budget_are_the_same_study():
@@ -99,7 +207,7 @@ def test_a_journal_holds_the_latest_result_and_survives_a_line_that_was_cut_off(
         folder.note(result(3))
         results, spent = folder.read_journal()
     assert results == {1: result(1), 3: result(3)}
-    assert spent == {"spent_usd": 0.25, "spent_tokens": 7}
+    assert spent == Spent(spent_usd=0.25, spent_tokens=7)
 
 
 @pytest.mark.parametrize("line", [b"", b"[]", b"nonsense", b'{"number": "x"}', b'{"number": 1, "game": "g"}', b"\xff"])
@@ -118,6 +226,13 @@ def test_a_manifest_that_cannot_be_written_leaves_the_old_one(tmp_path):
             folder.write("study.json", breaks())
     assert (tmp_path / "study.json").read_text() == "whole"
     assert not list(tmp_path.glob("*.new"))
+
+
+def test_what_a_killed_run_left_half_written_is_gone(tmp_path):
+    (tmp_path / ".study.json.1.new").write_text("half")
+    (tmp_path / "mine.new").write_text("kept")
+    with StudyFolder(tmp_path):
+        assert [path.name for path in tmp_path.glob("*.new")] == ["mine.new"]
 
 
 def test_the_commit_is_told_for_a_checkout_and_for_nothing_else(tmp_path, monkeypatch):

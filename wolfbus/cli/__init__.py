@@ -29,7 +29,7 @@ COMMANDS: Final = {
     "replay": ("wolfbus.cli.replay", "Prove a record by re-executing it, print its metrics, play it back."),
     "report": ("wolfbus.cli.report", "Make a page to read and cite of a study or of any records."),
     "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
-    "run": ("wolfbus.cli.run", "Play a study: many games of one design, resumable, in one process or several."),
+    "run": ("wolfbus.cli.run_study", "Play a study: many games of one design, resumable, in one process or several."),
     "schema": ("wolfbus.cli.schema", "Print JSON Schema of the messages and the record."),
     "status": ("wolfbus.cli.status", "Show what houses, games and agents there are on a bus."),
     "tickets": ("wolfbus.cli.tickets", "Give every participant a Redis user of its own, and take it back."),

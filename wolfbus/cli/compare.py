@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from wolfbus.cli import FAILED
+from wolfbus.cli.criteria import criteria_options, workers_option
+
 if TYPE_CHECKING:
     from analytics.columns import Columns
+    from analytics.gather import Criteria
 
 
 @click.command()
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Rearrangements to draw; where there are no more than that, each is taken once.",
 )
+@criteria_options
+@workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 @click.option("--csv", "as_table", is_flag=True, help="Print CSV on stdout and nothing else.")
 def compare(
@@ -31,33 +36,44 @@ def compare(
     agents: tuple[str, str] | None,
     metrics: tuple[str, ...],
     permutations: int,
+    workers: int | None,
     *,
     as_json: bool,
     as_table: bool,
+    **criteria: Any,
 ) -> int:
     """Compare two studies, folders or files A and B in every headline metric: the two values, their difference with a
     bootstrap interval, and a permutation p-value, plain and adjusted for the number of metrics.
 
     Games of the same seed are paired. With --agents, compare two agents (brains) within the games of all that is given.
+
+    It exits 1 if something is wrong with a file; what holds of it is counted all the same.
     """
     from analytics import comparing
+    from analytics.gather import Criteria
     from wolfbus.errors import ConfigError
+    from wolfbus.printable import counted
 
     if as_json and as_table:
         raise ConfigError("--json or --csv: give one of them")
     wanted = _metrics(metrics)
+    how = Criteria(**criteria)
     if agents is not None:
-        columns = _read(sources)
+        columns, damaged = _read(sources, how, workers)
         x, y = (_agent(columns, name) for name in agents)
         if x == y:
             raise ConfigError(f"--agents: {agents[0]} and {agents[1]} are the same agent, {x}")
         result = comparing.compare_agents(columns, x, y, wanted, permutations)
     elif len(sources) == 2:
-        a, b = (_read([source]) for source in sources)
+        (a, wrong), (b, too) = (_read([source], how, workers) for source in sources)
+        damaged = wrong + too
         result = comparing.compare(a, b, (sources[0], sources[1]), wanted, permutations)
     else:
         raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
     click.echo(_shown(result, as_json=as_json, as_table=as_table), nl=False)
+    if damaged:
+        click.echo(f"wolfbus: something is wrong with {counted(damaged, 'file')}", err=True)
+        return FAILED
     return 0
 
 
@@ -81,17 +97,18 @@ def _metrics(names: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(names)) or None
 
 
-def _read(sources: Sequence[str]) -> Columns:
+def _read(sources: Sequence[str], criteria: Criteria, workers: int | None) -> tuple[Columns, int]:
+    """Return the games' columns, and the number of files with which something is wrong."""
     from analytics.gather import gather
     from wolfbus.errors import RecordError
     from wolfbus.printable import printable
 
-    gathered = gather([Path(source) for source in sources])
+    gathered = gather(sources, criteria, workers=workers)
     for found in gathered.problems:
         click.echo(f"wolfbus: {printable(found.path, 400)}: {printable(found.problem or '', 400)}", err=True)
     if not gathered.columns.ids:
         raise RecordError(f"{', '.join(sources)}: no game could be read")
-    return gathered.columns
+    return gathered.columns, len(gathered.problems)
 
 
 def _agent(columns: Columns, name: str) -> str:

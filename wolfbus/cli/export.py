@@ -6,16 +6,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.replay import Share
+from wolfbus.cli.criteria import criteria_options
 
 if TYPE_CHECKING:
     from analytics.export import Exported
     from analytics.gather import Criteria
+
+_PATH_SHOWN: Final = 400
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -27,22 +29,7 @@ def _where(command: _Command) -> _Command:
             "--out", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to."
         ),
         click.option("--force", is_flag=True, help="Replace files that are there already."),
-        click.option("--alpha", type=Share(), help="Smoothing weight to recompute with."),
-        click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with."),
-        click.option(
-            "--include-defaulted",
-            is_flag=True,
-            help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
-        ),
-        click.option(
-            "--roles",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="The run_meta.json of published logs; looked for beside each unless given.",
-        ),
-        click.option(
-            "--as-recorded", is_flag=True, help="Read published logs as the paper's code stored them, fillers and all."
-        ),
+        criteria_options,
     )[::-1]:
         command = option(command)
     return command
@@ -125,12 +112,10 @@ for _command in export.commands.values():
             _option.envvar = f"WOLFBUS_EXPORT_{_option.opts[0].lstrip('-').replace('-', '_').upper()}"
 
 
-def _criteria(
-    *, alpha: float | None, prior: float | None, include_defaulted: bool, as_recorded: bool, roles: Path | None
-) -> Criteria:
+def _criteria(**criteria: Any) -> Criteria:
     from analytics.gather import Criteria
 
-    return Criteria(alpha, prior, include_defaulted=include_defaulted, as_recorded=as_recorded, roles=roles)
+    return Criteria(**criteria)
 
 
 @contextmanager
@@ -149,11 +134,12 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 
 def _close(exported: Exported, out: Path) -> int:
-    from wolfbus.printable import counted
+    from wolfbus.printable import NOTE_SHOWN, counted, printable
 
     for note in exported.problems:
         left_out = "" if note.counted else " (left out)"
-        click.echo(f"wolfbus: {note.path}: {note.problem}{left_out}", err=True)
+        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + NOTE_SHOWN)
+        click.echo(f"wolfbus: {told}{left_out}", err=True)
     for name, count in exported.counts.items():
         click.echo(f"{name}: {counted(count, 'sample' if name.endswith('.eval') else 'row')}")
     games = sum(note.counted for note in exported.files)

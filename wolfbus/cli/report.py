@@ -7,7 +7,6 @@ import importlib.util
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.replay import Share
+from wolfbus.cli.criteria import criteria_options, workers_option
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,18 +68,8 @@ class Wanted:
 @click.option("--parquet", type=_FOLDER, metavar="DIR", help="Write the same tables as Parquet.")
 @click.option("--bibtex", is_flag=True, help="Print how to cite the paper, wolfbus and this study.")
 @click.option("--save-map", type=_FILE, metavar="FILE", help="Save the recalibration, for replay --map.")
-@click.option("--alpha", type=Share(), help="Smoothing weight to recompute with.")
-@click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with.")
-@click.option(
-    "--include-defaulted",
-    is_flag=True,
-    help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
-)
-@click.option(
-    "--as-recorded", is_flag=True, help="Read published logs as the paper's code stored them, fillers and all."
-)
-@click.option("--roles", type=click.Path(path_type=Path), metavar="FILE", help="The run_meta.json of a published log.")
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
+@criteria_options
+@workers_option
 def report(
     sources: tuple[str, ...],
     html: Path | None,
@@ -88,14 +78,10 @@ def report(
     csv: Path | None,
     parquet: Path | None,
     save_map: Path | None,
-    alpha: float | None,
-    prior: float | None,
-    roles: Path | None,
     workers: int | None,
     *,
     bibtex: bool,
-    include_defaulted: bool,
-    as_recorded: bool,
+    **criteria: Any,
 ) -> int:
     """Report on the games in folders and files: a page to read and cite, with the way back from every number.
 
@@ -115,8 +101,7 @@ def report(
         _check_place(path)
     if wanted.html is not None or wanted.md is not None or wanted.bibtex:
         _need("markupsafe", *(["matplotlib"] if wanted.html is not None else []))
-    criteria = Criteria(alpha, prior, include_defaulted, as_recorded, roles)
-    return _report(sources, wanted, criteria, workers)
+    return _report(sources, wanted, Criteria(**criteria), workers)
 
 
 def _default_page(sources: tuple[str, ...]) -> Path:
@@ -206,17 +191,7 @@ def _put(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_text(text, "utf-8")
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    try:
-        os.close(handle)
-        Path(name).write_text(text, "utf-8", newline="\n")
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, [text])
 
 
 @contextlib.contextmanager

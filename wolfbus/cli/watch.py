@@ -132,10 +132,20 @@ def _read(entry: Entry | None) -> dict[str, Any] | None:
         return None
 
 
+def _print_json(shown: Shown) -> None:
+    try:
+        line = json.dumps({**(shown.picture or {}), "closed": shown.closed}, allow_nan=False)
+    except (ValueError, TypeError) as error:
+        # msgpack holds more than JSON does: numbers that are none, bytes
+        click.echo(f"wolfbus: a picture cannot be told as JSON: {error}", err=True)
+        return
+    click.echo(line)
+
+
 @contextlib.contextmanager
 def _screen(*, plain: bool, as_json: bool) -> Iterator[Callable[[Shown], None]]:
     if as_json:
-        yield lambda shown: click.echo(json.dumps({**(shown.picture or {}), "closed": shown.closed}))
+        yield _print_json
         return
     from wolfbus.cli.watched import lines
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args, overload
 
 from wolfbus.draws import shuffled
 from wolfbus.study.field import Field, field_of
@@ -28,6 +28,9 @@ _CANDIDATES: Final = 12
 _MANY: Final = 32
 """Agents beyond which only one is tried."""
 _SIDES: Final = (False, True)
+
+_Rotation: TypeAlias = list[tuple[int, ...]]
+"""Per game of a rotation, the place in the pattern of each slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ class Balanced:
         self._labels = shuffled(seed, "study slots", range(size))
         self.rotation = whole
         field = field_of(size)
-        self._maps: list[list[tuple[int, ...]]]
+        self._maps: Sequence[_Rotation]
         self.cycle: int | None = None
         if len(shares) == 1:
             self._maps, self.cycle = [[tuple([0] * size)]], 1
@@ -115,7 +118,7 @@ class Balanced:
             self._maps = _affine(field, self._copies)
             self.cycle = len(self._maps) * whole
         else:
-            self._maps = _sought(self._pattern, self._copies, self._slots, self._labels, seed)
+            self._maps = _Sought(_sought(self._pattern, self._copies, self._slots, self._labels, seed))
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return whom the slots of this game's rotation give to the seats, seats of a role in seating order."""
@@ -157,7 +160,29 @@ def role_slots(counts: dict[Role, int]) -> tuple[Role, ...]:
     return tuple(role for role in ROLES for _ in range(counts[role]))
 
 
-def _affine(field: Field, copies: int) -> list[list[tuple[int, ...]]]:
+class _Sought(Sequence[_Rotation]):
+    """Rotations that are sought when they are asked for: each takes a while, and a short study needs few."""
+
+    def __init__(self, found: Iterator[_Rotation]) -> None:
+        self._left = found
+        self._found: list[_Rotation] = []
+
+    def __len__(self) -> int:
+        return _ROTATIONS_SOUGHT
+
+    @overload
+    def __getitem__(self, turn: int) -> _Rotation: ...
+    @overload
+    def __getitem__(self, turn: slice) -> Sequence[_Rotation]: ...
+    def __getitem__(self, turn: int | slice) -> _Rotation | Sequence[_Rotation]:
+        if isinstance(turn, slice):
+            return [self[each] for each in range(*turn.indices(len(self)))]
+        while len(self._found) <= turn:
+            self._found.append(next(self._left))
+        return self._found[turn]
+
+
+def _affine(field: Field, copies: int) -> list[_Rotation]:
     """Return per rotation and game the place in the pattern of each slot: (a·s + b) div `copies`.
 
     The elements below `copies` are a subgroup (it divides the order, so it is a power of the characteristic), and the
@@ -175,8 +200,8 @@ def _affine(field: Field, copies: int) -> list[list[tuple[int, ...]]]:
 
 def _sought(
     pattern: Sequence[str], copies: int, slots: Sequence[Role], labels: Sequence[int], seed: str
-) -> list[list[tuple[int, ...]]]:
-    """Return rotations, each the one of a few drawn that leaves meetings most even."""
+) -> Iterator[_Rotation]:
+    """Yield rotations, each the one of a few drawn that leaves meetings most even."""
     whole = len(pattern)
     share = Counter(pattern)
     pairs = {
@@ -186,7 +211,6 @@ def _sought(
     sides = [("Werewolf" in {one, other}) and one != other for one, other in itertools.combinations(slots, 2)]
     meetings = list(zip(itertools.combinations(labels[: len(slots)], 2), sides, strict=True))
     have: Counter[tuple[str, str, bool]] = Counter()
-    rotations = []
     for turn in range(_ROTATIONS_SOUGHT):
         tried = []
         for candidate in range(_CANDIDATES if whole <= _MANY else 1):
@@ -200,8 +224,7 @@ def _sought(
             uneven = sum(_spread([met[(*pair, kind)] / weight for pair, weight in pairs.items()]) for kind in _SIDES)
             tried.append((uneven, candidate, games, met))
         _, _, games, have = min(tried, key=lambda each: each[:2])
-        rotations.append(games)
-    return rotations
+        yield games
 
 
 def _spread(values: Sequence[float]) -> float:

@@ -6,17 +6,28 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from pydantic_core import from_json
+
 from wolfbus.errors import ConfigError
+from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.study.manifest_shape import check_shape
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 FORMAT: Final = "wolfbus-study"
 VERSION: Final = 1
 FILE: Final = "study.json"
+RECORDS: Final = "records"
+"""Folder of a study's records, within the study's."""
 
 STATES: Final = ("ended", "stopped", "failed", "pending")
+
+_LONGEST: Final = 1 << 28
+"""Bytes of a manifest; the longest study's, with long brains at sixteen seats, stays below."""
+_PATH_SHOWN: Final = 400
 
 
 class _Sums(NamedTuple):
@@ -165,20 +176,52 @@ _PENDING: Final = _text(
 )
 
 
-def read_manifest(text: str, source: str) -> dict[str, Any]:
-    """Return a manifest as plain values.
+def read_manifest(text: str | bytes, source: str) -> dict[str, Any]:
+    """Return a manifest as plain values, each member of which is missing or of its type.
 
     Raises:
-        ConfigError: it is none, or one of a version that this build does not know; the line names the file.
+        ConfigError: it is none, one of a version that this build does not know, or has a member that is not what it
+            should be; the line names the file and the member.
     """
+    found = _of_ours(text, source)
+    if found is None:
+        raise ConfigError(f"{source}: this is no manifest of a study")
+    return found
+
+
+def load_manifest(path: Path) -> dict[str, Any] | None:
+    """Return the manifest in a file, as `read_manifest` does; None if the file is JSON of another kind.
+
+    Raises:
+        ConfigError: it cannot be read, or `read_manifest` refuses it.
+    """
+    source = printable(str(path), _PATH_SHOWN)
     try:
-        value = json.loads(text)
+        if not path.is_file():
+            # who opens a pipe waits for somebody to write into it
+            raise ConfigError(f"{source}: {'not a file' if path.exists() else 'no such file'}")
+        if path.stat().st_size > _LONGEST:
+            raise ConfigError(f"{source}: too large for a manifest")
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{source}: {(error.strerror or str(error)).lower()}") from None
+    return _of_ours(content, source)
+
+
+def _of_ours(text: str | bytes, source: str) -> dict[str, Any] | None:
+    try:
+        # it refuses NaN, infinity, lone surrogates and what is nested too deeply
+        value = from_json(text, allow_inf_nan=False)
     except ValueError as error:
         raise ConfigError(f"{source}: not JSON: {error}") from None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise ConfigError(f"{source}: this is no manifest of a study")
-    if value.get("version") != VERSION:
-        raise ConfigError(f"{source}: version {value.get('version')!r}; this build reads version {VERSION}")
+        return None
+    version = value.get("version")
+    if type(version) is not int or version != VERSION:
+        shown = printable(repr(version), NOTE_SHOWN)
+        raise ConfigError(f"{source}: version {shown} of a study; this wolfbus reads version {VERSION}")
+    if (fault := check_shape(value)) is not None:
+        raise ConfigError(f"{source}: {fault}")
     return value
 
 

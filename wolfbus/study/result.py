@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import from_json
 
+from wolfbus.errors import ConfigError
+from wolfbus.messages.codec import first_fault
 from wolfbus.vocabulary import Winner
 
 State: TypeAlias = Literal["ended", "stopped", "failed"]
-Whole = Annotated[int, Field(ge=0)]
+Whole = Annotated[int, Field(ge=0, le=2**53)]
+Sum = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
+
+_LONGEST: Final = 1 << 20
+"""Bytes of a line of a journal; errors and brains are long, but not that long."""
 
 
 class GameResult(BaseModel):
@@ -32,7 +38,7 @@ class GameResult(BaseModel):
     """Digest of the game."""
     error: str | None = None
     """Why it did not end, in one line."""
-    seconds: float = 0.0
+    seconds: Sum = 0.0
     """Wall time from its opening to its last step."""
     statements: Whole = 0
     """Public statements."""
@@ -40,7 +46,7 @@ class GameResult(BaseModel):
     """Judgements that count."""
     calls: Whole = 0
     """Model calls."""
-    cost_usd: float | None = None
+    cost_usd: Sum | None = None
     """What they cost, as far as that is known; None where nothing is."""
     brains: tuple[str, ...] = ()
     """Who played, in seating order, where the plan does not say."""
@@ -57,14 +63,39 @@ class GameResult(BaseModel):
         return self.model_dump_json(exclude_defaults=True).encode() + b"\n"
 
 
-def read_line(line: bytes) -> GameResult | dict[str, Any] | None:
-    """Return what a line of a journal says: a game's result, or members of another kind; None for no line of ours."""
+class Spent(BaseModel):
+    """What model calls of a study have taken from its budget so far; a line of its journal."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", use_attribute_docstrings=True)
+
+    spent_usd: Sum = 0.0
+    """US dollars."""
+    spent_tokens: Whole = 0
+    """Tokens."""
+
+
+def read_line(line: bytes) -> GameResult | Spent | dict[str, Any] | None:
+    """Return what a line of a journal says: a game's result, what is spent, or members of another kind.
+
+    None is a line that says nothing: one that a kill cut off, or a result that is none; its game is looked at again.
+
+    Raises:
+        ConfigError: it should say what is spent, and does not; the line names the member. To pass over it could mean to
+            spend a budget twice.
+    """
+    if len(line) > _LONGEST:
+        return None
     try:
-        value = json.loads(line)
+        value = from_json(line, allow_inf_nan=False)
     except ValueError:
         return None
     if not isinstance(value, dict):
         return None
+    if "spent_usd" in value or "spent_tokens" in value:
+        try:
+            return Spent.model_validate(value)
+        except ValidationError as error:
+            raise ConfigError(first_fault(error)) from None
     if "number" not in value:
         return value
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from urllib.parse import quote, urlencode
 from wolfbus.bus.redis_url import Address, read_address
 from wolfbus.errors import ConfigError
 from wolfbus.tickets.holders import MODERATOR, Holder
+from wolfbus.whole_file import OWNER, write_whole
 
 PASSWORD_BYTES = 32
 
@@ -70,14 +70,7 @@ def write_secret(path: Path, lines: Sequence[str], *, replace: bool) -> None:
     """
     if not replace and path.exists():
         raise ConfigError(f"{path} is there already (--force replaces it)")
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write("".join(f"{line}\n" for line in lines))
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    write_whole(path, (f"{line}\n" for line in lines), mode=OWNER)
 
 
 def make_folder(folder: Path) -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from analytics.export.game import Sources, read_games, sources_of
+from analytics.export.game import read_games
 from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.log import LogBuilder
 from analytics.export.inspect_log.transcript import Prompt
 from analytics.export.landing import Landing
 from analytics.export.writing import Exported
-from analytics.gather import Criteria, FileNote
+from analytics.gather import Collection, Criteria, FileNote, collect
 from wolfbus.messages.calls import ModelCall
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook
@@ -64,13 +64,14 @@ def write_inspect(
         OSError: the folder cannot be written; the log that was being written does not appear.
     """
     library, wanted = Library(), criteria or Criteria()
-    found = sources_of(sources)
+    found = collect(sources, wanted.roles)
     notes: list[FileNote] = list(found.refused)
+    manifests = found.manifests
     counts: dict[str, int] = {}
     paths: list[Path] = []
     read, total = 0, len(found.files)
     for study, part in _by_study(found):
-        builder = LogBuilder(library, study, found.manifests.get(study or "", {}), wanted)
+        builder = LogBuilder(library, study, manifests.get(study or "", {}), wanted)
         book = _Prompts(wanted=prompts)
         for note, game in read_games(part, wanted, watch=book.watch):
             notes.append(note)
@@ -87,9 +88,9 @@ def write_inspect(
     return Exported(counts, tuple(notes), tuple(paths))
 
 
-def _by_study(sources: Sources) -> list[tuple[str | None, Sources]]:
+def _by_study(sources: Collection) -> list[tuple[str | None, Collection]]:
     parts: dict[str | None, list[Any]] = {}
     for source in sources.files:
         planned = sources.planned.get(source.game or "")
         parts.setdefault(None if planned is None else planned.study, []).append(source)
-    return [(study, replace(sources, files=files, refused=[])) for study, files in parts.items()]
+    return [(study, replace(sources, files=tuple(files), refused=())) for study, files in parts.items()]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from analytics.abilities import abilities
+from analytics.abilities.draws import draws_for
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, columns_of
 from tests.analytics.script import Script
 from tests.simulator import draw_agents, simulate
@@ -153,7 +154,26 @@ def test_a_single_game_has_no_intervals():
     check(section)
     found = next(iter(section["label"]["agents"].values()))["detects"]
     assert found["low"] is None
-    assert found["interval_reason"] == "one block of games cannot be resampled"
+    assert found["interval_reason"] == "fewer than 5 games (blocks) to resample"
+
+
+@pytest.mark.parametrize("games", [4, 5])
+def test_five_blocks_are_the_fewest_with_intervals(games):
+    section = abilities(simulate(draw_agents(3, seed=3), games=games, seed=3))
+    check(section)
+    found = next(iter(section["label"]["agents"].values()))["detects"]
+    assert (found["low"] is None) == (games < 5)
+
+
+def test_of_very_many_blocks_fewer_draws_are_made_and_the_number_is_told():
+    assert (draws_for(5_000), draws_for(5_001)) == (2_000, 400)
+    few = simulate(draw_agents(2, seed=3), games=30, seed=3, statements=4, rounds=1)
+    assert abilities(few)["label"]["draws"] == 2_000
+    # empty blocks are drawn, too
+    many = replace(few, block_names=tuple(f"b{at:05d}" for at in range(5_001)))
+    section = abilities(many)
+    assert section["label"]["draws"] == section["truth"]["draws"] == 400
+    assert next(iter(section["label"]["agents"].values()))["detects"]["low"] is not None
 
 
 @pytest.mark.parametrize(

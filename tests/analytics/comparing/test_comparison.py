@@ -49,8 +49,10 @@ def test_identical_inputs_differ_by_nothing_with_p_1(told):
     for name, row in result["metrics"].items():
         if row["a"] is not None:
             assert (row["difference"]["value"], row["p"], row["p_holm"]) == (0.0, 1.0, 1.0), name
-            if told is None and row["difference"]["low"] is not None:
-                assert (row["difference"]["low"], row["difference"]["high"]) == (0.0, 0.0), name
+            if told is None:
+                assert (row["difference"]["low"], row["difference"]["high"]) == (None, None), name
+            if told is None and not row["difference"]["interval_reason"].startswith(("fewer", "undefined")):
+                assert row["difference"]["interval_reason"] == "every draw gives the same", name
 
 
 def test_values_are_those_of_each_side_alone():
@@ -70,6 +72,7 @@ def test_games_are_paired_by_seed_and_the_others_stay_alone():
     units = by_seed(a, b)
     assert (units.pairs, units.only_a, units.only_b, units.paired_a, units.paired_b) == (1, 2, 1, 1, 2)
     assert units.a[1] == units.b[0] == units.b[1] == 0
+    assert units.fewest == 1
     assert sorted([*units.a, units.b[2]]) == [0, 1, 2, 3]
 
 
@@ -110,6 +113,9 @@ def test_a_small_unpaired_test_equals_every_dealing_tried_by_hand():
         differences.append(right[0] / right[1] - left[0] / left[1])
     assert (result["exact"], result["permutations"]) == (True, 126)
     assert result["metrics"]["accuracy"]["p"] == np.mean(np.abs(differences) >= abs(differences[0]) - 1e-9)
+    # four games on one side are too few to resample
+    assert result["metrics"]["accuracy"]["difference"]["low"] is None
+    assert result["metrics"]["accuracy"]["difference"]["interval_reason"].startswith("fewer than 5")
 
 
 def test_drawn_rearrangements_come_near_all_of_them():

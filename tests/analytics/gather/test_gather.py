@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -97,8 +98,55 @@ def test_one_game_in_two_files_counts_once(folder: Path):
     assert len(found.columns.ids) == 4
     (note,) = found.problems
     assert not note.counted
-    assert note.problem == f"game {note.game} stands in {folder / '1.ndjson'}, too; it is counted from there"
+    assert note.problem == f"game {note.game} stands in {folder / '1.ndjson'}, too; it is read from there"
     assert gather([folder / "3.ndjson", folder / "3.ndjson"]).problems == ()
+
+
+def test_of_two_files_of_a_game_the_whole_one_is_read(folder: Path):
+    expected = gather([folder]).metrics.result()
+    shutil.copy(folder / "1.ndjson", folder / "whole.ndjson")
+    lines = (folder / "1.ndjson").read_bytes().splitlines(keepends=True)
+    for damaged in (lines[:100], [*lines[:50], lines[51]], [*lines[:-1], lines[-1][:-9]]):
+        (folder / "1.ndjson").write_bytes(b"".join(damaged))
+        found = gather([folder])
+        assert found.metrics.result() == expected
+        (note,) = found.problems
+        assert (note.path, note.counted) == (str(folder / "1.ndjson"), False)
+        assert [path.path for path, _ in each_game([folder])] == sorted(path.path for path in found.files)
+    # of two that are not whole, the one that reaches further
+    (folder / "1.ndjson").write_bytes(b"".join(lines[:100]))
+    (folder / "whole.ndjson").write_bytes(b"".join(lines[:200]))
+    assert [note.events for note in gather([folder]).files if note.path.endswith(("whole.ndjson", "/1.ndjson"))] == [
+        0, 200,
+    ]  # fmt: skip
+
+
+def test_records_of_a_study_that_its_manifest_does_not_know_are_named(folder: Path):
+    (folder / "records").mkdir()
+    ids = {}
+    for path in sorted(folder.glob("*.ndjson")):
+        ids[path.stem] = json.loads(path.read_bytes().splitlines()[0])["game"]
+        path.rename(folder / "records" / path.name)
+    games = [{"game": ids["1"], "state": "ended"}, {"game": ids["2"], "state": "failed"}, {"game": ids["3"]}]
+    manifest = {"format": "wolfbus-study", "version": 1, "study": "s1", "games": games}
+    (folder / "study.json").write_text(json.dumps(manifest))
+    found = gather([folder])
+    assert {note.path: (note.counted, note.problem) for note in found.problems} == {
+        str(folder / "records" / "2.ndjson"): (True, f"study s1 says that game {ids['2']} failed"),
+        str(folder / "records" / "4.ndjson"): (
+            True, f"study s1 planned no game {ids['4']}, which stands among its records",
+        ),
+    }  # fmt: skip
+    assert [note for note, _ in each_game([folder])] == list(found.files)
+
+
+def test_a_pipe_is_not_waited_for(folder: Path):
+    os.mkfifo(folder / "pipe.ndjson")
+    os.mkfifo(folder / "study.json")
+    (note,) = gather([folder]).problems
+    assert (note.path, note.problem) == (str(folder / "pipe.ndjson"), "no regular file; it is passed over")
+    with pytest.raises(RecordError, match=r"pipe\.ndjson: a pipe or a device; save what comes out of it in a file"):
+        gather([folder / "pipe.ndjson"])
 
 
 def test_what_is_no_record_is_passed_over_in_a_folder_and_named_if_it_was_asked_for(folder: Path):
@@ -149,3 +197,19 @@ def test_a_published_log_is_a_game_in_either_reading():
     assert read.problems == stored.problems == ()
     assert read.metrics.result()["labels"]["defaulted"] == 0
     assert stored.metrics.result()["labels"]["defaulted"] == stored.metrics.result()["labels"]["total"]
+
+
+def test_a_record_that_a_study_has_lost_is_named(folder: Path):
+    (folder / "records").mkdir()
+    games = []
+    for path in sorted(folder.glob("*.ndjson")):
+        game = json.loads(path.read_bytes().splitlines()[0])["game"]
+        games.append({"game": game, "state": "ended", "record": f"records/{path.name}"})
+        path.rename(folder / "records" / path.name)
+    manifest = {"format": "wolfbus-study", "version": 1, "study": "s", "games": games}
+    (folder / "study.json").write_text(json.dumps(manifest))
+    assert gather([folder]).problems == ()
+    (folder / "records" / "2.ndjson").unlink()
+    (note,) = gather([folder]).problems
+    assert (note.path, note.counted) == (str(folder / "records" / "2.ndjson"), False)
+    assert note.problem == f"missing: study s says that game {games[1]['game']} was played to its end"

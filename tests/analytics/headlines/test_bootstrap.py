@@ -12,7 +12,7 @@ from sklearn import metrics as sk
 from analytics.columns import columns_of
 from analytics.headlines import MEASURES, variability
 from analytics.headlines.sheet import Sheet, evaluate
-from analytics.headlines.sums import Study
+from analytics.headlines.sums import Games
 from analytics.intervals import SEED
 from analytics.resampling import Draws
 from tests.analytics.script import random_game
@@ -39,7 +39,7 @@ def judged(columns, rows=slice(None)):
 
 def test_every_draw_equals_a_loop_over_its_games():
     columns = columns_of(random_game(seed).rows() for seed in range(7))
-    sheet = Sheet(Study(columns), None, columns.blocks, 7)
+    sheet = Sheet(Games(columns), None, columns.blocks, 7)
     draws = Draws([7], draws=60)
     measures = [MEASURES[name] for name in FLAGS]
     drawn = evaluate(measures, lambda key: draws.sums(sheet.matrix(key)))
@@ -58,7 +58,7 @@ def test_draws_of_areas_stay_right_where_distinct_scores_share_cells():
     assert len(np.unique(columns.judgements["s"])) > 5000
     draws = Draws([40], draws=40)
     measures = [MEASURES[name] for name in ("auc", "auprc")]
-    drawn = Sheet(Study(columns), None, columns.blocks, 40).drawn(measures, draws)
+    drawn = Sheet(Games(columns), None, columns.blocks, 40).drawn(measures, draws)
     game = columns.judgements["game"]
     for at, counts in enumerate(draws.counts()):
         d, f, s = judged(columns, np.repeat(np.arange(len(game)), counts[game]))
@@ -121,11 +121,74 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
     assert found["interval_reason"] == f"undefined in {found['undefined_draws']} of 2000 draws"
 
 
-def test_a_single_block_has_a_value_and_no_interval():
-    found = variability(columns_of([random_game(1).rows()]))["metrics"]["accuracy"]
+@pytest.mark.parametrize("blocks", [1, 2, 4, 5])
+def test_fewer_than_five_blocks_have_values_and_no_intervals(blocks):
+    found = variability(columns_of(random_game(seed).rows() for seed in range(blocks)))["metrics"]["accuracy"]
     assert found["value"] is not None
-    assert (found["low"], found["high"]) == (None, None)
-    assert "two blocks" in found["interval_reason"]
+    if blocks < 5:
+        assert (found["low"], found["high"]) == (None, None)
+        assert found["interval_reason"].startswith("fewer than 5 games (blocks)")
+    else:
+        assert found["low"] < found["value"] < found["high"]
+
+
+def test_a_metric_that_only_a_few_blocks_have_anything_to_do_with_has_no_interval():
+    games = [random_game(seed, missing=0.0).rows() for seed in range(10)]
+    silent = [replace(g, statements=tuple(replace(s, d=None) for s in g.statements)) for g in games[4:]]
+    found = variability(columns_of([*games[:4], *silent]))["metrics"]
+    assert found["accuracy"]["undefined_draws"] < 0.05 * 2000
+    assert (found["accuracy"]["low"], found["accuracy"]["high"]) == (None, None)
+    assert found["accuracy"]["interval_reason"].startswith("fewer than 5 games (blocks)")
+    assert found["villager_wins"]["low"] is not None
+
+
+def test_an_interval_all_of_whose_draws_are_equal_is_none():
+    games = [random_game(seed).rows() for seed in range(8)]
+    won = [replace(g, finished=True, winner="villagers") for g in games]
+    found = variability(columns_of(won))["metrics"]["villager_wins"]
+    assert (found["value"], found["low"], found["high"]) == (1.0, None, None)
+    assert found["interval_reason"] == "every draw gives the same"
+
+
+def test_draws_whose_sums_differ_in_the_last_bit_are_equal():
+    draws = Draws([7])
+    thirds = draws.sums(np.full((7, 1), 1 / 3))[:, 0] / draws.sums(np.ones((7, 1)))[:, 0]
+    assert draws.interval(thirds) == (None, None, "every draw gives the same")
+
+
+def test_the_side_of_a_comparison_with_fewer_blocks_decides_whether_there_is_an_interval():
+    drawn = np.random.default_rng(0).random(2000)
+    assert Draws([0, 40, 3], fewest=3).interval(drawn)[0] is None
+    assert Draws([40, 0, 1], fewest=40).interval(drawn)[0] is not None
+
+
+def test_a_lift_draws_its_baseline_anew_with_every_draw():
+    columns = columns_of(random_game(seed).rows() for seed in range(9))
+    picks = np.random.default_rng(SEED).integers(0, 9, size=(2000, 9), dtype=np.int32)
+    rows = np.flatnonzero(columns.scored())
+    label, flag = columns.label()[rows], columns.judgements["d"][rows]
+    by = [np.bincount(columns.judgements["game"][rows], part, 9) for part in (flag == label, label, label >= 0)]
+    drawn = []
+    for pick in picks:
+        right, deceptive, n = (part[pick].sum() for part in by)
+        drawn.append(right / n - max(deceptive / n, 1 - deceptive / n))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    found = variability(columns, ["accuracy", "accuracy_lift"])["metrics"]
+    lift = found["accuracy_lift"]
+    assert (lift["low"], lift["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+    assert lift["value"] == pytest.approx(found["accuracy"]["value"] - found["accuracy"]["baseline"])
+    # held against a fixed guess, as if that were known, the interval would be another one
+    assert abs((found["accuracy"]["high"] - found["accuracy"]["baseline"]) - high) > 1e-3
+
+
+def test_draws_of_the_precision_lift_equal_a_loop_over_its_games():
+    columns = columns_of(random_game(seed).rows() for seed in range(7))
+    draws = Draws([7], draws=40)
+    drawn = Sheet(Games(columns), None, columns.blocks, 7).drawn([MEASURES["auprc_lift"]], draws)["auprc_lift"]
+    game = columns.judgements["game"][np.flatnonzero(columns.scored())]
+    for at, counts in enumerate(draws.counts()):
+        d, _, s = judged(columns, np.repeat(np.arange(len(game)), counts[game]))
+        assert drawn[at] == pytest.approx(sk.average_precision_score(d, s) - d.mean(), abs=1e-9)
 
 
 def test_strata_are_drawn_in_their_own_sizes():

@@ -7,11 +7,13 @@ import math
 import statistics
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.columns import ColumnsBuilder, columns_of
 from analytics.headlines import variability
-from analytics.metrics import metrics
+from analytics.metrics import Metrics, metrics
 from analytics.scores.table4 import table4
 from analytics.truth import truth as truth_section
 from tests.analytics.script import TABLE, Script, random_game
@@ -35,10 +37,12 @@ def test_every_metric_is_there_in_its_shape():
         "mcc",
         "auc",
         "auc_before",
+        "accuracy_lift",
     )
     others = (
         *("villager_wins", "werewolf_wins", "no_winner", "brier", "brier_skill", "ece", "auprc", "brier_before"),
         *("brier_skill_before", "ece_before", "auprc_before", "suspicion_gap", "vote_hit", "vote_follows_suspicion"),
+        *("auprc_lift", "vote_hit_lift", "truth_accuracy_lift"),
         *("lie_rate", "confession_rate", "truth_accuracy", "truth_balanced_accuracy", "coverage"),
     )
     assert set(FOUND) == {*by_role, *(f"{name}/{role}" for name in by_role for role in ROLES), *others}
@@ -79,6 +83,53 @@ def test_scores_are_those_of_table_4():
         for role in ROLES:
             own = table[section]["by_observer"][role]
             assert FOUND[f"auc{suffix}/{role}"]["value"] == pytest.approx(own["auc"], abs=1e-9)
+            assert FOUND[f"auc{suffix}/{role}"]["n"] == own["n"]
+
+
+def test_an_area_by_role_counts_what_has_the_score_and_not_what_has_a_flag_alone():
+    judgements = {**COLUMNS.judgements, "s": COLUMNS.judgements["s"].copy()}
+    judgements["s"][::3] = math.nan
+    columns = replace(COLUMNS, judgements=judgements)
+    found, table = variability(columns)["metrics"], table4(columns)["suspicion"]
+    for role in ROLES:
+        assert found[f"auc/{role}"]["n"] == table["by_observer"][role]["n"] < found[f"accuracy/{role}"]["n"]
+    assert found["auc"]["n"] == table["overall"]["n"] == sum(found[f"auc/{role}"]["n"] for role in ROLES)
+
+
+def test_lifts_are_values_minus_baselines():
+    for name in ("accuracy", "auprc", "vote_hit", "truth_accuracy", *(f"accuracy/{role}" for role in ROLES)):
+        stem, _, role = name.partition("/")
+        lift = FOUND[f"{stem}_lift" + (f"/{role}" if role else "")]
+        assert (lift["unit"], lift["better"], lift["n"]) == ("points", "high", FOUND[name]["n"])
+        if FOUND[name]["value"] is not None:
+            assert lift["baseline"] == 0.0
+            assert lift["value"] == pytest.approx(FOUND[name]["value"] - FOUND[name]["baseline"], abs=1e-12)
+
+
+@pytest.mark.parametrize("scores", ["few", "many"])
+def test_areas_of_single_games_are_exact_however_many_scores_there_are(scores):
+    columns = simulate(draw_agents(3, 1), 40, 2)
+    if scores == "many":
+        columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
+        assert len(np.unique(columns.judgements["s"])) > 5000
+    names = ["auc", "auc/Seer", "auprc", "auprc_lift"]
+    found = variability(columns, names)["metrics"]
+    for name in names:
+        chosen = columns.scored()
+        if name == "auc/Seer":
+            chosen = chosen & (columns.judgements["observer_role"] == ROLES.index("Seer"))
+        values = []
+        for game in range(40):
+            rows = chosen & (columns.judgements["game"] == game)
+            d, s = columns.label()[rows], columns.judgements["s"][rows]
+            if 0 < d.sum() < len(d):
+                area = (
+                    roc_auc_score(d, s) if name.startswith("auc/") or name == "auc" else average_precision_score(d, s)
+                )
+                values.append(area - (d.mean() if name == "auprc_lift" else 0))
+        assert found[name]["paper_games"] == len(values)
+        assert found[name]["paper_mean"] == pytest.approx(statistics.mean(values), abs=1e-12)
+        assert found[name]["paper_half"] == pytest.approx(1.96 * statistics.stdev(values) / math.sqrt(len(values)))
 
 
 def test_votes_are_those_of_the_accumulator():
@@ -88,6 +139,24 @@ def test_votes_are_those_of_the_accumulator():
         assert found[name]["value"] == pytest.approx(votes[section]["value"], abs=1e-12)
         assert found[name]["n"] == votes[section]["n"] > 50
         assert found[name]["baseline"] == pytest.approx(votes[section]["chance"], abs=1e-12)
+        for end in ("low", "high"):
+            assert found[name][end] == pytest.approx(votes[section][end], abs=1e-12)
+
+
+def test_votes_have_the_same_interval_everywhere_whatever_the_blocks_and_whoever_has_no_votes():
+    played = [_played(seed) for seed in range(12)]
+    played[3] = replace(played[3], votes=())
+    blocks = {game.game: f"block {at // 2}" for at, game in enumerate(played)}
+    builder, table = ColumnsBuilder(), Metrics()
+    for game in played:
+        builder.add(game, blocks[game.game])
+        table.add(game, blocks[game.game])
+    found, votes = variability(builder.columns())["metrics"], table.result()["votes"]
+    for name, section in (("vote_hit", "hits"), ("vote_follows_suspicion", "own_argmax")):
+        for end in ("value", "low", "high"):
+            assert found[name][end] == pytest.approx(votes[section][end], abs=1e-12)
+    single = metrics(played)["votes"]["hits"]
+    assert (single["low"], single["high"]) != (votes["hits"]["low"], votes["hits"]["high"])
 
 
 def _played(seed):

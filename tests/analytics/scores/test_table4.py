@@ -87,7 +87,7 @@ def test_against_a_loop_over_the_rows_of_the_games():
                     for judgement in game.judgements:
                         label = own[judgement.statement]
                         if judgement.d is not None and label is not None and getattr(judgement, role_of) == role:
-                            scores.append(getattr(judgement, value_of))
+                            scores.append(round(getattr(judgement, value_of), 12))
                             labels.append(label)
                 row = found[quantity][split][role]
                 assert (row["n"], row["deceptive"]) == (len(labels), sum(labels))

@@ -10,7 +10,8 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_corrcoef
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
-from analytics.intervals import wilson
+from analytics.headlines import variability
+from analytics.intervals import SEED
 from analytics.truth import truth
 from tests.analytics.script import Script
 from tests.simulator import draw_agents, simulate
@@ -42,8 +43,9 @@ def test_a_small_game_counted_by_hand():
     overall = found["overall"]
     counts = {name: overall[name] for name in ("statements", "checkable", "coverage", "true", "mistakes", "lies")}
     assert counts == {"statements": 5, "checkable": 4, "coverage": 0.8, "true": 1, "mistakes": 1, "lies": 2}
-    low, high = wilson(2, 4)
-    assert overall["lie_rate"] == {"value": 0.5, "low": low, "high": high, "n": 4, "reason": None}
+    few = "fewer than 5 games (blocks) to resample"
+    expected = {"value": 0.5, "low": None, "high": None, "n": 4, "reason": None, "interval_reason": few}
+    assert overall["lie_rate"] == expected
     assert (overall["labelled_lies"], overall["admitted"]) == (2, 1)
     assert overall["confession_rate"]["value"] == 0.5
     assert (overall["labelled_true"], overall["false_confessions"]) == (1, 0)
@@ -69,9 +71,32 @@ def test_a_speaker_who_never_confesses_stands_out():
     columns = simulate(draw_agents(4, seed=3), games=60, seed=3, confesses=(1.0, 0.0, 0.5, 1.0))
     rates = {name: row["confession_rate"] for name, row in truth(columns)["by_agent"].items()}
     assert rates["agent-00"]["value"] == 1.0
-    assert (rates["agent-01"]["value"], rates["agent-01"]["low"]) == (0.0, 0.0)
+    assert (rates["agent-01"]["value"], rates["agent-01"]["interval_reason"]) == (0.0, "every draw gives the same")
     assert rates["agent-01"]["n"] > 50
     assert rates["agent-02"]["low"] < 0.5 < rates["agent-02"]["high"]
+
+
+def test_intervals_are_those_of_whole_blocks_drawn_anew():
+    columns = mixed()
+    truth_, label, game = (columns.statements[name] for name in ("truth", "d", "game"))
+    mine = columns.statements["agent"] == 2
+    lies, told = mine & (truth_ == LIE), mine & (truth_ == LIE) & (label != -1)
+    sides = {"lie_rate": (lies, mine & (truth_ != NO_CLAIM)), "confession_rate": (told & (label == 1), told)}
+    picks = np.random.default_rng(SEED).integers(0, 30, size=(2000, 30), dtype=np.int32)
+    for name, (above, below) in sides.items():
+        counts = [np.bincount(game[side], minlength=30) for side in (above, below)]
+        drawn = [counts[0][pick].sum() / counts[1][pick].sum() for pick in picks]
+        found = truth(columns)["by_agent"]["agent-02"][name]
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+
+
+def test_the_overall_rates_and_intervals_are_those_of_the_headline_metrics():
+    columns = mixed()
+    headline, overall = variability(columns)["metrics"], truth(columns)["overall"]
+    for name in ("lie_rate", "confession_rate"):
+        for part in ("value", "low", "high", "n"):
+            assert overall[name][part] == pytest.approx(headline[name][part], abs=1e-12)
 
 
 def mixed():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import signal
+import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from wolfbus.cli.studying.crew import Hand, Lost, News, Settled, Wish
@@ -162,6 +164,10 @@ class Conductor:
             return
 
     def _take_in(self, key: int, word: object) -> None:
+        with _uninterrupted():
+            self._sort(key, word)
+
+    def _sort(self, key: int, word: object) -> None:
         if isinstance(word, Done):
             self._note(key, word.result)
         elif isinstance(word, Broken):
@@ -217,3 +223,22 @@ class Conductor:
         except WolfError as error:
             if not self._hands:
                 self.halted = Halt(str(error))
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back until journal and manifest say the same; then raise KeyboardInterrupt if it came."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for each in before:
+            signal.signal(each, lambda number, _frame: came.append(number))
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    if came:
+        raise KeyboardInterrupt

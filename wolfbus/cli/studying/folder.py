@@ -7,14 +7,15 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.study.manifest import FILE, read_manifest
-from wolfbus.study.result import GameResult, read_line
+from wolfbus.study.manifest import FILE, RECORDS, load_manifest
+from wolfbus.study.result import GameResult, Spent, read_line
+from wolfbus.whole_file import write_whole
 
 JOURNAL: Final = "journal.jsonl"
 """Results as they came, one a line; not ``.ndjson``, since that is what records are called."""
@@ -50,11 +51,15 @@ class StudyFolder:
         except BaseException:
             os.close(self._lock)
             raise
+        with contextlib.suppress(OSError):
+            # half written when a run was killed
+            for left in path.glob(".*.new"):
+                left.unlink(missing_ok=True)
 
     @property
     def records(self) -> Path:
         """Where records are."""
-        return self.path / "records"
+        return self.path / RECORDS
 
     @property
     def has_study(self) -> bool:
@@ -91,61 +96,54 @@ class StudyFolder:
             ConfigError: it cannot be read, or is none.
         """
         path = self.path / FILE
-        try:
-            return read_manifest(path.read_text(encoding="utf-8"), str(path))
-        except OSError as error:
-            raise ConfigError(f"{path}: {str(error.strerror).lower()}") from None
-        except UnicodeDecodeError:
-            raise ConfigError(f"{path}: not UTF-8 text") from None
+        found = load_manifest(path)
+        if found is None:
+            raise ConfigError(f"{path}: this is no manifest of a study")
+        return found
 
     def write(self, name: str, pieces: Iterable[str]) -> None:
         """Write a file so that there is always a whole one, the old or the new; raises OSError."""
-        path = self.path / name
-        aside = path.with_name(f".{name}.new")
-        try:
-            with aside.open("w", encoding="utf-8") as file:
-                file.writelines(pieces)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                aside.unlink(missing_ok=True)
-            raise
+        write_whole(self.path / name, pieces)
 
     # -- the journal
 
-    def read_journal(self) -> tuple[dict[int, GameResult], dict[str, Any]]:
+    def read_journal(self) -> tuple[dict[int, GameResult], Spent]:
         """Return the latest result of every game that has one, and what was noted last of what is spent.
 
         A line that a kill cut off is left out; its game is looked at again.
+
+        Raises:
+            ConfigError: a line about what is spent cannot be understood; the message names file, line and member.
         """
         results: dict[int, GameResult] = {}
-        spent: dict[str, Any] = {}
-        try:
-            with (self.path / JOURNAL).open("rb") as file:
-                for line in file:
-                    said = read_line(line)
-                    if isinstance(said, GameResult):
-                        results[said.number] = said
-                    elif said is not None and "spent_usd" in said:
-                        spent = said
-        except FileNotFoundError:
-            pass
+        spent = Spent()
+        for said in self._said():
+            if isinstance(said, GameResult):
+                results[said.number] = said
+            elif isinstance(said, Spent):
+                spent = said
         return results, spent
 
     def sessions(self) -> list[str]:
         """Return the names of the sessions that runs of this study have opened in houses, as the journal notes them."""
-        found = []
+        told = (said.get("session") for said in self._said() if isinstance(said, dict))
+        return [name for name in told if isinstance(name, str)]
+
+    def _said(self) -> Iterator[GameResult | Spent | dict[str, Any]]:
+        path = self.path / JOURNAL
         try:
-            with (self.path / JOURNAL).open("rb") as file:
-                for line in file:
-                    said = read_line(line)
-                    if isinstance(said, dict) and isinstance(said.get("session"), str):
-                        found.append(said["session"])
+            if path.exists() and not path.is_file():
+                raise ConfigError(f"{path}: not a file")
+            with path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    try:
+                        said = read_line(line)
+                    except ConfigError as error:
+                        raise ConfigError(f"{path}: line {number}: {error}") from None
+                    if said is not None:
+                        yield said
         except FileNotFoundError:
-            pass
-        return found
+            return
 
     def note(self, said: GameResult | dict[str, Any]) -> None:
         """Add a line to the journal; what is written survives a killed process. Raises OSError."""
@@ -203,7 +201,7 @@ def _lives(holder: str) -> bool:
         return holder.isdecimal()
     try:
         os.kill(int(holder), 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True

@@ -26,6 +26,7 @@ from wolfbus.cli.studying.versions import prompts_hash, versions
 from wolfbus.errors import ConfigError
 from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences
 from wolfbus.study.plan import Plan, PlannedGame
+from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount
@@ -113,7 +114,7 @@ class Session:
             settings = self.study.settings
             planned = list(self.plan.games(settings.games))
             self.manifest = Manifest(head, planned, created)
-            pending, before = self._take_stock(folder, planned) if there is not None else (planned, {})
+            pending, before = self._take_stock(folder, planned) if there is not None else (planned, Spent())
             del planned
             self._tell_who_played(head["design"])
             if not self.quiet:
@@ -133,7 +134,10 @@ class Session:
             return None
         if not self._resume:
             raise ConfigError(f"{self.folder}: there is a study already; add --resume to go on with it")
-        return folder.manifest()
+        there = folder.manifest()
+        if there.get("created") is None:
+            raise ConfigError(f"{self.folder / FILE}: created: field required")
+        return there
 
     def _head(self, there: dict[str, Any] | None) -> dict[str, Any]:
         plan, settings = self.plan, self.study.settings
@@ -165,13 +169,13 @@ class Session:
             raise ConfigError(f"{self.folder}: {what}")
         playing = {name: head[name] for name in ("wolfbus", "python", "git")}
         began = {name: there.get(name) for name in playing}
-        others = there.get("continued_with", [])
+        others = there.get("continued_with") or []
         if playing not in (began, *others):
             others = [*others, playing]
         head |= began
         return {**head, "continued_with": others} if others else head
 
-    def _take_stock(self, folder: StudyFolder, games: list[PlannedGame]) -> tuple[list[PlannedGame], dict[str, Any]]:
+    def _take_stock(self, folder: StudyFolder, games: list[PlannedGame]) -> tuple[list[PlannedGame], Spent]:
         """See which games are played, and move what is not whole out of the way.
 
         Returns:
@@ -197,8 +201,8 @@ class Session:
                 pending.append(game)
             else:
                 self.manifest.put(result)
-        known = max(float(spent.get("spent_usd", 0.0)), self.manifest.cost_usd or 0.0)
-        return pending, {"spent_usd": known + lost, "spent_tokens": int(spent.get("spent_tokens", 0))}
+        known = max(spent.spent_usd, self.manifest.cost_usd or 0.0)
+        return pending, Spent(spent_usd=known + lost, spent_tokens=spent.spent_tokens)
 
     def _tell_who_played(self, design: dict[str, Any]) -> None:
         """Put into the manifest who played where the plan does not say, and how even that was."""
@@ -218,7 +222,7 @@ class Session:
     # -- playing
 
     @contextlib.contextmanager
-    def _venue(self, spent: dict[str, Any]) -> Iterator[tuple[Venue | None, BudgetSoFar | None]]:
+    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, BudgetSoFar | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
         if self.house is not None:
             yield None, None
@@ -232,7 +236,7 @@ class Session:
             from players.llm.budget import Amount
             from wolfbus.cli.studying.purse import BudgetSoFar as Kept
 
-            before = Amount(Decimal(repr(spent.get("spent_usd", 0.0))), spent.get("spent_tokens", 0))
+            before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
             budget = Kept(settings.budget, settings.budget_tokens, before)
         tape = None
         if settings.workers == 1 and (self._cassette is not None or self._replay_cassette is not None):
@@ -380,7 +384,7 @@ def _hired(key: int, orders: Orders, news: queue.SimpleQueue[News]) -> Worker:
 
 
 def _spent(amount: Amount) -> dict[str, Any]:
-    return {"spent_usd": float(amount.usd), "spent_tokens": amount.tokens}
+    return Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens).model_dump()
 
 
 def _no_room(error: OSError) -> Halt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,8 +151,8 @@ def _tell(session: Session, ending: str, *, as_json: bool) -> int:
         if totals["ended"]:
             if session.house is None:
                 click.echo(f"Again   {replay_command(session.plan.game(1), session.folder)}")
-            click.echo(f"Next    wolfbus report {session.folder}")
-    hint = f"wolfbus run --resume --out {session.folder}" + session.options_again()
+            click.echo(f"Next    wolfbus report {shlex.quote(str(session.folder))}")
+    hint = f"wolfbus run --resume --out {shlex.quote(str(session.folder))}" + session.options_again()
     if ending == "interrupted":
         played = f"{totals['ended']} of {totals['games']} games are played"
         click.echo(f"wolfbus: interrupted; {played}; go on with: {hint}", err=True)

@@ -1,0 +1,94 @@
+"""`wolfbus report`, `compare` and `export` on folders in which something is wrong: a line each, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.export.records import game, study, write
+from wolfbus.cli import FAILED, USAGE, run
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("commands")
+    for name in ("g1", "g2"):
+        write(folder / "records", game(name, name))
+    study(folder, ["g1", "g2"])
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "s"))
+
+
+def commands(folder: Path) -> list[list[str]]:
+    out = str(folder.parent / "out")
+    return [
+        ["report", str(folder), "--json", "-"],
+        ["compare", str(folder), str(folder), "--json"],
+        ["export", "csv", str(folder), "--out", out],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "member"),
+    [
+        ({"games": None}, "games: "),
+        ({"games": 5}, "games: "),
+        ({"games": {"a": 1}}, "games: "),
+        ({"games": [1]}, "games.0: "),
+        ({"seed": float("nan")}, "not JSON: "),
+        ({"totals": "x"}, "totals: "),
+    ],
+)
+def test_a_manifest_that_is_wrong_is_one_line_with_file_and_member(
+    folder: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object], member: str
+) -> None:
+    path = folder / "study.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    for words in commands(folder):
+        assert run(words) == USAGE
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith(f"wolfbus: {path}: {member}")
+        assert err.count("\n") == 1
+
+
+def test_a_pipe_is_refused_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(folder / "x.ndjson")
+    for words in commands(folder / "x.ndjson"):
+        assert run(words) == USAGE
+        assert capsys.readouterr().err == (
+            f"wolfbus: {folder / 'x.ndjson'}: a pipe or a device; save what comes out of it in a file\n"
+        )
+
+
+def test_a_damaged_file_is_named_by_all_of_them_and_they_exit_1(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "records" / "g2.ndjson"
+    path.write_bytes(path.read_bytes()[:-20])
+    for words in commands(folder)[1:]:
+        assert run(words) == FAILED
+        err = capsys.readouterr().err.splitlines()
+        assert any(line.startswith(f"wolfbus: {path}: ") for line in err)
+        assert err[-1].startswith("wolfbus: something is wrong with ")
+
+
+def test_games_are_compared_as_they_are_told_to_be_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(*words: str) -> dict[str, object]:
+        given = ["compare", str(folder), str(folder), "--metric", "deception_rate", "--metric", "auc_before", "--json"]
+        assert run([*given, *words]) == 0
+        found: dict[str, object] = json.loads(capsys.readouterr().out)["metrics"]
+        return found
+
+    as_played = shown()
+    assert shown("--workers", "1") == as_played
+    assert shown("--alpha", "0.1", "--prior", "0.9")["auc_before"] != as_played["auc_before"]
+    assert shown("--include-defaulted")["deception_rate"] != as_played["deception_rate"]

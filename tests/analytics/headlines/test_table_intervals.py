@@ -1,0 +1,347 @@
+"""Intervals of the tables' figures: in every draw, a figure is what a plain loop over the drawn games makes of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder, columns_of
+from analytics.headlines import block_sums, variability
+from analytics.headlines.cells import CELLS
+from analytics.headlines.table_intervals import table_intervals
+from analytics.metrics import metrics
+from analytics.resampling import Draws
+from analytics.scores.judged import Judged
+from analytics.scores.recalibration import held_out_probabilities, recalibration
+from analytics.scores.table4 import table4
+from analytics.scores.thresholds import held_out_flags, thresholds
+from analytics.tables.cross_perception import Table2
+from analytics.tables.detection import Confusion
+from analytics.tables.production import Production
+from analytics.tables.statements import Table1, Table5
+from analytics.truth import truth
+from tests.analytics.script import random_game
+from wolfbus.vocabulary import DECEPTIONS, ROLES
+
+FEW = 150
+"""Draws that a loop can follow."""
+BLOCKS = 20
+GAMES = [random_game(seed).rows() for seed in range(26)]
+BLOCK_OF = {game.game: f"b{at % BLOCKS:02}" for at, game in enumerate(GAMES)}
+
+
+def in_blocks(games) -> Columns:
+    """The games as columns, six pairs of them in one block each, with truths drawn by lot."""
+    builder = ColumnsBuilder()
+    for game in games:
+        builder.add(game, BLOCK_OF[game.game])
+    columns = builder.columns()
+    lot = np.random.default_rng(5).choice([NO_CLAIM, TRUE, MISTAKE, LIE], len(columns.statements["d"]))
+    return replace(columns, statements={**columns.statements, "truth": lot.astype("i1")})
+
+
+COLUMNS = in_blocks(GAMES)
+WHOLE = table_intervals(COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def few():
+    """The intervals of few draws, and how often each block comes in them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(block_sums, "Draws", lambda sizes: Draws(sizes, draws=FEW))
+        return table_intervals(COLUMNS), Draws([BLOCKS], draws=FEW).counts()
+
+
+def drawn_games(counts):
+    for row in counts:
+        yield [game for game in GAMES for _ in range(row[COLUMNS.block_names.index(BLOCK_OF[game.game])])]
+
+
+def drawn_rows(counts, blocks):
+    """Indices of the rows of every draw, each as often as its block is drawn."""
+    for row in counts:
+        yield np.repeat(np.arange(len(blocks)), row[blocks])
+
+
+def percentiles(values):
+    """The interval of a figure by draw, None where it is undefined."""
+    held = [value for value in values if value is not None]
+    assert len(held) >= 0.95 * FEW
+    return pytest.approx(np.quantile(held, [0.025, 0.975]).tolist(), abs=1e-9)
+
+
+def looped(table, counts):
+    """What a table of the paper says in every draw."""
+    single = {}
+    for game in GAMES:
+        single[game.game] = table()
+        single[game.game].add(game)
+    for games in drawn_games(counts):
+        whole = table()
+        for game in games:
+            whole.merge(single[game.game])
+        yield whole.result()
+
+
+def leaves(tree, path=()):
+    if isinstance(tree, dict):
+        for key, part in tree.items():
+            yield from leaves(part, (*path, key))
+    else:
+        yield path, tree
+
+
+def test_table_1_is_that_of_the_games_drawn(few):
+    found, counts = few
+    results = list(looped(Table1, counts))
+    for key in ("Villager", "Werewolf", "overall"):
+        for name in ("suspicion", "flagged"):
+            assert found["table1"][key][name] == percentiles([result[key][name] for result in results])
+        shares = [result[key]["deceptive"] / result[key]["labelled"] for result in results]
+        assert found["table1"][key]["deceptive_share"] == percentiles(shares)
+
+
+def test_table_2_is_that_of_the_games_drawn(few):
+    found, counts = few
+    results = list(looped(Table2, counts))
+    for observer, target in (("Villager", "Villager"), ("Seer", "Werewolf"), ("Werewolf", "Doctor")):
+        means = [result[observer][target]["mean"] for result in results]
+        assert found["table2"][observer][target] == percentiles(means)
+
+
+def test_table_5_is_that_of_the_games_drawn(few):
+    found, counts = few
+    results = list(looped(Table5, counts))
+    for kind in ("none", "omission", "overall"):
+        for name in ("suspicion", "flagged"):
+            assert found["table5"][kind][name] == percentiles([result[kind][name] for result in results])
+
+
+def test_production_is_that_of_the_games_drawn(few):
+    found, counts = few
+    results = list(looped(Production, counts))
+    for part, key in (("by_role", "Seer"), ("by_brain", "one"), ("by_round", "2"), ("by_phase", "vote")):
+        rates = [result[part].get(key, {"rate": None})["rate"] for result in results]
+        assert found["production"][part][key] == percentiles(rates)
+
+
+def test_table_4_is_that_of_the_judgements_drawn(few):
+    found, counts = few
+    held = Judged(COLUMNS).predictions("suspicion")
+    for part, key, kept in (
+        ("overall", None, np.ones(len(held.scores), bool)),
+        ("by_observer", "Werewolf", held.observer == ROLES.index("Werewolf")),
+        ("by_speaker", "Villager", held.speaker == ROLES.index("Villager")),
+    ):
+        d, s, blocks = held.deceptive[kept], held.scores[kept], held.blocks[kept]
+        values = {name: [] for name in ("brier", "brier_skill", "auc", "auprc", "auprc_lift")}
+        for rows in drawn_rows(counts, blocks):
+            base, brier = d[rows].mean(), sk.brier_score_loss(d[rows], s[rows])
+            average = sk.average_precision_score(d[rows], s[rows])
+            values["brier"].append(brier)
+            values["brier_skill"].append(1 - brier / (base * (1 - base)))
+            values["auc"].append(sk.roc_auc_score(d[rows], s[rows]))
+            values["auprc"].append(average)
+            values["auprc_lift"].append(average - base)
+        row = found["table4"]["suspicion"][part]
+        for name, drawn in values.items():
+            assert (row if key is None else row[key])[name] == percentiles(drawn)
+
+
+def test_the_calibration_error_keeps_to_the_bins_of_all_games(few):
+    found, counts = few
+    held = Judged(COLUMNS).predictions("suspicion")
+    kept = held.observer == ROLES.index("Villager")
+    d, s = held.deceptive[kept].astype(float), held.scores[kept]
+    bins = table4(COLUMNS)["suspicion"]["by_observer"]["Villager"]["reliability"]
+    own = [(s >= row["low"]) & (s <= row["high"]) for row in bins]
+    drawn = [
+        sum(abs((s - d)[rows][of[rows]].sum()) for of in own) / len(rows)
+        for rows in drawn_rows(counts, held.blocks[kept])
+    ]
+    assert found["table4"]["suspicion"]["by_observer"]["Villager"]["ece"] == percentiles(drawn)
+
+
+def test_areas_of_more_distinct_scores_than_cells_are_close_to_those_of_the_judgements_drawn(monkeypatch):
+    monkeypatch.setattr(block_sums, "Draws", lambda sizes: Draws(sizes, draws=FEW))
+    games = [random_game(seed, rounds=9).rows() for seed in range(30)]
+    columns = columns_of(games)
+    held = Judged(columns).predictions("before")
+    assert len(np.unique(held.scores)) > CELLS
+    counts = Draws([len(games)], draws=FEW).counts()
+    drawn = [sk.roc_auc_score(held.deceptive[of], held.scores[of]) for of in drawn_rows(counts, held.blocks)]
+    expected = np.quantile(drawn, [0.025, 0.975]).tolist()
+    assert table_intervals(columns)["table4"]["before"]["overall"]["auc"] == pytest.approx(expected, abs=3e-3)
+
+
+def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
+    found, counts = few
+    judged = Judged(COLUMNS)
+    held, out = judged.predictions("before"), held_out_flags(judged, "before", "youden")
+    values = {name: [] for name in ("balanced_accuracy", "f1", "precision", "recall", "accuracy", "constant_accuracy")}
+    for rows in drawn_rows(counts, held.blocks):
+        d, flags = held.deceptive[rows], out.flags[rows]
+        counted = Confusion(
+            tp=int((d & flags).sum()),
+            tn=int((~d & ~flags).sum()),
+            fp=int((~d & flags).sum()),
+            fn=int((d & ~flags).sum()),
+        ).measures()
+        for name, drawn in values.items():
+            drawn.append(counted[name])
+    for name, drawn in values.items():
+        assert found["thresholds"]["before"]["youden"][name] == percentiles(drawn)
+
+
+@pytest.mark.parametrize("kind", ["platt", "isotonic"])
+def test_maps_keep_their_held_out_probabilities_in_every_draw(few, kind):
+    found, counts = few
+    judged = Judged(COLUMNS)
+    held = judged.predictions("suspicion")
+    made = held_out_probabilities(held, judged.split("suspicion")[0], kind)
+    rows = list(drawn_rows(counts, held.blocks))
+    d = held.deceptive
+    for when, scores in (("before", held.scores), ("after", made)):
+        row = found["recalibration"][kind][when]
+        assert row["brier"] == percentiles([sk.brier_score_loss(d[of], scores[of]) for of in rows])
+        expected = np.quantile([sk.roc_auc_score(d[of], scores[of]) for of in rows], [0.025, 0.975])
+        assert row["auc"] == pytest.approx(expected.tolist(), abs=2e-3)
+
+
+def test_detection_of_false_claims_is_that_of_the_judgements_drawn(few):
+    found, counts = few
+    judgements = COLUMNS.judgements
+    claimed = COLUMNS.statements["truth"][judgements["statement"]]
+    kept = COLUMNS.scored() & (claimed != NO_CLAIM)
+    false, flag = (claimed != TRUE)[kept], (judgements["d"] == 1)[kept]
+    results = []
+    for rows in drawn_rows(counts, COLUMNS.blocks[judgements["game"][kept]]):
+        confusion = Confusion()
+        for at in rows.tolist():
+            confusion.add(bool(flag[at]), bool(false[at]))
+        results.append(confusion.measures())
+    row = found["truth_detection"]["against_truth"]
+    assert set(row) == set(results[0]) - {"n", "tp", "tn", "fp", "fn"}
+    for name in row:
+        assert row[name] == percentiles([result[name] for result in results])
+
+
+def test_a_figure_that_is_also_a_headline_has_one_interval():
+    headlines = variability(COLUMNS)["metrics"]
+    suspicion, before = WHOLE["table4"]["suspicion"], WHOLE["table4"]["before"]
+    pairs = [
+        *((suspicion["overall"][name], name) for name in ("brier", "brier_skill", "auc", "auprc", "ece")),
+        *((before["overall"][name], f"{name}_before") for name in ("brier", "brier_skill", "auc", "auprc", "ece")),
+        *((suspicion["by_observer"][role]["auc"], f"auc/{role}") for role in ROLES),
+        *((before["by_observer"][role]["auc"], f"auc_before/{role}") for role in ROLES),
+        *((WHOLE["production"]["by_role"][role], f"deception_rate/{role}") for role in ROLES),
+        (WHOLE["table1"]["overall"]["deceptive_share"], "deception_rate"),
+    ]
+    for leaf, name in pairs:
+        assert leaf == pytest.approx([headlines[name]["low"], headlines[name]["high"]], abs=1e-9), name
+
+
+def test_the_intervals_hold_the_values_that_they_are_of():
+    told, parts = metrics(GAMES), {"table4": table4(COLUMNS), "thresholds": thresholds(COLUMNS)}
+    values = {
+        **{name: told[name] for name in ("table1", "table5")},
+        "table2": {o: {t: cell["mean"] for t, cell in row.items()} for o, row in told["table2"].items()},
+        "table4": parts["table4"],
+        "production": {
+            part: {key: cell["rate"] for key, cell in told["production"][part].items()} for part in WHOLE["production"]
+        },
+        "thresholds": {
+            score: {rule: found["held_out"] for rule, found in rules.items()}
+            for score, rules in parts["thresholds"].items()
+        },
+        "recalibration": recalibration(COLUMNS),
+        "truth_detection": truth(COLUMNS)["detection"],
+    }
+    assert set(values) == set(WHOLE)
+    for path, leaf in leaves(WHOLE):
+        if path[-1] in ("deceptive_share", "ece") or leaf is None:
+            continue
+        value = values
+        for key in path:
+            value = value[key]
+        assert leaf[0] - 1e-9 <= value <= leaf[1] + 1e-9, path
+
+
+def test_the_tree_is_the_same_whatever_the_games_are():
+    roles = (*ROLES, "overall")
+    for found in (WHOLE, table_intervals(columns_of([]))):
+        assert set(found["table1"]) == set(roles)
+        assert all(set(row) == {"suspicion", "flagged", "deceptive_share"} for row in found["table1"].values())
+        assert {(o, t) for o, row in found["table2"].items() for t in row} == {(o, t) for o in ROLES for t in ROLES}
+        assert set(found["table5"]) == {*DECEPTIONS, "overall"}
+        assert set(found["production"]) == {"by_role", "by_brain", "by_round", "by_phase"}
+        for rows in found["table4"].values():
+            assert set(rows["by_observer"]) == set(rows["by_speaker"]) == set(ROLES)
+            for row in (rows["overall"], *rows["by_observer"].values(), *rows["by_speaker"].values()):
+                assert set(row) == {"brier", "brier_skill", "auc", "auprc", "auprc_lift", "ece"}
+        for rules in found["thresholds"].values():
+            assert set(rules) == {"youden", "best_f1"}
+            assert all({"balanced_accuracy", "f1", "precision", "recall", "accuracy"} <= set(m) for m in rules.values())
+        for kind in ("platt", "isotonic"):
+            assert set(found["recalibration"][kind]) == {"before", "after"}
+            assert all(set(row) == {"brier", "ece", "auc"} for row in found["recalibration"][kind].values())
+        assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_games_in_any_order_have_the_same_intervals():
+    builder = ColumnsBuilder()
+    others = ColumnsBuilder()
+    for game in GAMES[:11]:
+        builder.add(game, BLOCK_OF[game.game])
+    for game in reversed(GAMES[11:]):
+        others.add(game, BLOCK_OF[game.game])
+    others.merge(builder)
+    columns = replace(others.columns(), statements=COLUMNS.statements)
+    assert json.dumps(table_intervals(columns)) == json.dumps(WHOLE)
+
+
+def test_nothing_and_one_game_have_no_intervals():
+    for games in ([], GAMES[:1]):
+        assert [path for path, leaf in leaves(table_intervals(columns_of(games))) if leaf is not None] == []
+
+
+def test_what_only_a_few_of_many_games_hold_has_no_interval():
+    builder = ColumnsBuilder()
+    for at, game in enumerate(GAMES):
+        # the names of agents in three games are their own
+        seats = {seat: replace(row, brain="rare") for seat, row in game.seats.items()} if at < 3 else game.seats
+        builder.add(replace(game, seats=seats))
+    found = table_intervals(builder.columns())["production"]["by_brain"]
+    assert found["rare"] is None
+    assert found["one"] is not None
+
+
+def test_where_all_are_truthful_nothing_that_compares_has_an_interval():
+    statements = {**COLUMNS.statements, "d": np.minimum(COLUMNS.statements["d"], 0)}
+    found = table_intervals(replace(COLUMNS, statements=statements))
+    for rows in found["table4"].values():
+        for row in (rows["overall"], *rows["by_observer"].values(), *rows["by_speaker"].values()):
+            assert [row[name] for name in ("auc", "auprc", "auprc_lift", "brier_skill")] == [None] * 4
+            assert row["brier"] is not None
+    for tree in (found["thresholds"], found["recalibration"]):
+        assert [leaf for _, leaf in leaves(tree) if leaf is not None] == []
+
+
+def test_an_agent_may_be_called_overall():
+    games = [random_game(seed).rows() for seed in range(6)]
+    named = [
+        replace(
+            game,
+            seats={
+                seat: replace(row, brain={"one": "overall"}.get(row.brain, row.brain))
+                for seat, row in game.seats.items()
+            },
+        )
+        for game in games
+    ]
+    found, plain = table_intervals(columns_of(named)), table_intervals(columns_of(games))
+    assert found["production"]["by_brain"]["overall"] == plain["production"]["by_brain"]["one"]

@@ -1,0 +1,51 @@
+"""What tests of whole runs share."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.study.houses import HOUSE
+from tests.study.runs import STUDY, run_here, study_file
+from wolfbus.bus import open_bus
+from wolfbus.bus.protocol import Bus
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that nothing happened to."""
+    folder = tmp_path_factory.mktemp("whole")
+    done = run_here(study_file(folder, STUDY), "--out", folder / "out")
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    return study_file(tmp_path, STUDY)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """See `tests.study.gate`: open once it is touched."""
+    return tmp_path / "gate"
+
+
+@pytest.fixture
+def at(redis_url: str) -> tuple[str, ...]:
+    """Options that have a house's agents play."""
+    return ("--house", HOUSE, "--bus", redis_url)
+
+
+@pytest.fixture
+def bus(redis_url: str) -> Iterator[Bus]:
+    with contextlib.closing(open_bus(redis_url)) as bus:
+        yield bus

@@ -1,0 +1,48 @@
+"""Agents in a house on a Redis, as processes of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.study.gate import GATE
+from tests.study.runs import ENVIRONMENT, WOLFBUS, manifest, without_times
+from wolfbus.cli.proof import Criteria, open_source, prove
+
+HOUSE = "study-house"
+GATED = "tests.study.gate:Gated"
+AGENTS = (("ann", "scripted", 16), ("bea", GATED, 8), ("cleo", GATED, 8))
+"""Two agents share what one brain is asked for."""
+
+
+@contextlib.contextmanager
+def players(url: str, *agents: tuple[str, str, int], gate: Path | None = None) -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes of these names, brains and seats; they end when the house closes, or with this."""
+    environment = ENVIRONMENT if gate is None else {**ENVIRONMENT, GATE: str(gate)}
+    there = ["--bus", url, "--house", HOUSE]
+    words = [[*there, "--name", name, "--brain", brain, "--seats", str(seats)] for name, brain, seats in agents]
+    found = [
+        subprocess.Popen([*WOLFBUS, "player", *each], stderr=subprocess.DEVNULL, text=True, env=environment)
+        for each in words
+    ]
+    try:
+        yield found
+    finally:
+        for process in found:
+            process.kill()
+            process.wait()
+
+
+def assert_like_of_house(whole: Path, out: Path) -> None:
+    """A house's agents played the same study as brains of our own, and every record of it proves itself."""
+    told, there = without_times(manifest(out)), without_times(manifest(whole))
+    assert told.pop("house") == HOUSE
+    assert told == there
+    assert told["complete"]
+    assert {path.name for path in (out / "records").iterdir()} == {path.name for path in (whole / "records").iterdir()}
+    for game in told["games"]:
+        proof = prove(open_source(str(out / game["record"])), Criteria(), keep=False)
+        assert proof.verified
+        assert proof.digest == game["digest"]
