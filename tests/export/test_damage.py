@@ -101,7 +101,7 @@ def test_a_file_that_is_there_is_replaced_only_by_force(tmp_path, writer):
     there = tmp_path / "out" / f"votes.{suffix}"
     there.parent.mkdir()
     there.write_text("precious")
-    with pytest.raises(ConfigError, match="exists already; --force"):
+    with pytest.raises(ConfigError, match="exists already; `wolfbus export --force`"):
         writer([tmp_path / "in"], tmp_path / "out")
     assert [path.name for path in there.parent.iterdir()] == [there.name]
     assert there.read_text() == "precious"

@@ -228,7 +228,7 @@ def test_no_number_in_the_log_is_undefined(log):
 
 def test_a_log_that_is_there_is_replaced_only_by_force(games, tmp_path):
     write_inspect([games], tmp_path)
-    with pytest.raises(ConfigError, match=r"\.eval: exists already; --force"):
+    with pytest.raises(ConfigError, match=r"\.eval: exists already; `wolfbus export --force`"):
         write_inspect([games], tmp_path)
     write_inspect([games], tmp_path, force=True)
     assert len(list(tmp_path.iterdir())) == 1
