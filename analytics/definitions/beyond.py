@@ -68,14 +68,17 @@ VOTES: Final = (
         name="vote_hit",
         section="votes",
         title="Votes that hit a Werewolf",
-        words="Share of the votes of others than Werewolves that name a Werewolf; also by round.",
+        words=(
+            "Share of the votes of others than Werewolves that name a Werewolf; also by round. The lift is that share "
+            "minus its baseline, both computed anew in every draw."
+        ),
         formula="hits / votes",
         units="share of votes",
         baseline="Werewolves / (living − 1)",
         interval=GAMES,
         source="ours",
         code="analytics.tables.votes.Votes.result",
-        headline=("vote_hit",),
+        headline=("vote_hit", "vote_hit_lift"),
     ),
     Definition(
         name="counterfactual",
@@ -83,13 +86,17 @@ VOTES: Final = (
         title="Had suspicion voted",
         words=(
             "How often a Werewolf would have been exiled, had the living others exiled the one with their highest "
-            "mean D, equals split; beside how often one was."
+            "mean D, equals split; beside how often one was, of all these votes and of those that exiled somebody."
         ),
         units="share of voting rounds",
         baseline="Werewolves / living",
         interval=GAMES,
         source="ours, after 4.5",
         code="analytics.tables.votes.Votes.result",
+        choices=(
+            "Whom an observer has not judged yet counts in that mean with the prior D₀.",
+            "Over votes before which one of the living others has judged somebody alive.",
+        ),
     ),
 )
 
@@ -152,7 +159,7 @@ TRUTH: Final = (
         formula="lies / checkable",
         units="share of checkable statements",
         baseline="the rate over all",
-        interval=f"Wilson, 95 %; in the headline metrics {GAMES}",
+        interval=GAMES,
         source="ours",
         code="analytics.truth.truth",
         headline=("lie_rate",),
@@ -168,7 +175,7 @@ TRUTH: Final = (
         formula="lies with d = 1 / lies with a self-label that counts",
         units="share of labelled lies",
         baseline="1: self-labels may be trusted",
-        interval=f"Wilson, 95 %; in the headline metrics {GAMES}",
+        interval=GAMES,
         source="ours",
         code="analytics.truth.truth",
         headline=("confession_rate",),
@@ -187,7 +194,7 @@ TRUTH: Final = (
         source="ours",
         code="analytics.truth.truth",
         choices=("Lies and mistakes both count as false.",),
-        headline=("truth_accuracy", "truth_balanced_accuracy"),
+        headline=("truth_accuracy", "truth_accuracy_lift", "truth_balanced_accuracy"),
     ),
 )
 

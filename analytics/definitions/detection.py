@@ -14,7 +14,7 @@ DETECTION: Final = (
         words=(
             "Deceptive and flagged (TP), truthful and not (TN), truthful and flagged (FP), deceptive and not (FN): "
             "the judgements whose flag and whose statement's self-label both count. All measures of this table are "
-            "over these counts,."
+            "over these counts."
         ),
         formula="n = TP + TN + FP + FN",
         units="judgements",
@@ -123,13 +123,23 @@ DETECTION: Final = (
         name="constant_accuracy",
         section="table3",
         title="Better constant guess",
-        words="Accuracy of always saying “deceptive” or of never saying it, whichever is higher.",
+        words=(
+            "Accuracy of always saying “deceptive” or of never saying it, whichever is higher. Accuracy minus it, both "
+            "computed anew in every draw, says whether observers beat it."
+        ),
         formula="max(TP + FN, TN + FP) / n",
         units="share",
         baseline="none: it is one",
-        interval=NONE,
+        interval=f"of the difference: {GAMES}",
         source="ours",
         code="analytics.tables.detection.Confusion.measures",
+        choices=(
+            (
+                "The guess is made on the same games and moves with the accuracy, so that the interval of their "
+                "difference decides and not whether the accuracy's interval holds the guess."
+            ),
+        ),
+        headline=("accuracy_lift",),
     ),
     Definition(
         name="dprime",

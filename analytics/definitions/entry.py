@@ -9,6 +9,8 @@ NONE: Final = "none"
 """For a count: it has no baseline, or no interval."""
 GAMES: Final = "percentile bootstrap over blocks of games, 95 %, 2,000 draws"
 """The interval of most estimates; see the entry ``variability``."""
+SINGLE_GAMES: Final = "percentile bootstrap over single games, whatever the design, 95 %, 2,000 draws"
+"""The interval of trends, which are statements about games."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.definitions.entry import GAMES, NONE, Definition
+from analytics.definitions.entry import GAMES, NONE, SINGLE_GAMES, Definition
 
 UNITS: Final = (
     Definition(
@@ -105,7 +105,7 @@ TABLES: Final = (
         formula="k / n",
         units="share of finished games",
         baseline="the paper's shares",
-        interval=f"Wilson, 95 %; in the headline metrics {GAMES}",
+        interval=f"Wilson over finished games, 95 %; in the headline metrics {GAMES}",
         source="5.2",
         code="analytics.tables.outcomes.Outcomes.result",
         headline=("villager_wins", "werewolf_wins", "no_winner"),
@@ -153,7 +153,7 @@ TABLES: Final = (
         formula="mean over k of (mean over o of s(o, k)); the same with flags",
         units="statements; shares",
         baseline="the overall row",
-        interval=NONE,
+        interval=GAMES,
         source="5.3, Table 1",
         code="analytics.tables.statements.Table1.result",
     ),
@@ -168,7 +168,7 @@ TABLES: Final = (
         formula="mean over games of (mean over pairs o ≠ t of D(o, t))",
         units="suspicion, in [0, 1]",
         baseline="the prior D₀",
-        interval=NONE,
+        interval=GAMES,
         source="4.5, 5.4, Table 2",
         code="analytics.tables.cross_perception.Table2.result",
         choices=("Cells of equal roles, which the paper leaves out, are filled; cells without pairs are null.",),
@@ -215,7 +215,7 @@ TABLES: Final = (
         formula="median over games of median over i < j of (D_j − D_i) / (j − i)",
         units="points of suspicion per round",
         baseline="0: no trend",
-        interval="percentile bootstrap over games, 95 %",
+        interval=SINGLE_GAMES,
         source="5.6",
         code="analytics.tables.trends.slope_of_games",
         choices=(
@@ -233,7 +233,7 @@ TABLES: Final = (
         ),
         units="round",
         baseline=NONE,
-        interval="percentile bootstrap over games, 95 %",
+        interval=SINGLE_GAMES,
         source="5.6",
         code="analytics.tables.trends.first_separable",
         choices=(
@@ -250,7 +250,7 @@ TABLES: Final = (
         ),
         units="statements; shares",
         baseline="the kind “none”",
-        interval=NONE,
+        interval=GAMES,
         source="5.8, Table 5",
         code="analytics.tables.statements.Table5.result",
         choices=("“Unspecified” is a row of its own: called deceptive without a kind.",),

@@ -20,12 +20,12 @@ LABEL_SHOWN: Final = 26
 
 def percent(share: float | None) -> str:
     """Return a share as whole per cent, "undefined" for None."""
-    return "undefined" if share is None else f"{100 * share:.0f} %"
+    return "undefined" if share is None else f"{100 * share:z.0f} %"
 
 
 def decimal(value: float | None, places: int = 2) -> str:
-    """Return a number with a real minus sign, "undefined" for None."""
-    return "undefined" if value is None else f"{value:.{places}f}".replace("-", "−")
+    """Return a number with a real minus sign, which what rounds to 0 has not, "undefined" for None."""
+    return "undefined" if value is None else f"{value:z.{places}f}".replace("-", "−")
 
 
 def labels_of(names: Iterable[str], limit: int = LABEL_SHOWN) -> dict[str, str]:

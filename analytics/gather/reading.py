@@ -45,6 +45,7 @@ class FileNote:
         events: lines that hold.
         counted: whether its game is among the figures.
         problem: what is wrong with the file, None for nothing; the lines before it may be counted all the same.
+        published: whether it is a log of the paper's code, which has no seals.
     """
 
     path: str
@@ -52,6 +53,7 @@ class FileNote:
     events: int
     counted: bool
     problem: str | None
+    published: bool = False
 
 
 def read_game(source: Source, criteria: Criteria, *, keep_text: bool = False) -> tuple[FileNote, GameRows | None]:
@@ -106,4 +108,4 @@ def _paper(source: Source, criteria: Criteria, *, keep_text: bool) -> tuple[File
         prior=0.5 if criteria.prior is None else criteria.prior,
         keep_text=keep_text,
     )
-    return FileNote(str(source.path), rows.game, len(log.statements), True, None), rows
+    return FileNote(str(source.path), rows.game, len(log.statements), True, None, published=True), rows

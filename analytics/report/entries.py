@@ -9,12 +9,12 @@ from typing import Final, Literal, TypeAlias
 
 from analytics.columns import LIE, MISTAKE, TRUE, Columns, truth_of
 from analytics.gather import Criteria, FileNote, each_game
-from analytics.report.links import Selection
 from analytics.rows import GameRows, JudgementRow, StatementRow
-from wolfbus.vocabulary import Role
 
 STATEMENTS: Final = 4_000
 """Statements up to which all are in the index: some 120 games."""
+SAMPLED: Final = 2_000
+"""Statements of a sample: where not all can be found on the page, as many as a reader looks through are enough."""
 
 Judged: TypeAlias = Literal["tp", "fp", "tn", "fn", "flag", "pass", "none"]
 """A judgement against the self-label; "flag" or "pass" where no self-label counts, "none" where the judgement does
@@ -22,8 +22,6 @@ not."""
 Truth: TypeAlias = Literal["true", "mistake", "lie", "none"]
 
 _TRUTHS: Final[Mapping[int, Truth]] = {TRUE: "true", MISTAKE: "mistake", LIE: "lie"}
-_SCORED: Final = frozenset({"tp", "fp", "tn", "fn"})
-_FLAGGED: Final = frozenset({"tp", "fp", "flag"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +89,11 @@ def chosen(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS)
     """Return the files whose games the index is to show, in order: all, or a seeded sample of whole games.
 
     The sample depends on the games' ids alone, so that one study always shows the same games.
+
+    Args:
+        columns: the games.
+        files: what became of their files.
+        limit: statements up to which all are shown; a sample has at most `SAMPLED` of them.
     """
     import numpy as np
 
@@ -100,6 +103,7 @@ def chosen(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS)
     total = sum(by_game[note.game] for note in wanted if note.game is not None)
     if total <= limit:
         return [note.path for note in wanted]
+    limit = min(limit, SAMPLED)
     held, paths = 0, []
     for note in sorted(wanted, key=_draw):
         size = by_game[note.game or ""]
@@ -160,45 +164,3 @@ def _judged(flag: bool | None, deceptive: bool | None) -> Judged:
     if deceptive:
         return "tp" if flag else "fn"
     return "fp" if flag else "tn"
-
-
-def matches(entry: Entry, wanted: Selection) -> bool:
-    """Return whether a statement is selected; the page's script decides by the same rules."""
-    row = entry.row
-    own = (
-        (wanted.role, row.role),
-        (wanted.agent, entry.agent),
-        (wanted.said, entry.said),
-        (wanted.kind, row.kind),
-        (wanted.round, row.round),
-        (wanted.phase, row.phase),
-        (wanted.game, entry.game),
-    )
-    if any(given is not None and given != found for given, found in own):
-        return False
-    if wanted.truth is not None and not _true(wanted.truth, entry.truth):
-        return False
-    if wanted.observer is None and wanted.by is None and wanted.judged is None:
-        return True
-    return any(
-        _is(each.judged, wanted.judged)
-        and _observed(each.row.observer_role, wanted.observer)
-        and (wanted.by is None or each.by == wanted.by)
-        for each in entry.judgements
-    )
-
-
-def _true(wanted: str, truth: Truth) -> bool:
-    return truth != "none" if wanted == "checkable" else truth == wanted
-
-
-def _is(judged: Judged, wanted: str | None) -> bool:
-    if wanted is None or wanted == "judged":
-        return judged != "none"
-    if wanted == "flagged":
-        return judged in _FLAGGED
-    return judged in _SCORED if wanted == "scored" else judged == wanted
-
-
-def _observed(role: Role, wanted: str | None) -> bool:
-    return wanted is None or role == wanted

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from markupsafe import Markup
 
 from analytics.report.context import Context, Indexed, path_of
-from analytics.report.entries import Entry, IndexedGame, Judged1, matches
+from analytics.report.entries import Entry, IndexedGame, Judged1
 from analytics.report.html import joined, tag, visible, words
 from analytics.report.links import INDEX, Selection
+from analytics.report.matching import Matching
 from analytics.report.numbers import of, percent
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -141,15 +143,15 @@ class Index:
 
     def _selections(self, context: Context, selections: Iterable[Selection]) -> Markup:
         """Return what script replaces: how many statements each link of a number means, and the first of them."""
-        items = []
+        items, matching, agents = [], Matching(self._entries), context.shown
         for wanted in dict.fromkeys(selections):
             if wanted.anchor == INDEX:
                 continue
-            found = [entry.anchor for entry in self._entries if matches(entry, wanted)]
-            first = joined((tag("a", anchor, href=f"#{anchor}") for anchor in found[:_FIRST]), ", ")
-            more = Markup(": ") + first + (", …" if len(found) > _FIRST else "") if found else ""
-            told = f"{wanted.in_words(context.shown)}: {len(found):,} in the index"
-            items.append(tag("li", told, more, id=wanted.anchor))
+            count = matching.count(wanted)
+            first = (tag("a", each.anchor, href=f"#{each.anchor}") for each in islice(matching.find(wanted), _FIRST))
+            more = (": ", joined(first, ", "), ", …" if count > _FIRST else None) if count else ()
+            told = f"{wanted.in_words(agents)}: {count:,} in the index"
+            items.append(tag("li", told, *more, id=wanted.anchor))
         return tag(
             "div",
             tag("h3", "What the numbers link to"),
@@ -161,11 +163,12 @@ class Index:
 
 def _game(game: IndexedGame) -> Markup:
     rows, name = game.rows, f"game-{game.place}"
+    names = {seat: tag("bdi", words(seat, _NAME)) for seat in rows.seats}
     winner = {"villagers": "the villagers won", "werewolves": "the Werewolves won", None: "nobody won"}[rows.winner]
     ending = f"{winner} after {of(rows.rounds, 'round')}" if rows.finished else "not finished"
     seats = joined(
         (
-            tag("bdi", words(seat.name, _NAME)) + f" {seat.role} (" + tag("bdi", words(seat.brain, _NAME)) + ")"
+            joined((names[seat.name], f" {seat.role} (", tag("bdi", words(seat.brain, _NAME)), ")"))
             for seat in rows.seats.values()
         ),
         ", ",
@@ -177,14 +180,15 @@ def _game(game: IndexedGame) -> Markup:
         tag(
             "p", f"{ending}{seed}; file ", tag("bdi", path_of(game.note.path)), ". Seats: ", seats, ".", class_="seats"
         ),
-        tag("ol", *(_entry(entry) for entry in game.entries), class_="statements"),
+        tag("ol", *(_entry(entry, names) for entry in game.entries), class_="statements"),
         id=name,
         class_="game",
         aria_labelledby=f"{name}-title",
     )
 
 
-def _entry(entry: Entry) -> Markup:
+def _entry(entry: Entry, names: Mapping[str, Markup]) -> Markup:
+    """Return a statement; `names` are those of the seats, fit to show."""
     row = entry.row
     if row.d is None:
         said = "Self-label: none that counts"
@@ -200,12 +204,12 @@ def _entry(entry: Entry) -> Markup:
             "p",
             tag("a", f"{row.number}", href=f"#{entry.anchor}", aria_label=f"Statement {row.number}"),
             " ",
-            tag("strong", tag("bdi", words(row.speaker, _NAME))),
+            tag("strong", names[row.speaker]),
             f", {row.role} · round {row.round}, {row.phase}",
         ),
         tag("blockquote", "(no words)" if row.text is None else words(row.text, TEXT_SHOWN, lines=True), dir="auto"),
         tag("p", said, f" · Truth: {truth}" if truth else "", f" · Claims: {claims}" if claims else "", class_="said"),
-        _judgements(entry.judgements),
+        _judgements(entry.judgements, names),
         id=entry.anchor,
         data_r=row.role[0],
         data_a=entry.agent,
@@ -231,7 +235,7 @@ def _claim(scored: object) -> str:
     return f"{words(told, 120)}: {verdict}{how}"
 
 
-def _judgements(judgements: Sequence[Judged1]) -> Markup | None:
+def _judgements(judgements: Sequence[Judged1], names: Mapping[str, Markup]) -> Markup | None:
     if not judgements:
         return None
     counting = [each.row for each in judgements if each.row.d is not None]
@@ -241,7 +245,7 @@ def _judgements(judgements: Sequence[Judged1]) -> Markup | None:
     items = (
         tag(
             "li",
-            tag("bdi", words(each.row.observer, _NAME)),
+            names[each.row.observer],
             f", {each.row.observer_role}: {_JUDGED[each.judged]}",
             "" if each.row.s is None else f", suspicion {percent(each.row.s)}",
             data_o=each.row.observer_role[0],

@@ -26,6 +26,8 @@ from analytics.report.html import joined, tag, visible
 from analytics.report.links import Selection
 
 _LONG: Final = 18
+_SMALL: Final = 28
+"""Characters of small print up to which it is kept in one line: an interval."""
 
 
 def section_markup(section: Section) -> Markup:
@@ -127,12 +129,15 @@ def _cell(cell: Cell) -> Markup:
     return joined(
         [
             shown,
-            tag("small", joined((tag("span", visible(part)) for part in cell.under.split(" · ")), " "))
-            if cell.under
-            else None,
+            tag("small", joined((_print(part) for part in cell.under.split(" · ")), " ")) if cell.under else None,
             tag("small", "paper ", visible(cell.paper), class_="paper") if cell.paper else None,
         ]
     )
+
+
+def _print(part: str) -> Markup:
+    """Return a piece of small print: numbers stay in one line, words may break."""
+    return tag("span", visible(part), class_="words" if len(part) > _SMALL else None)
 
 
 def _figure(figure: Figure) -> Markup:

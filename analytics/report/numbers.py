@@ -10,6 +10,9 @@ from analytics.report.blocks import Cell
 from analytics.report.links import Selection
 
 UNDEFINED: Final = "–"
+NO_INTERVAL: Final = "no interval"
+Ends: TypeAlias = tuple[float | None, float | None]
+"""An interval's lower and upper end, both None where there is none."""
 Unit: TypeAlias = Literal["share", "score", "mean", "points", "logit", "count", "money", "seconds"]
 """share: as a percentage · points: a difference of shares · score, mean and logit: as it stands · count: whole."""
 
@@ -28,6 +31,24 @@ def look(findings: Any, *path: str | int) -> Any:
     return findings
 
 
+def interval(findings: Mapping[str, Any], *path: str) -> Ends:
+    """Return the interval that the findings' ``intervals`` have for a cell of a table, if they have one."""
+    match look(findings, "intervals", *path):
+        case [int() | float() as low, int() | float() as high]:
+            return low, high
+    return None, None
+
+
+def ends(found: Mapping[str, Any] | None) -> Ends:
+    """Return the interval of an estimate."""
+    return look(found, "low"), look(found, "high")
+
+
+def either(first: Ends, second: Ends) -> Ends:
+    """Return the first of two intervals, the second where it is missing."""
+    return second if None in first else first
+
+
 def percent(value: float | None, *, signed: bool = False) -> str:
     """Return a share as "47.9 %"."""
     if value is None:
@@ -36,10 +57,12 @@ def percent(value: float | None, *, signed: bool = False) -> str:
 
 
 def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
-    """Return a number with so many decimals, and a true minus sign."""
+    """Return a number with so many decimals, and a true minus sign; what rounds to 0 has no sign."""
     if value is None:
         return UNDEFINED
-    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    text = f"{value:z.{digits}f}"
+    if signed and float(text) > 0:
+        text = f"+{text}"
     return text.replace("-", "−")
 
 
@@ -70,7 +93,7 @@ def between(low: float | None, high: float | None, unit: str = "share") -> str:
     if low is None or high is None:
         return ""
     if unit in _SHARES:
-        return f"{100 * low:.1f}–{100 * high:.1f}\u00a0%"
+        return f"{number(100 * low, 1)}–{number(100 * high, 1)}\u00a0%"
     if unit == "points":
         return f"{number(100 * low, 1, signed=True)} to {number(100 * high, 1, signed=True)}"
     return f"{shown(low, unit)} to {shown(high, unit)}"
@@ -81,8 +104,7 @@ def value(
     unit: str = "share",
     *,
     n: int | None = None,
-    low: float | None = None,
-    high: float | None = None,
+    within: Ends = (None, None),
     paper: float | None = None,
     link: Selection | None = None,
     reason: str | None = None,
@@ -93,14 +115,12 @@ def value(
         found: the value, None if it is undefined.
         unit: how to show it.
         n: what it is over; None says nothing of it.
-        low: lower end of its 95 % interval.
-        high: upper end.
+        within: its 95 % interval.
         paper: the paper's value, in the same unit.
         link: the statements behind it.
         reason: why it is undefined; a general sentence stands in.
     """
-    interval = between(low, high, unit)
-    under = [part for part in (interval, None if n is None else f"n {n:,}") if part]
+    under = [part for part in (between(*within, unit), None if n is None else f"n {n:,}") if part]
     why = None if found is not None else (reason or "there is nothing to compute it from")
     published = "" if paper is None else shown(paper, unit)
     return Cell(shown(found, unit), " · ".join(under), published, link if found is not None else None, why)
@@ -119,14 +139,16 @@ def estimate(
     cell = value(
         *(found.get("value"), unit),
         n=found.get("n"),
-        low=found.get("low"),
-        high=found.get("high"),
+        within=ends(found),
         paper=paper,
         link=link,
         reason=found.get("reason"),
     )
     lacking = found.get("interval_reason")
-    return cell if lacking is None or found.get("value") is None else replace(cell, lacking=str(lacking))
+    if lacking is None or found.get("value") is None or None not in ends(found):
+        return cell
+    under = " · ".join(part for part in (NO_INTERVAL, cell.under) if part)
+    return replace(cell, under=under, lacking=str(lacking))
 
 
 def counted(found: int | None, *, paper: float | None = None, link: Selection | None = None) -> Cell:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from analytics.columns import ColumnsBuilder
@@ -16,16 +17,19 @@ from analytics.report.context import Context, Indexed
 from analytics.report.report import Report
 from analytics.rows import GameRows
 from tests.game.driver import play
-from wolfbus.vocabulary import ROLES
+from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 AGENTS = ("llm:big", "llm:small")
 
 
 def games(n: int = 4, agents: tuple[str, ...] = AGENTS) -> list[GameRows]:
     """Games played by the rules, whose seats the agents share in turn."""
-    return [
-        _shared(fold(play(seed=f"report {number}").events, keep_text=True), f"g{number}", agents) for number in range(n)
-    ]
+    return [_shared(_played(number), f"g{number}", agents) for number in range(n)]
+
+
+@cache
+def _played(number: int) -> GameRows:
+    return fold(play(seed=f"report {number}").events, keep_text=True)
 
 
 def _shared(rows: GameRows, game: str, agents: tuple[str, ...]) -> GameRows:
@@ -105,6 +109,7 @@ THRESHOLD = {
     "held_out": MEASURES,
     "at_half": MEASURES,
     "flags": MEASURES,
+    "fold_thresholds": [0.41, 0.45, 0.45, 0.46, 0.5],
     "folds": 5,
     "reason": None,
 }
@@ -163,6 +168,11 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
             "observer": {role: estimate(0.1) for role in ROLES},
             "speaker": {role: estimate(-0.1) for role in ROLES},
         },
+        "false_alarm_roles": {
+            "observer": {role: estimate(0.2) for role in ROLES},
+            "speaker": {role: estimate(None) for role in ROLES},
+        },
+        "statement_sd": {"deceptive": 0.42, "truthful": 0.31},
         "components": 1,
         "draws": 200,
         "reason": None,
@@ -184,6 +194,10 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
         },
         "suspicion_gap": headline(0.2, "points"),
         "auc": headline(0.6, "score"),
+        "truth_accuracy": headline(0.5),
+        **{
+            f"{name}_lift": headline(0.2, "points", baseline=0.0) for name in ("accuracy", "vote_hit", "truth_accuracy")
+        },
         "accuracy/Seer": headline(0.5),
     }
     against = {"against_truth": CONFUSION, "against_label": CONFUSION}
@@ -197,9 +211,10 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
             "overall": TRUTH, "by_agent": dict.fromkeys(agents, TRUTH), "by_role": dict.fromkeys(ROLES, TRUTH),
             "detection": {**against, "against_truth_all": CONFUSION, "by_observer": dict.fromkeys(ROLES, against)},
         },
-        "abilities": {"label": abilities, "truth": abilities, "model": {}},
-        "variability": {"metrics": metrics, "draws": 2000, "blocks": 4, "games": 4, "block_kind": "game"},
+        "abilities": {"label": abilities, "truth": {**abilities, "mistakes_left_out": 3}, "model": {}},
+        "variability": {"metrics": metrics, "draws": 2000, "blocks": 40, "games": 40, "block_kind": "game"},
         "agents": dict.fromkeys(agents, one),
+        "intervals": intervals(agents),
         "events": {
             "seer": {"before": estimate(), "after": estimate(None), "difference": estimate(None), "games": 2},
             "doctor": {
@@ -208,12 +223,39 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
             },
         },
         "votes": {
-            "own_argmax": estimate(0.4, abstentions=2, chance=0.2),
+            "own_argmax": estimate(0.4, abstentions=2, unjudged=7, chance=0.2),
             "hits": estimate(0.4, chance=0.3),
             "hits_by_round": {"1": estimate(0.4, chance=0.3)},
-            "counterfactual": {"suspicion_exile": estimate(), "real_exile": estimate(), "chance": 0.3, "votes": 12},
+            "counterfactual": {
+                **{name: estimate() for name in ("suspicion_exile", "real_exile", "real_exile_of_exiles")},
+                "chance": 0.3, "votes": 12,
+            },
         },
     })  # fmt: skip
+
+
+def intervals(agents: tuple[str, ...] = AGENTS) -> dict[str, Any]:
+    """An interval for every cell of the tables, each with other ends."""
+    row = {"suspicion": [0.11, 0.12], "flagged": [0.13, 0.14]}
+    score = {name: [0.21, 0.22] for name in ("brier", "brier_skill", "auc", "auprc", "auprc_lift", "ece")}
+    table4 = {
+        "overall": score, "by_observer": dict.fromkeys(ROLES, score), "by_speaker": dict.fromkeys(ROLES, score),
+    }  # fmt: skip
+    held = {name: [0.31, 0.32] for name in MEASURES if name != "n"}
+    fitted = {when: {name: [0.41, 0.42] for name in ("brier", "ece", "auc")} for when in ("before", "after")}
+    return {
+        "table1": {role: {**row, "deceptive_share": [0.15, 0.16]} for role in (*ROLES, "overall")},
+        "table2": {observer: {target: [0.51, 0.52] for target in ROLES} for observer in ROLES},
+        "table4": {"suspicion": table4, "before": table4},
+        "table5": dict.fromkeys((*DECEPTIONS, "overall"), row),
+        "production": {
+            "by_role": {role: [0.61, 0.62] for role in ROLES}, "by_brain": {agent: [0.63, 0.64] for agent in agents},
+            "by_round": {"1": [0.65, 0.66]}, "by_phase": {"debate": [0.67, 0.68]},
+        },
+        "thresholds": {name: {"youden": held, "best_f1": held} for name in ("suspicion", "before")},
+        "recalibration": {"platt": fitted, "isotonic": fitted},
+        "truth_detection": {"against_truth": {name: [0.71, 0.72] for name in ("accuracy", "recall")}},
+    }  # fmt: skip
 
 
 def undefined(value: Any) -> Any:

@@ -7,11 +7,38 @@ from dataclasses import replace
 import pytest
 
 from analytics.columns import TRUE
-from analytics.report.entries import chosen, indexed_game, matches
+from analytics.report import entries as module
+from analytics.report.entries import chosen, indexed_game
 from analytics.report.index import Index
 from analytics.report.links import Selection
+from analytics.report.matching import Matching
+from analytics.report.page import selections_of
+from analytics.report.report import ORDER
 from tests.report import sample
 from wolfbus.vocabulary import ROLES
+
+
+def matches(entry, wanted):
+    """Whether a statement is selected, by a look at every one of its judgements."""
+    row = entry.row
+    own = {
+        "role": row.role, "agent": entry.agent, "said": entry.said, "kind": row.kind,
+        "round": row.round, "phase": row.phase, "game": entry.game,
+    }  # fmt: skip
+    if any(getattr(wanted, name) not in {None, value} for name, value in own.items()):
+        return False
+    if wanted.truth is not None and wanted.truth != entry.truth:
+        return wanted.truth == "checkable" and entry.truth != "none"
+    meant = {
+        "flagged": {"tp", "fp", "flag"},
+        "scored": {"tp", "fp", "tn", "fn"},
+        "judged": {"tp", "fp", "tn", "fn", "flag", "pass"},
+    }
+    codes = meant.get(wanted.judged or "judged", {wanted.judged})
+    return (wanted.observer is None and wanted.by is None and wanted.judged is None) or any(
+        each.judged in codes and wanted.observer in {None, each.row.observer_role} and wanted.by in {None, each.by}
+        for each in entry.judgements
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +96,39 @@ def test_truth_selects_what_claims_make_of_statements(played):
     assert not matches(entry, Selection(truth="true"))
     assert not matches(replace(entry, truth="none"), Selection(truth="checkable"))
     assert TRUE == 0
+
+
+def test_every_link_of_the_page_means_what_a_look_at_each_statement_finds(played):
+    gathered, entries, _ = played
+    truths = ("true", "lie", "mistake", "none")
+    entries = [replace(entry, truth=truths[place % 4]) for place, entry in enumerate(entries)]
+    matching, findings, context = Matching(entries), sample.findings(gathered), sample.context(gathered)
+    linked = set(selections_of(made(findings, context) for made in ORDER))
+    several = {
+        Selection(role="Werewolf", said="deceptive", round=1, observer="Seer", by=0, judged="fn"),
+        Selection(game=2, phase="vote", kind="omission", agent=1),
+        Selection(by=1),
+        Selection(observer="Doctor"),
+        Selection(role="nobody"),
+        Selection(),
+    }
+    assert len(linked) > 50
+    for wanted in linked | several:
+        found = [entry for entry in entries if matches(entry, wanted)]
+        assert list(matching.find(wanted)) == found, wanted
+        assert matching.count(wanted) == len(found)
+
+
+def test_nothing_is_found_among_no_statements():
+    assert list(Matching(()).find(Selection())) == []
+    assert Matching(()).count(Selection(judged="tp")) == 0
+
+
+def test_a_sample_is_smaller_than_what_is_shown_whole(played, monkeypatch):
+    gathered, entries, _ = played
+    monkeypatch.setattr(module, "SAMPLED", len(entries) // 2)
+    assert len(chosen(gathered.columns, gathered.files, len(entries))) == 3
+    assert 0 < len(chosen(gathered.columns, gathered.files, len(entries) - 1)) < 3
 
 
 def test_few_statements_are_all_there_and_of_many_the_same_whole_games(played):

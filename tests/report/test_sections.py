@@ -12,9 +12,10 @@ from analytics.gather import FileNote, Study
 from analytics.report.blocks import Table
 from analytics.report.markdown import section_markdown
 from analytics.report.markup import section_markup
+from analytics.report.numbers import number
 from analytics.report.page import selections_of
 from analytics.report.report import ORDER, Report
-from analytics.report.sections import agents, events, summary, table1, table3, table4, variability
+from analytics.report.sections import agents, events, summary, table1, table3, table4, truth, variability, votes
 from tests.report import sample
 
 NAMES = [made.__module__.rpartition(".")[2] for made in ORDER]
@@ -24,6 +25,12 @@ NAMES = [made.__module__.rpartition(".")[2] for made in ORDER]
 def found():
     gathered = sample.gathered(sample.games())
     return sample.findings(gathered), sample.context(gathered)
+
+
+@pytest.fixture
+def whole(found):
+    """The same, to be changed."""
+    return json.loads(json.dumps(found[0])), found[1]
 
 
 @pytest.mark.parametrize("made", ORDER, ids=NAMES)
@@ -101,27 +108,102 @@ def test_an_interval_that_is_lacking_is_explained():
     assert "No interval: one game." in table.remarks()
 
 
-def test_the_summary_says_plainly_whether_observers_beat_the_constant_guess(found):
-    findings, context = found
-    overall = findings["table3"]["overall"]
-    for low, high, told in (
-        (overall["constant_accuracy"] + 0.01, 0.99, "Observers beat the constant guess"),
-        (0.01, overall["constant_accuracy"] - 0.01, "Observers do worse than the constant guess"),
-        (0.01, 0.99, "Observers do not beat the constant guess"),
-    ):
-        findings["variability"]["metrics"]["accuracy"] |= {"low": low, "high": high}
-        assert any(told in line for line in summary.headlines(findings, context))
+VERDICTS = {
+    "accuracy_lift": (
+        "Observers beat the constant guess", "Observers do worse than the constant guess",
+        "Observers do not clearly beat the constant guess", "Too few games to tell whether observers beat",
+    ),
+    "suspicion_gap": (
+        "Suspicion separates Werewolves", "points away from Werewolves",
+        "does not clearly separate", "Too few games to tell whether suspicion separates",
+    ),
+    "vote_hit_lift": (
+        ": more often than a vote at random", ": less often than a vote at random",
+        ": not clearly more often than a vote at random", "too few games to tell whether that is more often",
+    ),
+    "truth_accuracy_lift": (
+        "; that is better than the constant guess", "; that is worse than the constant guess",
+        "; that is not clearly better", "too few games to tell whether that is better",
+    ),
+}  # fmt: skip
 
 
-def test_the_summary_says_plainly_whether_suspicion_separates_werewolves(found):
-    findings, context = found
-    for low, high, told in (
-        (0.01, 0.2, "Suspicion separates Werewolves"),
-        (-0.1, 0.2, "does not clearly separate"),
-        (-0.2, -0.1, "points away from Werewolves"),
+def said(findings, context) -> str:
+    return section_markdown(summary.section(findings, context)).replace("*", "")
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_the_summary_judges_by_the_interval_of_the_difference_and_by_how_many_games_there_are(whole, name):
+    findings, context = whole
+    above, below, unclear, few = VERDICTS[name]
+    for low, high, blocks, told in (
+        (0.01, 0.2, 10, above),
+        (-0.2, -0.01, 40, below),
+        (-0.1, 0.2, 40, unclear),
+        (None, None, 40, unclear),
+        (0.01, 0.2, 9, few),
     ):
-        findings["variability"]["metrics"]["suspicion_gap"] |= {"low": low, "high": high}
-        assert any(told in line for line in summary.headlines(findings, context))
+        findings["variability"]["blocks"] = blocks
+        findings["variability"]["metrics"][name] |= {"low": low, "high": high}
+        assert told in said(findings, context)
+        assert not any(other in said(findings, context) for other in {above, below, unclear, few} - {told})
+
+
+def test_an_accuracy_whose_interval_is_far_from_the_constant_guess_says_nothing_alone(whole):
+    findings, context = whole
+    findings["variability"]["metrics"]["accuracy"] |= {"low": 0.98, "high": 0.99}
+    findings["variability"]["metrics"]["accuracy_lift"] |= {"low": -0.041, "high": 0.007}
+    assert "Observers do not clearly beat the constant guess" in said(findings, context)
+    assert "a difference of +20.0 points (95 % interval −4.1 to +0.7)" in said(findings, context)
+
+
+def test_few_blocks_are_a_caveat(whole):
+    findings, context = whole
+    for blocks, kind, told in (
+        (1, "game", "There is only 1 game: too few"),
+        (9, "block", "There are only 9 blocks of games: too few"),
+        (10, "game", "There are only 10 games: 95 % intervals of so few are somewhat too narrow"),
+        (30, "game", None),
+        (0, "game", None),
+    ):
+        findings["variability"] |= {"blocks": blocks, "block_kind": kind}
+        found = [line for line in summary.caveats(findings, context) if "only" in line]
+        assert [line[: len(told or "")] for line in found] == ([] if told is None else [told])
+
+
+def _abilities(findings, basis: str, ability: str, **found):
+    for agent, (value, half) in found.items():
+        row = findings["abilities"][basis]["agents"][f"llm:{agent}"]
+        row[ability] = sample.estimate(None) if value is None else (
+            sample.estimate(value) | {"low": value - half, "high": value + half}
+        )  # fmt: skip
+
+
+def test_the_best_agent_is_named_only_where_its_interval_clears_the_others(whole):
+    findings, context = whole
+    _abilities(findings, "label", "detects", big=(0.5, 0.1), small=(-0.5, 0.2))
+    _abilities(findings, "label", "conceals", big=(0.5, 0.6), small=(-0.5, 0.6))
+    told = said(findings, context)
+    assert "llm:big detects best (+0.50 (95 % interval +0.40 to +0.60), in logits)" in told
+    assert "nobody clearly conceals best (intervals overlap)" in told
+    findings["variability"]["blocks"] = 9
+    assert "nobody clearly detects best (too few games to tell)" in said(findings, context)
+
+
+def test_who_never_confesses_is_ranked_by_truth(whole):
+    findings, context = whole
+    _abilities(findings, "label", "conceals", big=(None, 0), small=(0.5, 0.1))
+    _abilities(findings, "truth", "conceals", big=(0.9, 0.1), small=(-0.9, 0.1))
+    assert "llm:big conceals its lies best" in said(findings, context)
+    _abilities(findings, "truth", "conceals", big=(None, 0))
+    assert "conceals" not in said(findings, context).split("On one scale")[1]
+
+
+def test_agents_that_never_met_are_not_ranked_against_each_other(whole):
+    findings, context = whole
+    findings["abilities"]["label"]["components"] = 2
+    assert "The agents fall into 2 groups that never met" in said(findings, context)
+    assert "detects best" not in said(findings, context)
 
 
 def test_the_summary_of_nothing_says_so():
@@ -143,17 +225,91 @@ def test_failures_of_a_study_and_of_files_stand_above_the_summary():
     assert "2 failed, 1 pending" in told[1]
 
 
-def test_agents_that_never_met_are_told_apart(found):
-    findings, context = found
-    findings["abilities"]["label"]["components"] = 2
-    findings["abilities"]["label"]["agents"]["llm:big"]["component"] = 2
-    table = next(
-        block
-        for block in agents.section(findings, context).blocks
-        if isinstance(block, Table) and block.key == "abilities-label-table"
-    )
+def table_of(section, key):
+    return next(block for block in section.blocks if isinstance(block, Table) and block.key == key)
+
+
+def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):
+    findings, context = whole
+    found = findings["abilities"]["label"]
+    found["components"] = 2
+    found["agents"]["llm:big"] |= {"component": 2, "detects": sample.estimate(9.0)}
+    table = table_of(agents.section(findings, context), "abilities-label-table")
     assert table.columns[-1].name == "Component"
     assert any("never met" in told for told in table.notes)
+    assert [row.cells[-1].text for row in table.rows] == ["1", "2"]
+
+
+def test_an_agent_without_an_ability_is_not_taken_for_an_average_one(whole):
+    findings, context = whole
+    _abilities(findings, "label", "detects", big=(-0.5, 0.1), small=(-0.1, 0.1))
+    _abilities(findings, "label", "conceals", big=(-0.5, 0.1), small=(None, 0))
+    table = table_of(agents.section(findings, context), "abilities-label-table")
+    assert [row.head.text for row in table.rows] == ["llm:big", "llm:small"]
+
+
+def test_every_cell_of_the_tables_has_the_interval_that_was_found_for_it(found):
+    findings, context = found
+    shown = {made.__module__.rpartition(".")[2]: section_markdown(made(findings, context)) for made in ORDER}
+    for name, ends in (
+        ("table1", ("11.0–12.0", "13.0–14.0", "15.0–16.0")),
+        ("table2", ("51.0–52.0",)),
+        ("table4", ("0.210 to 0.220",)),
+        ("table5", ("11.0–12.0", "13.0–14.0")),
+        ("outcomes", ("61.0–62.0", "63.0–64.0", "65.0–66.0", "67.0–68.0")),
+        ("calibration", ("31.0–32.0", "0.410 to 0.420", "folds 0.410 to 0.500")),
+        ("truth", ("71.0–72.0",)),
+    ):
+        for told in ends:
+            assert told in shown[name], (name, told)
+
+
+def test_intervals_that_are_null_or_missing_leave_the_cells_as_they_are(whole):
+    findings, context = whole
+    findings["intervals"] = json.loads(re.sub(r"\[[0-9., ]+\]", "null", json.dumps(findings["intervals"])))
+    null = [section_markdown(made(findings, context)) for made in ORDER]
+    del findings["intervals"]
+    assert [section_markdown(made(findings, context)) for made in ORDER] == null
+    assert "11.0–12.0" not in "".join(null)
+
+
+def test_votes_that_are_left_out_and_nights_without_an_exile_are_told(found):
+    told = section_markdown(votes.section(*found))
+    assert "7 votes by players who had judged nobody alive" in told
+    assert "of those that exiled somebody" in told
+
+
+def test_claims_are_counted_by_kind_source_and_verdict(whole):
+    findings, context = whole
+    findings["claims"]["by_kind"]["role"]["given"] |= {"n": 6, "true": 3, "lie": 2, "mistake": 1, "uncheckable": 0}
+    table = table_of(truth.section(findings, context), "claims")
+    row = next(row for row in table.rows if row.head.text == "Role, attached by the speaker")
+    assert [cell.text for cell in row.cells] == ["6", "3", "2", "1", "0"]
+    assert table.rows[-1].head.text == "All"
+
+
+def test_a_share_of_wins_without_a_bootstrap_has_wilsons_interval_and_others_say_why_they_have_none(whole):
+    findings, context = whole
+    same = {"low": None, "high": None, "interval_reason": "every draw gives the same"}
+    findings["outcomes"]["winners"]["villagers"] |= {"low": 0.0, "high": 0.06}
+    findings["variability"]["metrics"]["villager_wins"] |= same
+    findings["variability"]["metrics"]["deception_rate"] |= same
+    (table,) = variability.section(findings, context).blocks
+    assert table.rows[0].cells[0].under == "0.0–6.0\u00a0% (Wilson's) · n 40"
+    assert table.rows[1].cells[0].under == "no interval · n 40"
+    assert "No interval: every draw gives the same." in table.remarks()
+    assert any("Wilson" in told for told in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("value", "signed", "told"),
+    [
+        *((-0.0004, False, "0.000"), (-0.0004, True, "0.000"), (0.0004, True, "0.000")),
+        *((-0.002, True, "−0.002"), (0.002, True, "+0.002"), (0.002, False, "0.002")),
+    ],
+)
+def test_what_rounds_to_nothing_has_no_sign(value, signed, told):
+    assert number(value, signed=signed) == told
 
 
 def test_a_headline_shows_our_interval_and_the_papers_way(found):

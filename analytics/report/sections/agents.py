@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import inf
 from typing import Any, Final
 
 from analytics.accumulator import Result
@@ -12,7 +13,7 @@ from analytics.report.blocks import Block, Cell, Heading, Prose, Row, Section, T
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import count, counted, estimate, look, value
+from analytics.report.numbers import count, counted, estimate, look, number, of, value
 
 _AXES: Final = {
     "detects": "Detects",
@@ -26,10 +27,11 @@ def section(findings: Result, context: Context) -> Section:
     """Return the two axes against self-labels and against truth, and the agents' plain rates."""
     blocks: list[Block] = [
         plain(
-            "One scale, in logits: an agent that detects more flags more of the deceptions of the same "
-            "speakers; one that conceals more has fewer of its own "
-            "deceptions flagged by the same observers. 0 is the average agent of its component. "
-            "Intervals that overlap do not rank anybody."
+            "One scale, in logits: an agent that detects more flags more of the deceptions of the same speakers; one that "
+            "conceals more has fewer of its own deceptions flagged by the same observers. 0 is the average agent of its "
+            "component. Intervals that overlap do not rank anybody. Neither axis is skill by itself: who flags "
+            "everything flags all deceptions, too, and who is never suspected conceals whatever it says. So read Detects "
+            "beside False alarms, and Conceals beside Suspected when truthful; balanced accuracy and AUC are below."
         )
     ]
     for by, words in (("label", "self-labels"), ("truth", "objective truth")):
@@ -49,7 +51,7 @@ def section(findings: Result, context: Context) -> Section:
 
 def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) -> Table:
     agents = found.get("agents") or {}
-    ranked = sorted(agents, key=lambda name: (-_total(agents[name]), name))
+    ranked = sorted(agents, key=lambda name: (*_rank(agents[name]), name))
     several = (found.get("components") or 1) > 1
     said = "deceptive" if by == "label" else None
     lie = None if by == "label" else "lie"
@@ -84,35 +86,54 @@ def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) 
             "by self-labels: see “Against objective truth”."
         ),
     ]
+    spread = look(found, "statement_sd", "deceptive")
+    if spread is not None:
+        notes.append(
+            f"Statements differ, too: the standard deviation of their effects is {number(spread, 2)} logits for "
+            f"deceptive ones and {number(look(found, 'statement_sd', 'truthful'), 2)} for truthful ones."
+        )
+    if mistakes := found.get("mistakes_left_out"):
+        notes.append(
+            f"{of(mistakes, 'statement that is a mistake', 'statements that are mistakes')} count for neither."
+        )
     if several:
         notes.append(
-            "Agents of different components never met, directly or through others: their numbers do not compare."
+            "Agents of different components never met, directly or through others: their numbers do not compare. "
+            "They stand by component."
         )
+        if any(len({place for place in _places(row) if place is not None}) > 1 for row in agents.values()):
+            notes.append(
+                "Components are those of deceptive statements; on truthful ones, of which false alarms and suspicion "
+                "when truthful are, agents meet otherwise."
+            )
     empty = f"Undefined: {found.get('reason') or 'it was not computed'}."
     return Table(
         f"abilities-{by}-table", f"Agents on one scale, against {words}", heads, tuple(rows), tuple(notes), empty=empty
     )
 
 
-def _total(row: Mapping[str, Any]) -> float:
-    return (look(row, "detects", "value") or 0.0) + (look(row, "conceals", "value") or 0.0)
+def _rank(row: Mapping[str, Any]) -> tuple[float, int, float]:
+    """Return what an agent's line is sorted by: its component, what is undefined, and the sum of the rest."""
+    known = [each for each in (look(row, name, "value") for name in ("detects", "conceals")) if each is not None]
+    component = row.get("component")
+    return inf if component is None else component, -len(known), -sum(known)
+
+
+def _places(row: Mapping[str, Any]) -> list[int | None]:
+    return list((row.get("components_of") or {}).values())
 
 
 def _roles(found: Mapping[str, Any], by: str) -> list[Table | Prose]:
     roles = found.get("roles") or {}
-    observers, speakers = roles.get("observer") or {}, roles.get("speaker") or {}
-    if not observers and not speakers:
+    alarms = found.get("false_alarm_roles") or {}
+    fits = (roles, alarms) if alarms else (roles,)
+    effects = [fit.get(who) or {} for fit in fits for who in ("observer", "speaker")]
+    names = list(dict.fromkeys(name for of_one in effects for name in of_one))
+    if not names:
         return []
-    names = list(dict.fromkeys([*observers, *speakers]))
-    rows = tuple(
-        Row(Cell(name), (estimate(observers.get(name), "logit"), estimate(speakers.get(name), "logit")))
-        for name in names
-    )
-    return [
-        Table(
-            f"abilities-{by}-roles", "What the role adds, in logits", columns("Role", "As observer", "As speaker"), rows
-        )
-    ]
+    rows = tuple(Row(Cell(name), tuple(estimate(of_one.get(name), "logit") for of_one in effects)) for name in names)
+    heads = ("Detects", "Conceals", "False alarms", "Suspected when truthful")[: len(effects)]
+    return [Table(f"abilities-{by}-roles", "What the role adds, in logits", columns("Role", *heads), rows)]
 
 
 def _rates(findings: Result, context: Context) -> Table:

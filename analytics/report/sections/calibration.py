@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from analytics.figures import precision_recall, roc
 from analytics.report.blocks import Block, Cell, Heading, Row, Section, Table, columns
 from analytics.report.context import Context
 from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
-from analytics.report.numbers import count, counted, look, value
+from analytics.report.numbers import count, counted, interval, look, shown, value
 
 _MEASURES: Final = {
     "balanced_accuracy": "Balanced accuracy",
@@ -56,17 +57,25 @@ def _thresholds(findings: Result, score: Score) -> Table:
         if found:
             why = found.get("reason") or _NEEDS
             cells = (
-                value(found.get("threshold"), "score", reason=why),
+                _spread(value(found.get("threshold"), "score", reason=why), found.get("fold_thresholds")),
                 value(found.get("all_games"), "score", reason=why),
-                *_measured(look(found, "held_out") or {}, why),
+                *_measured(look(found, "held_out") or {}, why, findings, score, name),
             )
             rows.append(Row(Cell(f"{label} (held out)"), cells))
     if at_half:
-        rows.append(Row(Cell("0.5, fitted to nothing"), (Cell("0.500"), Cell("0.500"), *_measured(at_half, _NEEDS))))
+        cells = (Cell("0.500"), Cell("0.500"), *_measured(at_half, _NEEDS, findings, score, "at_half"))
+        rows.append(Row(Cell("0.5, fitted to nothing"), cells))
     if flags:
-        rows.append(Row(Cell("The observers' own flags"), (Cell("none"), Cell("none"), *_measured(flags, _NEEDS))))
+        cells = (Cell("none"), Cell("none"), *_measured(flags, _NEEDS, findings, score, "flags"))
+        rows.append(Row(Cell("The observers' own flags"), cells))
     heads = columns("Threshold", "Median over folds", "Fitted on all games", *_MEASURES.values(), "Judgements")
-    notes = ("Each judgement is scored with a threshold that was fitted without its game.", *dict.fromkeys(reasons))
+    notes = (
+        (
+            "Each judgement is scored with a threshold that was fitted without its game. Below a median stand the "
+            "lowest and the highest of the folds' thresholds: how well these games settle it."
+        ),
+        *dict.fromkeys(reasons),
+    )
     return Table(
         f"thresholds-{score}",
         f"Thresholds on {SCORE_WORDS[score].lower()}",
@@ -77,26 +86,41 @@ def _thresholds(findings: Result, score: Score) -> Table:
     )
 
 
-def _measured(measures: Mapping[str, Any], why: str) -> Iterator[Cell]:
+def _spread(cell: Cell, folds: Sequence[float] | None) -> Cell:
+    if not folds or cell.reason is not None:
+        return cell
+    return replace(cell, under=f"folds {shown(min(folds), 'score')} to {shown(max(folds), 'score')}")
+
+
+def _measured(measures: Mapping[str, Any], why: str, findings: Result, score: Score, rule: str) -> Iterator[Cell]:
     for name in _MEASURES:
-        yield value(measures.get(name), reason=why)
+        yield value(measures.get(name), reason=why, within=interval(findings, "thresholds", score, rule, name))
     yield counted(measures.get("n"))
+
+
+def _scores(measures: Mapping[str, Any], findings: Result, kind: str, when: str) -> tuple[Cell, ...]:
+    cells = (
+        value(
+            *(measures.get(name), "score"),
+            within=interval(findings, "recalibration", kind, when, name),
+            reason=_NEEDS,
+        )
+        for name in ("brier", "ece", "auc")
+    )
+    return (*cells, counted(measures.get("n")))
 
 
 def _recalibration(findings: Result) -> list[Block]:
     found = findings.get("recalibration") or {}
     rows: list[Row] = []
-    names = ("brier", "ece", "auc")
     for kind, label in (("platt", "Platt's map"), ("isotonic", "Isotonic map")):
         fitted = found.get(kind)
         if not fitted:
             continue
         before, after = fitted.get("before") or {}, fitted.get("after") or {}
         if not rows:
-            cells = tuple(value(before.get(name), "score", reason=_NEEDS) for name in names)
-            rows.append(Row(Cell("As stated"), (*cells, counted(before.get("n")))))
-        cells = tuple(value(after.get(name), "score", reason=_NEEDS) for name in names)
-        rows.append(Row(Cell(label), (*cells, counted(after.get("n")))))
+            rows.append(Row(Cell("As stated"), _scores(before, findings, kind, "before")))
+        rows.append(Row(Cell(label), _scores(after, findings, kind, "after")))
     why = found.get("reason") or "it was not computed"
     notes = [
         (

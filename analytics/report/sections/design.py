@@ -36,7 +36,7 @@ def section(findings: Result, context: Context) -> Section:
         blocks.append(
             plain("The games belong to no study: they were read file by file, and nothing tells how they were planned.")
         )
-    blocks += [_settings(findings), _agents(findings, context), _files(context)]
+    blocks += [_settings(findings), _agents(findings, context), *_logs(findings, context), _files(context)]
     return Section("design", "What was run", tuple(blocks))
 
 
@@ -160,6 +160,28 @@ def _agents(findings: Result, context: Context) -> Table:
     return Table("agents-played", caption, columns, tuple(rows))
 
 
+def _logs(findings: Result, context: Context) -> Iterator[Block]:
+    """Say that published logs are among the files, and in which reading."""
+    logs = sum(note.published for note in context.files)
+    if not logs:
+        return
+    labels = findings.get("labels") or {}
+    what = "1 file is a log" if logs == 1 else f"{logs:,} files are logs"
+    if look(findings, "settings", "include_defaulted") == [False]:
+        yield plain(
+            f"{what} that the paper's authors published. Labels and judgements are read again from the raw replies: "
+            f"{count(labels.get('clean'))} clean, {count(labels.get('repaired'))} with some repair, "
+            f"{count(labels.get('defaulted'))} lost. Such a log has no seals, so nothing proves what stands in it."
+        )
+    else:
+        yield plain(
+            f"{what} that the paper's authors published, as the paper's code stored it: what it could not parse counts "
+            f"as truthful, suspicion 0.5. That is so of {count(labels.get('defaulted'))} of "
+            f"{count(labels.get('total'))} labels and judgements here, so the figures say as much of the parser as of "
+            "the players. Such a log has no seals, so nothing proves what stands in it."
+        )
+
+
 def _files(context: Context) -> Table:
     columns = (
         Column("File", wide=True),
@@ -184,8 +206,15 @@ def _files(context: Context) -> Table:
         columns,
         rows,
         tuple(notes),
-        empty=f"There are none: {whole:,} files were read, and each holds a finished game whose every line is sealed.",
+        empty=_fine(context, whole),
     )
+
+
+def _fine(context: Context, whole: int) -> str:
+    read = "1 file was read" if whole == 1 else f"{whole:,} files were read"
+    if any(note.published for note in context.files):
+        return f"There are none: {read}. Published logs have no seals, and not always an end; neither is asked of them."
+    return f"There are none: {read}, and each holds a finished game whose every line is sealed."
 
 
 def _whole(found: object) -> int | None:

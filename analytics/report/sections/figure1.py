@@ -10,7 +10,7 @@ from analytics.report.blocks import Block, Cell, Column, Row, Section, Table, co
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import UNDEFINED, look, number, percent, value
+from analytics.report.numbers import UNDEFINED, ends, look, number, percent, value
 from wolfbus.vocabulary import ROLES
 
 
@@ -78,7 +78,7 @@ def _slopes(findings: Result, context: Context) -> Table:
     for role, row in (look(findings, "trends", "slopes") or {}).items():
         cells = (
             value(
-                *(row["median"], "points"), n=row["n"], low=row["low"], high=row["high"],
+                *(row["median"], "points"), n=row["n"], within=ends(row),
                 reason="no game has suspicion of this role in two rounds",
             ),
             value(
@@ -90,7 +90,7 @@ def _slopes(findings: Result, context: Context) -> Table:
         rows.append(Row(Cell(role), cells))
     heads = columns("Target", "Median slope within a game", "The paper's reading", "Rounds it is over")
     notes = (
-        "n is games of at least two rounds; the interval resamples games.",
+        "n is games of at least two rounds; the interval resamples single games, whatever the design.",
         (
             "The paper's reading is the slope of the per-round means over games, in which late rounds that "
             "few games reach weigh as much as the first."
@@ -112,9 +112,7 @@ def _separable(findings: Result, context: Context) -> Table:
         Row(
             Cell(f"Round {row['round']}"),
             (
-                value(
-                    row["difference"], "points", n=row["n"], low=row["low"], high=row["high"], reason="no game has both"
-                ),
+                value(row["difference"], "points", n=row["n"], within=ends(row), reason="no game has both"),
                 Cell("yes" if row["low"] is not None and row["low"] > 0 else "no"),
             ),
         )

@@ -30,6 +30,8 @@ TITLES: Final[Mapping[str, str]] = {
     "abilities": "One scale for deceivers and detectors",
     "agents": "Each agent's own rates",
     "variability": "Variability",
+    "intervals": "Intervals of the tables' cells",
+    "claims": "Claims",
     "labels": "Labels",
     "headline": "Scores with and without repair",
     "repair": "Repair report",
@@ -44,6 +46,8 @@ _BEHIND: Final[Mapping[str, tuple[str, ...]]] = {
     "agents": ("abilities", "agents"),
     "repair": ("repair", "headline", "labels"),
     "design": ("settings",),
+    "truth": ("truth", "claims"),
+    "variability": ("variability", "intervals"),
 }
 """Sections of the page, and those of the findings behind them where their names differ."""
 

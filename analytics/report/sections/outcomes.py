@@ -10,7 +10,7 @@ from analytics.report.blocks import Block, Cell, Heading, Row, Section, Table, c
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, look, value
+from analytics.report.numbers import counted, either, ends, interval, look, value
 
 _LENGTHS = {
     "nights": "Nights",
@@ -60,8 +60,7 @@ def _winners(findings: Result, context: Context) -> Table:
                 value(
                     *(row["share"], "share"),
                     n=row["n"],
-                    low=row["low"],
-                    high=row["high"],
+                    within=ends(row),
                     paper=context.paper("outcomes", "winners", name, "share"),
                     reason="no game is finished",
                 ),
@@ -109,7 +108,7 @@ def _production(findings: Result, context: Context, split: str) -> Table:
     rows = []
     for key, row in rates.items():
         metric = look(findings, "variability", "metrics", f"deception_rate/{key}") if split == "role" else None
-        metric = metric or {}
+        within = either(ends(metric), interval(findings, "production", f"by_{split}", key))
         rows.append(
             Row(
                 Cell(
@@ -121,8 +120,7 @@ def _production(findings: Result, context: Context, split: str) -> Table:
                     counted(row["deceptive"], link=_selection(split, key, context, "deceptive")),
                     value(
                         row["rate"],
-                        low=metric.get("low"),
-                        high=metric.get("high"),
+                        within=within,
                         reason="no such statement has a self-label that counts",
                     ),
                 ),
@@ -136,8 +134,7 @@ def _production(findings: Result, context: Context, split: str) -> Table:
             counted(overall["deceptive"], link=Selection(said="deceptive")),
             value(
                 overall["rate"],
-                low=metric.get("low"),
-                high=metric.get("high"),
+                within=ends(metric),
                 paper=context.paper("production", "base_rate") if split == "role" else None,
                 reason="no statement has a self-label that counts",
             ),

@@ -8,7 +8,7 @@ from typing import Any, Final
 from analytics.accumulator import Result
 from analytics.report.blocks import Cell, Row, Section, Table, columns
 from analytics.report.context import Context
-from analytics.report.numbers import counted, look, value
+from analytics.report.numbers import counted, ends, look, value
 
 _HOW: Final = ("clean", "extracted", "repaired", "coerced", "reasked", "defaulted", "timed_out", "declined")
 _KINDS: Final = {
@@ -71,7 +71,11 @@ def _scores(findings: Result) -> Table:
             (
                 counted(row.get("n")),
                 *(
-                    value(row.get(name), unit, reason="deceptive and truthful statements, judged, are needed")
+                    value(
+                        *(row.get(name), unit),
+                        within=ends(look(findings, "variability", "metrics", name) if key == "all" else None),
+                        reason="deceptive and truthful statements, judged, are needed",
+                    )
                     for name, unit in names.items()
                 ),
             ),

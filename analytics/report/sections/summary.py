@@ -9,7 +9,8 @@ from analytics.accumulator import Result
 from analytics.report.blocks import Bullets, Link, Part, Section, Strong, warning
 from analytics.report.context import Context, listed
 from analytics.report.links import Selection
-from analytics.report.numbers import between, count, look, number, of, percent, plural, shown
+from analytics.report.numbers import between, count, look, of, percent, plural, shown
+from analytics.report.verdicts import SOUND, TELLING, Verdict, blocks_of, clear_best, metric, verdict
 from analytics.text import warnings
 
 Sentence = tuple[Part, ...]
@@ -44,6 +45,7 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
             f"Something is wrong with {of(problems, 'file')}; of {count(lost)} nothing is counted, "
             "of the others what holds. They are listed under “What was run”."
         )
+    yield from _few(findings)
     for study in context.studies:
         totals = study.get("totals") or {}
         missing = {name: totals.get(name) or 0 for name in ("failed", "stopped", "pending")}
@@ -64,6 +66,18 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
         )
 
 
+def _few(findings: Result) -> Iterator[str]:
+    blocks = blocks_of(findings)
+    if not 0 < blocks < SOUND:
+        return
+    noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"
+    told = of(blocks, noun, "blocks of games" if noun != "game" else None)
+    if blocks < TELLING:
+        yield f"There {'is' if blocks == 1 else 'are'} only {told}: too few to tell what is better than what."
+    else:
+        yield f"There are only {told}: 95 % intervals of so few are somewhat too narrow (they hold about 88 to 92 %)."
+
+
 def sentences(findings: Result, context: Context) -> Iterator[Sentence]:
     """Yield the findings, most important first."""
     yield _played(findings, context)
@@ -72,12 +86,9 @@ def sentences(findings: Result, context: Context) -> Iterator[Sentence]:
     yield _detected(findings)
     yield _suspected(findings)
     yield from _truth(findings)
+    yield from _detected_lies(findings)
     yield from _voted(findings)
     yield from _ranked(findings, context)
-
-
-def _metric(findings: Result, name: str) -> Mapping[str, Any]:
-    return look(findings, "variability", "metrics", name) or {}
 
 
 def _with_interval(found: Mapping[str, Any], unit: str = "share") -> str:
@@ -128,7 +139,7 @@ def _won(findings: Result) -> Sentence:
 
 def _deceived(findings: Result) -> Sentence:
     overall = look(findings, "production", "overall") or {}
-    rate = _metric(findings, "deception_rate")
+    rate = metric(findings, "deception_rate")
     if overall.get("rate") is None:
         return ("How often speakers deceive is undefined: no statement has a self-label that counts.",)
     told = _with_interval({**rate, "value": overall["rate"]})
@@ -152,53 +163,48 @@ def _detected(findings: Result) -> Sentence:
     accuracy, constant = overall.get("accuracy"), overall.get("constant_accuracy")
     if accuracy is None or constant is None:
         return ("Whether observers detect deception is undefined: no judged statement has a self-label.",)
-    found = _metric(findings, "accuracy")
-    low, high = found.get("low"), found.get("high")
     guess = "deceptive" if (overall.get("base_rate") or 0) >= 0.5 else "truthful"
-    if low is None or high is None:
-        verdict = "Observers do better than" if accuracy > constant else "Observers do not beat"
-        hedge = " (no interval can be had, so this says little)"
-    elif low > constant:
-        verdict, hedge = "Observers beat", ""
-    elif high < constant:
-        verdict, hedge = "Observers do worse than", ""
-    else:
-        verdict, hedge = "Observers do not beat", " (its interval holds the baseline)"
-    told = _with_interval({**found, "value": accuracy})
-    balanced = {**_metric(findings, "balanced_accuracy"), "value": overall.get("balanced_accuracy")}
+    lift = metric(findings, "accuracy_lift")
+    verdicts: dict[Verdict, str] = {
+        "above": "Observers beat the constant guess",
+        "below": "Observers do worse than the constant guess",
+        "unclear": "Observers do not clearly beat the constant guess",
+        "few": "Too few games to tell whether observers beat the constant guess",
+    }
+    told = _with_interval({**metric(findings, "accuracy"), "value": accuracy})
     parts: list[Part] = [
-        Strong(f"{verdict} the constant guess"),
+        Strong(verdicts[verdict(lift, blocks_of(findings))]),
         (
             f": their flags agree with the self-labels in {told} of {count(overall['n'])} judgements; "
-            f"calling every statement {guess} would in {percent(constant)}{hedge}."
+            f"calling every statement {guess} would in {percent(constant)}{_apart(lift)}."
         ),
     ]
+    balanced = {**metric(findings, "balanced_accuracy"), "value": overall.get("balanced_accuracy")}
     if balanced.get("value") is not None:
         parts.append(f" Balanced accuracy, of which guessing has 50 %, is {_with_interval(balanced)}.")
     return tuple(parts)
 
 
 def _suspected(findings: Result) -> Sentence:
-    gap = _metric(findings, "suspicion_gap")
+    gap = metric(findings, "suspicion_gap")
     separable = look(findings, "trends", "separable") or {}
     if gap.get("value") is None:
         return (f"Whether suspicion separates Werewolves is undefined: {gap.get('reason') or 'no pair was judged'}.",)
-    low, high = gap.get("low"), gap.get("high")
-    if low is not None and low > 0:
-        verdict = "Suspicion separates Werewolves"
-    elif high is not None and high < 0:
-        verdict = "Suspicion points away from Werewolves"
-    else:
-        verdict = "Suspicion does not clearly separate Werewolves"
+    verdicts: dict[Verdict, str] = {
+        "above": "Suspicion separates Werewolves",
+        "below": "Suspicion points away from Werewolves",
+        "unclear": "Suspicion does not clearly separate Werewolves",
+        "few": "Too few games to tell whether suspicion separates Werewolves",
+    }
     parts: list[Part] = [
-        Strong(verdict),
+        Strong(verdicts[verdict(gap, blocks_of(findings))]),
         f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the others",
     ]
     if separable.get("round") is not None:
         parts.append(f"; they stand out from Villagers from round {separable['round']} on.")
     else:
         parts.append("; no round can be named from which they stand out from Villagers.")
-    auc = _metric(findings, "auc")
+    auc = metric(findings, "auc")
     if auc.get("value") is not None:
         told = (
             f" A deceptive statement meets more suspicion than a truthful one with probability "
@@ -229,29 +235,77 @@ def _truth(findings: Result) -> Iterator[Sentence]:
     yield tuple(parts)
 
 
+def _detected_lies(findings: Result) -> Iterator[Sentence]:
+    found = metric(findings, "truth_accuracy")
+    baseline = found.get("baseline")
+    if found.get("value") is None or baseline is None:
+        return
+    lift = metric(findings, "truth_accuracy_lift")
+    verdicts: dict[Verdict, str] = {
+        "above": "that is better than the constant guess",
+        "below": "that is worse than the constant guess",
+        "unclear": "that is not clearly better than the constant guess",
+        "few": "too few games to tell whether that is better than the constant guess",
+    }
+    told = (
+        f"Against objective truth, flags are right in {_with_interval(found)} of "
+        f"{of(found.get('n') or 0, 'judgement')} of such statements; {verdicts[verdict(lift, blocks_of(findings))]} "
+        f"({percent(baseline)}{_apart(lift)})."
+    )
+    yield (told,)
+
+
 def _voted(findings: Result) -> Iterator[Sentence]:
-    hit = _metric(findings, "vote_hit")
+    hit = metric(findings, "vote_hit")
     if hit.get("value") is None:
         return
-    baseline = hit.get("baseline")
-    against = "" if baseline is None else f"; a vote at random would in {percent(baseline)}"
+    baseline, lift = hit.get("baseline"), metric(findings, "vote_hit_lift")
+    verdicts: dict[Verdict, str] = {
+        "above": "more often than",
+        "below": "less often than",
+        "unclear": "not clearly more often than",
+        "few": "too few games to tell whether that is more often than",
+    }
+    against = ""
+    if baseline is not None:
+        told = verdicts[verdict(lift, blocks_of(findings))]
+        against = f": {told} a vote at random, which would in {percent(baseline)}{_apart(lift)}"
     yield (f"Votes of those who are no Werewolves hit one in {_with_interval(hit)}{against}.",)
 
 
+def _apart(lift: Mapping[str, Any]) -> str:
+    """Return a difference from a baseline as the end of a sentence about both."""
+    return "" if lift.get("value") is None else f", a difference of {_with_interval(lift, 'points')}"
+
+
 def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
-    agents = look(findings, "abilities", "label", "agents") or {}
-    held = [(row["detects"], name) for name, row in agents.items() if look(row, "detects", "value") is not None]
-    hidden = [(row["conceals"], name) for name, row in agents.items() if look(row, "conceals", "value") is not None]
-    if len(held) < 2 or len(hidden) < 2:
+    label = look(findings, "abilities", "label") or {}
+    agents = label.get("agents") or {}
+    detects = {name: row.get("detects") or {} for name, row in agents.items()}
+    if sum(found.get("value") is not None for found in detects.values()) < 2:
         return
-    best = max(held, key=lambda pair: (pair[0]["value"], pair[1]))
-    deep = max(hidden, key=lambda pair: (pair[0]["value"], pair[1]))
-    yield (
-        "On one scale for deceivers and detectors, ",
-        context.agent_link(best[1]),
-        f" detects best ({number(best[0]['value'], 2, signed=True)} logits) and ",
-        context.agent_link(deep[1]),
-        f" conceals best ({number(deep[0]['value'], 2, signed=True)}); ",
-        Link("the leaderboard", "agents"),
-        " shows the intervals, which may well overlap.",
-    )
+    groups, more = label.get("components") or 1, Link("the leaderboard", "agents")
+    if groups > 1:
+        yield (f"The agents fall into {groups:,} groups that never met, and nobody can be best of all: see ", more, ".")
+        return
+    blocks, basis, conceals = blocks_of(findings), "", {n: r.get("conceals") or {} for n, r in agents.items()}
+    if any(found.get("value") is None for found in conceals.values()):
+        # who never calls a statement deceptive has nothing to conceal by labels, and must not escape the ranking so
+        truth = look(findings, "abilities", "truth", "agents") or {}
+        basis, conceals = " its lies", {name: look(truth, name, "conceals") or {} for name in agents}
+    comparable = len(conceals) > 1 and all(found.get("value") is not None for found in conceals.values())
+    if basis and (look(findings, "abilities", "truth", "components") or 0) != 1:
+        comparable = False
+    parts: list[Part] = ["On one scale for deceivers and detectors, "]
+    parts += _best(detects, blocks, "detects best", context)
+    if comparable:
+        parts += ["; ", *_best(conceals, blocks, f"conceals{basis} best", context)]
+    yield (*parts, ". Who flags everything detects all, so read this beside the false alarms in ", more, ".")
+
+
+def _best(held: Mapping[str, Mapping[str, Any]], blocks: int, does: str, context: Context) -> list[Part]:
+    best = clear_best(held, blocks)
+    if best is not None:
+        return [context.agent_link(best), f" {does} ({_with_interval(held[best], 'logit')}, in logits)"]
+    why = "too few games to tell" if blocks < TELLING else "intervals overlap"
+    return [f"nobody clearly {does} ({why})"]

@@ -6,7 +6,7 @@ from analytics.accumulator import Result
 from analytics.report.blocks import Cell, Row, Section, Table, columns
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, look, value
+from analytics.report.numbers import counted, either, ends, interval, look, value
 
 _UNJUDGED = "no statement of this row has a judgement that counts"
 
@@ -44,6 +44,7 @@ def _row(role: str, row: Result, findings: Result, context: Context) -> Row:
         value(
             *(row["suspicion"], "share"),
             n=row["suspicion_n"],
+            within=interval(findings, "table1", role, "suspicion"),
             paper=context.paper("table1", role, "suspicion"),
             link=Selection(role=who, judged="judged"),
             reason=_UNJUDGED,
@@ -51,6 +52,7 @@ def _row(role: str, row: Result, findings: Result, context: Context) -> Row:
         value(
             *(row["flagged"], "share"),
             n=row["flagged_n"],
+            within=interval(findings, "table1", role, "flagged"),
             paper=context.paper("table1", role, "flagged"),
             link=Selection(role=who, judged="flagged"),
             reason=_UNJUDGED,
@@ -58,8 +60,7 @@ def _row(role: str, row: Result, findings: Result, context: Context) -> Row:
         counted(labelled),
         value(
             *(share, "share"),
-            low=rate.get("low"),
-            high=rate.get("high"),
+            within=either(ends(rate), interval(findings, "table1", role, "deceptive_share")),
             paper=paper_share,
             link=Selection(role=who, said="deceptive"),
             reason="no such statement has a self-label that counts",

@@ -10,7 +10,7 @@ from analytics.report.blocks import Cell, Row, Section, Table, columns
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import estimate, look, value
+from analytics.report.numbers import estimate, interval, look, value
 from wolfbus.vocabulary import ROLES
 
 
@@ -18,7 +18,7 @@ def section(findings: Result, context: Context) -> Section:
     """Return Table 2 and its heat map."""
     matrix = findings.get("table2") or {}
     rows = tuple(
-        Row(Cell(observer), tuple(_cell(matrix[observer][target], observer, target, context) for target in ROLES))
+        Row(Cell(observer), tuple(_cell(findings, observer, target, context) for target in ROLES))
         for observer in ROLES
         if observer in matrix
     )
@@ -46,10 +46,12 @@ def section(findings: Result, context: Context) -> Section:
     return Section("table2", "Table 2: who suspects whom", (table, drawn, gap_table))
 
 
-def _cell(cell: Result, observer: str, target: str, context: Context) -> Cell:
+def _cell(findings: Result, observer: str, target: str, context: Context) -> Cell:
+    cell = findings["table2"][observer][target]
     return value(
         *(cell["mean"], "share"),
         n=cell["n"],
+        within=interval(findings, "table2", observer, target),
         paper=context.paper("table2", observer, target),
         link=Selection(role=target, observer=observer, judged="judged"),
         reason="no game has such a pair with a judgement",

@@ -11,7 +11,7 @@ from analytics.report.blocks import Cell, Row, Section, Table, columns, note
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, look, value
+from analytics.report.numbers import counted, ends, look, value
 
 _COUNTS: Final = ("tp", "tn", "fp", "fn")
 _RATES: Final = {
@@ -81,7 +81,7 @@ def _rate(name: str, row: Result, role: str, findings: Result, context: Context 
     found = look(findings, "variability", "metrics", metric) or {}
     unit = "score" if name == "mcc" else "share"
     paper = None if context is None else context.paper("table3", role, name)
-    return value(row[name], unit, low=found.get("low"), high=found.get("high"), paper=paper, reason=reason)
+    return value(row[name], unit, within=ends(found), paper=paper, reason=reason)
 
 
 def _beyond(role: str, row: Result, findings: Result, context: Context) -> Row:

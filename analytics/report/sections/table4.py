@@ -12,7 +12,7 @@ from analytics.report.blocks import Block, Cell, Heading, Row, Section, Table, c
 from analytics.report.context import Context
 from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, look, value
+from analytics.report.numbers import Ends, counted, either, ends, interval, look, value
 
 _HEADS: Final = ("Brier", "ROC AUC", "AUPRC", "Judgements", "Base rate", "Brier skill", "AUPRC − base", "ECE")
 _VALUES: Final = {
@@ -68,14 +68,12 @@ def _row(role: str, row: Mapping[str, Any], score: Score, side: str, findings: R
     papers = score == "suspicion" and side == "observer"
     cells = []
     for name, unit in _VALUES.items():
-        interval = _interval(name, score, side, who, findings)
         paper = context.paper("table4", role, name) if papers else None
         cells.append(
             value(
                 row.get(name),
                 unit,
-                low=interval.get("low"),
-                high=interval.get("high"),
+                within=_within(name, score, side, who, findings),
                 paper=paper,
                 reason=undefined.get(name),
             )
@@ -85,8 +83,10 @@ def _row(role: str, row: Mapping[str, Any], score: Score, side: str, findings: R
     return Row(Cell("Overall" if who is None else role), tuple(cells), total=who is None)
 
 
-def _interval(name: str, score: Score, side: str, who: str | None, findings: Result) -> Mapping[str, Any]:
+def _within(name: str, score: Score, side: str, who: str | None, findings: Result) -> Ends:
+    place = ("overall",) if who is None else (f"by_{side}", who)
+    found = interval(findings, "table4", score, *place, name)
     if side != "observer":
-        return {}
+        return found
     metric = name + ("_before" if score == "before" else "") + (f"/{who}" if who else "")
-    return look(findings, "variability", "metrics", metric) or {}
+    return either(ends(look(findings, "variability", "metrics", metric)), found)

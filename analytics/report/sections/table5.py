@@ -6,14 +6,14 @@ from analytics.accumulator import Result
 from analytics.report.blocks import Cell, Row, Section, Table, columns
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, value
+from analytics.report.numbers import counted, interval, value
 
 _UNJUDGED = "no statement of this row has a judgement that counts"
 
 
 def section(findings: Result, context: Context) -> Section:
     """Return Table 5 in the paper's layout."""
-    rows = tuple(_row(kind, row, context) for kind, row in (findings.get("table5") or {}).items())
+    rows = tuple(_row(kind, row, findings, context) for kind, row in (findings.get("table5") or {}).items())
     notes = (
         (
             "Averages are as in Table 1, n is the number of statements with a judgement that counts. "
@@ -29,18 +29,23 @@ def section(findings: Result, context: Context) -> Section:
     )
 
 
-def _row(kind: str, row: Result, context: Context) -> Row:
+def _row(kind: str, row: Result, findings: Result, context: Context) -> Row:
     total = kind == "overall"
     who = None if total else kind
     cells = (
         counted(row["count"], paper=context.paper("table5", kind, "count"), link=Selection(kind=who) if who else None),
-        value(
-            *(row["suspicion"], "share"), n=row["suspicion_n"], paper=context.paper("table5", kind, "suspicion"),
-            link=Selection(kind=who, judged="judged"), reason=_UNJUDGED,
-        ),
-        value(
-            *(row["flagged"], "share"), n=row["flagged_n"], paper=context.paper("table5", kind, "flagged"),
-            link=Selection(kind=who, judged="flagged"), reason=_UNJUDGED,
-        ),
+        _average(row, kind, "suspicion", findings, context, Selection(kind=who, judged="judged")),
+        _average(row, kind, "flagged", findings, context, Selection(kind=who, judged="flagged")),
     )  # fmt: skip
     return Row(Cell("Overall" if total else kind), cells, total=total)
+
+
+def _average(row: Result, kind: str, name: str, findings: Result, context: Context, link: Selection) -> Cell:
+    return value(
+        *(row[name], "share"),
+        n=row[f"{name}_n"],
+        within=interval(findings, "table5", kind, name),
+        paper=context.paper("table5", kind, name),
+        link=link,
+        reason=_UNJUDGED,
+    )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from analytics.accumulator import Result
 from analytics.report.blocks import Block, Cell, Row, Section, Table, columns, plain
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, estimate, look, value
+from analytics.report.numbers import counted, estimate, interval, look, value
+from wolfbus.vocabulary import Verdict
 
 _MEASURES: Final = {
     "base_rate": "share", "constant_accuracy": "share", "accuracy": "share", "balanced_accuracy": "share",
     "precision": "share", "recall": "share", "f1": "share", "mcc": "score",
 }  # fmt: skip
+_SOURCES: Final = {"given": "attached by the speaker", "extracted": "found in the words"}
 _AGAINST: Final = {
     "against_truth": "Against truth",
     "against_label": "Against the self-label, same judgements",
@@ -50,7 +52,8 @@ def section(findings: Result, context: Context) -> Section:
         ),
         _rows("role", found, context),
         _rows("agent", found, context),
-        _detection(found),
+        _detection(found, findings),
+        _claims(findings.get("claims") or {}),
     ]
     return Section("truth", "Truth: lies told, admitted, detected", tuple(blocks))
 
@@ -83,21 +86,21 @@ def _rows(split: str, found: Mapping[str, Any], context: Context) -> Table:
         *("Labelled lies", "Admitted", "Confesses", "Confesses truths"),
     )
     notes = (
-        "Lies of checkable: share of statements with a checkable claim. Intervals are Wilson's.",
+        "Lies of checkable: share of statements with a checkable claim.",
         "Confesses: share of labelled lies that the speaker calls deceptive. Confesses truths: the same of true ones.",
     )
     title = f"Lies told and admitted, by {split} of the speaker"
     return Table(f"truth-{split}", title, heads, tuple(lines), notes, empty="It was not computed.")
 
 
-def _detection(found: Mapping[str, Any]) -> Table:
+def _detection(found: Mapping[str, Any], findings: Result) -> Table:
     detection = found.get("detection") or {}
     lines: list[Row] = []
     for name, label in _AGAINST.items():
         if detection.get(name):
-            lines.append(Row(Cell(label), _measured(detection[name]), total=True))
+            lines.append(Row(Cell(label), _measured(detection[name], findings, name), total=True))
     lines += [
-        Row(Cell(f"{role}: {_AGAINST[name].lower()}"), _measured(row[name]))
+        Row(Cell(f"{role}: {_AGAINST[name].lower()}"), _measured(row[name], findings, "by_observer", role, name))
         for role, row in (detection.get("by_observer") or {}).items()
         for name in ("against_truth", "against_label")
         if look(row, name)
@@ -113,7 +116,47 @@ def _detection(found: Mapping[str, Any]) -> Table:
     )
 
 
-def _measured(row: Mapping[str, Any]) -> tuple[Cell, ...]:
+def _measured(row: Mapping[str, Any], findings: Result, *path: str) -> tuple[Cell, ...]:
     counts = (counted(look(row, name)) for name in ("n", "tp", "tn", "fp", "fn"))
     reason = "statements of both kinds, flags or judgements are missing"
-    return (*counts, *(value(look(row, name), unit, reason=reason) for name, unit in _MEASURES.items()))
+    rates = (
+        value(
+            *(look(row, name), unit),
+            within=interval(findings, "truth_detection", *path, name),
+            reason=reason,
+        )
+        for name, unit in _MEASURES.items()
+    )
+    return (*counts, *rates)
+
+
+def _claims(found: Mapping[str, Any]) -> Table:
+    """Return how many claims of each kind were attached by speakers and found in their words, and their verdicts."""
+    lines = [
+        Row(
+            Cell(f"{kind.capitalize()}, {_SOURCES[source]}"),
+            tuple(counted(look(row, source, name)) for name in ("n", *get_args(Verdict))),
+        )
+        for kind, row in (found.get("by_kind") or {}).items()
+        for source in _SOURCES
+    ]
+    if lines:
+        sums = (
+            sum(look(row, source, name) or 0 for row in found["by_kind"].values() for source in _SOURCES)
+            for name in ("n", *get_args(Verdict))
+        )
+        lines.append(Row(Cell("All"), tuple(counted(total) for total in sums), total=True))
+    notes = (
+        (
+            "A claim found in the words that repeats one its speaker attached counts once, as attached. Accusations "
+            "are opinions: they are never checked. A statement may make several claims."
+        ),
+    )
+    return Table(
+        "claims",
+        "Claims by kind and by where they come from, and what they turn out to be",
+        columns("Claim", "Claims", "True", "Lies", "Mistakes", "Not checkable"),
+        tuple(lines),
+        notes,
+        empty="They were not counted.",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analytics.accumulator import Result
 from analytics.report.blocks import Cell, Row, Section, Table, columns
 from analytics.report.context import Context
-from analytics.report.numbers import count, counted, estimate, look, value
+from analytics.report.numbers import count, counted, estimate, look, of, value
 
 
 def section(findings: Result, _: Context) -> Section:
@@ -29,12 +29,16 @@ def section(findings: Result, _: Context) -> Section:
                 Row(Cell(f"… in round {round_}"), (estimate(row), _chance(row), counted(row.get("abstentions"))))
             )
     heads = columns("", "Share", "Chance", "Abstentions")
-    notes = (
+    notes = [
         "Prime suspect: whom the voter's own D is highest for after the day's last debate statement; m ties give 1/m.",
         "Abstentions stand apart.",
-    )
+    ]
+    if unjudged := own.get("unjudged"):
+        notes.append(
+            f"Left out of the first line, too: {of(unjudged, 'vote')} by players who had judged nobody alive by then."
+        )
     empty = "It was not computed."
-    link = Table("votes-table", "Votes, suspicion and chance", heads, tuple(rows), notes, empty=empty)
+    link = Table("votes-table", "Votes, suspicion and chance", heads, tuple(rows), tuple(notes), empty=empty)
     other = votes.get("counterfactual") or {}
     lines: tuple[Row, ...] = ()
     if other:
@@ -44,10 +48,16 @@ def section(findings: Result, _: Context) -> Section:
                 (estimate(other.get("suspicion_exile")),),
             ),
             Row(Cell("The real votes"), (estimate(other.get("real_exile")),)),
+            Row(Cell("… of those that exiled somebody"), (estimate(other.get("real_exile_of_exiles")),)),
             Row(Cell("Chance"), (_chance(other),), total=True),
         )
     caption = "How often a vote exiles a Werewolf, and how often suspicion alone would have"
-    told = (f"Over {count(look(other, 'votes') or 0)} votes; ties are split.",)
+    told = (
+        (
+            f"Over {count(look(other, 'votes') or 0)} votes before which one of the living non-wolves had judged "
+            "somebody alive; ties are split, and whoever has not judged a target suspects it by the prior."
+        ),
+    )
     ends = columns("Who decides", "A Werewolf goes")
     counterfactual = Table("counterfactual", caption, ends, lines, told, empty=empty)
     return Section("votes", "Votes (4.5)", (link, counterfactual))

@@ -14,7 +14,7 @@ from analytics.headlines.measures import MEASURES
 from analytics.metrics import metrics
 from analytics.tables import Confusion
 
-BEYOND = ("table4", "curves", "thresholds", "recalibration", "truth", "abilities", "variability", "agents")
+BEYOND = ("table4", "curves", "thresholds", "recalibration", "truth", "abilities", "variability", "agents", "intervals")
 """Sections that are computed from columns."""
 
 
