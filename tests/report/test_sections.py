@@ -184,7 +184,7 @@ def test_the_best_agent_is_named_only_where_its_interval_clears_the_others(whole
     _abilities(findings, "label", "detects", big=(0.5, 0.1), small=(-0.5, 0.2))
     _abilities(findings, "label", "conceals", big=(0.5, 0.6), small=(-0.5, 0.6))
     told = said(findings, context)
-    assert "llm:big detects best (+0.50 (95 % interval +0.40 to +0.60), in logits)" in told
+    assert "llm:big detects best, with +0.50 (95 % interval +0.40 to +0.60) in logits" in told
     assert "nobody clearly conceals best (intervals overlap)" in told
     findings["variability"]["blocks"] = 9
     assert "nobody clearly detects best (too few games to tell)" in said(findings, context)

@@ -306,6 +306,6 @@ def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
 def _best(held: Mapping[str, Mapping[str, Any]], blocks: int, does: str, context: Context) -> list[Part]:
     best = clear_best(held, blocks)
     if best is not None:
-        return [context.agent_link(best), f" {does} ({_with_interval(held[best], 'logit')}, in logits)"]
+        return [context.agent_link(best), f" {does}, with {_with_interval(held[best], 'logit')} in logits"]
     why = "too few games to tell" if blocks < TELLING else "intervals overlap"
     return [f"nobody clearly {does} ({why})"]

@@ -149,7 +149,7 @@ def _claims(found: Mapping[str, Any]) -> Table:
     notes = (
         (
             "A claim found in the words that repeats one its speaker attached counts once, as attached. Accusations "
-            "are opinions: they are never checked. A statement may make several claims."
+            "are opinions: their verdicts count here only. A statement may make several claims."
         ),
     )
     return Table(
