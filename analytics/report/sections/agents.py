@@ -27,12 +27,12 @@ def section(findings: Result, context: Context) -> Section:
     """Return the two axes against self-labels and against truth, and the agents' plain rates."""
     blocks: list[Block] = [
         plain(
-            "One scale, in logits: an agent that detects more flags more of the deceptions of the same speakers; "
-            "one that conceals more has fewer of its own deceptions flagged by the same observers. 0 is the "
-            "average agent of its component. Intervals that overlap do not rank anybody. Neither axis is skill by "
-            "itself: who flags everything flags all deceptions, too, and who is never suspected conceals whatever "
-            "it says. So read Detects beside False alarms, and Conceals beside Suspected when truthful; balanced "
-            "accuracy and AUC are below."
+            "One scale, in logits: an agent that detects more flags more of the deceptions of the same speakers; one "
+            "that conceals more has fewer of its own deceptions flagged by the same observers. 0 is the average agent "
+            "of its component. Intervals that overlap do not rank anybody. Neither axis is skill by itself: who flags "
+            "everything flags all deceptions, too, and who is never suspected conceals whatever it says. So read "
+            "Detects beside False alarms, and Conceals beside Suspected when truthful; balanced accuracy and AUC are "
+            "below."
         )
     ]
     for by, words in (("label", "self-labels"), ("truth", "objective truth")):
