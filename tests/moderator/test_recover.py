@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moderator.presence import Presence
@@ -86,7 +84,7 @@ def test_a_stopped_record_is_over_and_says_why(events):
 @pytest.mark.parametrize("line", [1, 5, 60])
 def test_an_edited_event_is_named_by_its_line(events, line):
     lines = recorded(events)
-    lines[line - 1] = replace(lines[line - 1], time=lines[line - 1].time + 1)
+    lines[line - 1] = lines[line - 1]._replace(time=lines[line - 1].time + 1)
     with pytest.raises(RecordError, match=f"line {line}: the hash"):
         recover(lines)
 
