@@ -19,6 +19,7 @@ _CANNOT: Final = r"""
       | i\ (?: must | have\ to )\ (?:respectfully\ )?decline\ to
     )
 """
+_RULES: Final = r"(?:guidelines|programming|polic(?:y|ies))"
 _ASKED: Final = r"""
     (?: th(?:is|at|ese|ose) | it | (?: this | that | your | the | such )\ (?:\w+\ ){0,3}
         (?: requests? | tasks? | prompt | content | conversation | discussion | instructions? | scenario
@@ -33,10 +34,10 @@ _SENTENCE: Final = re.compile(
           | comply(?:\ with\ {_ASKED})?
           | (?: fulfill? | complete | process | carry\ out | continue\ with | engage\ (?:in|with) | participate\ in
               | take\ part\ in | provide | generate | create | produce )\ {_ASKED}
-          | .+\ against\ my\ (?:guidelines|programming|polic(?:y|ies))
+          | .+\ against\ my\ {_RULES}
         )
       | i\ (?:must|have\ to)\ (?:respectfully\ )?decline(?:\ {_ASKED})?
-      | (?:this|that)\ (?:request\ )?(?:violates|goes\ against)\ (?:\w+\ ){{1,4}}(?:guidelines|polic(?:y|ies)|programming)
+      | (?:this|that)\ (?:request\ )?(?:violates|goes\ against)\ (?:\w+\ ){{1,4}}{_RULES}
     )\s*[.!]*
     """,
     re.IGNORECASE | re.VERBOSE,
