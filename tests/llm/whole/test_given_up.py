@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,23 @@ def test_how_many_replies_that_takes_can_be_said(babbling: ModelServer, tmp_path
 def test_a_game_can_be_played_to_its_end_all_the_same(babbling: ModelServer, tmp_path: Path) -> None:
     assert play(babbling, tmp_path, "--give-up", "0") == 0
     assert lines(tmp_path / "g.ndjson")[-1]["type"] == "ended"
+
+
+@pytest.mark.parametrize("form", ["--json", "--plain"])
+def test_a_warning_of_missing_answers_says_why_they_are_missing(
+    babbling: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    assert play(babbling, tmp_path, "--give-up", "0", form) == 0
+    said = capsys.readouterr()
+    told = said.err if form == "--json" else said.out
+    (line,) = [line for line in " ".join(told.split()).split("wolfbus: ") if line.startswith("WARNING")][:1]
+    assert re.match(
+        r"WARNING: (\d+) of \1 answers of llm:any@\S+ are defaults \(unparseable \1; most often: the reply is a web "
+        r"page, not an answer\): what follows says little of the model",
+        line,
+    )
+    if form == "--json":
+        assert json.loads(said.out)["warnings"] == [line]
 
 
 def test_a_server_that_is_not_there_is_given_up_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
