@@ -80,6 +80,11 @@ def test_a_game_that_ended_is_told_in_the_bye():
     bye = json.loads(bye_line(view))
     assert bye["winner"] == played.ended.winner
     assert bye["you_won"] == ((view.role == "Werewolf") == (played.ended.winner == "werewolves"))
+    assert bye["roles"] == {name: each.role for name, each in played.views.items()}
+    for name, each in played.views.items():
+        died = json.loads(bye_line(each))["you_died"]
+        assert (died is not None) == (name in view.dead)
+        assert died is None or died["how"] == view.dead[name]
     assert json.loads(bye_line(SeatView(me="Ada"))) == {"v": 1, "type": "bye"}
     assert json.loads(bye_line(None)) == {"v": 1, "type": "bye"}
 
