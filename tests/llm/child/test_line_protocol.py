@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from players.child.protocol import ask_line, bye_line, hello_line
+from tests.llm.child.table import sit
 from tests.players.table import CONFIGS, play
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.delivery import Ask, Public
+from wolfbus.messages.events import Ended
 from wolfbus.reading import read
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS
@@ -118,12 +120,23 @@ def test_the_documented_lines_are_the_lines_that_are_sent():
                 assert set(each) - {"about"} <= set(EXAMPLES["ask"]["you"][name][0])
 
 
+def test_the_line_that_is_shown_as_sent_is_one_that_is_sent():
+    (shown,) = re.findall(r"```text as sent\n(.*?)```", DOCUMENT, re.DOTALL)
+    view = sit()
+    for number, fact in enumerate([Ended(winner="villagers", reason="no_wolves_left", rounds=4)], 1):
+        view.hear_public(Public(n=number, fact=fact))
+    assert shown == bye_line(view).decode()
+    assert " " not in shown
+    assert "Parse them as JSON" in DOCUMENT
+
+
 def test_the_documented_members_of_version_1_are_all_still_there():
     # a program written for the first release reads these; the list only grows
     assert list(EXAMPLES["ask"]) == [
         "v", "type", "id", "kind", "round", "phase", "turn", "about", "deadline_s", "seat", "you", "names", "living",
         "dead", "statements", "silences", "nights", "votes", "rules",
     ]  # fmt: skip
+    assert list(EXAMPLES["bye"])[:6] == ["v", "type", "winner", "reason", "rounds", "you_won"]
     assert list(EXAMPLES["hello"]) == ["v", "type", "seat", "role", "partners", "names", "seed", "rules", "rules_text"]
 
 
