@@ -27,9 +27,11 @@ class Venue:
         budget: what calls may cost in all; None for any amount.
         cassette: where replies are recorded or played from; None for neither.
         logs: folder for the error output of child processes; None lets it through to our own.
+        give_up: replies in a row of a model that cannot be read, and none before, after which a game ends; 0 for never.
 
     Attributes:
-        fatal: ends all games of this process with a reason: a budget that is spent, a cassette that lacks a reply.
+        fatal: ends all games of this process with a reason: a budget that is spent, a cassette that lacks a reply; of
+            `GivenUp`, the one game that it names.
     """
 
     def __init__(
@@ -38,12 +40,15 @@ class Venue:
         budget: Budget | None = None,
         cassette: Cassette | None = None,
         logs: Path | None = None,
+        *,
+        give_up: int = 0,
     ) -> None:
         self.models: dict[str, Model] = dict(models or {})
         self.logs = logs
         self.fatal: Callable[[WolfError], None] | None = None
         self._budget = budget
         self._cassette = cassette
+        self._give_up = give_up
         self._gateway: Gateway | None = None
         self._lock = threading.Lock()
 
@@ -54,7 +59,9 @@ class Venue:
             if self._gateway is None:
                 from players.llm.gateway import Gateway
 
-                self._gateway = Gateway(budget=self._budget, cassette=self._cassette, fatal=self._end)
+                self._gateway = Gateway(
+                    budget=self._budget, cassette=self._cassette, give_up=self._give_up, fatal=self._end
+                )
             return self._gateway
 
     @property
@@ -113,6 +120,10 @@ class Venue:
             are = f"{names[0]} is an alias" if len(names) == 1 else f"{', '.join(names)} are aliases"
             hint = f"if {are}, give the models file: --config FILE.toml (see examples/models.toml)"
             raise PlayerError(f"{error}; {hint}") from error
+
+    def settled(self, model: Model) -> Model:
+        """Return a model as another process should be told of it, with what was found out of its server."""
+        return model if self._gateway is None else self._gateway.settled(model)
 
     def close(self) -> None:
         """Give up all calls and end the gateway's thread."""

@@ -14,11 +14,12 @@ import click
 from wolfbus.cli import FAILED, INTERRUPTED
 from wolfbus.cli.calling import model_options, open_venue
 from wolfbus.cli.options import check_seed, load_config
+from wolfbus.cli.reasons import Reasons
 from wolfbus.cli.shown import shown
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from analytics.rows import GameRows
     from players.llm.accounts import Accounts
@@ -103,7 +104,8 @@ def play(
         venue = around.enter_context(open_venue(brains, loaded.models, logs=out / f"{game_id}.stderr", **calls))
         # a person at this terminal must not see what the others know
         see = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
-        game = _play(url, loaded.config, seed, brains, path, game_id, see, venue)
+        reasons = Reasons(see)
+        game = _play(url, loaded.config, seed, brains, path, game_id, reasons.take, venue)
         accounts = venue.accounts
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
@@ -117,7 +119,7 @@ def play(
             click.echo(f"wolfbus: the record so far is in {path}", err=True)
         _tell_costs(accounts, as_json=as_json)
         return FAILED
-    _report(game, over.ended, over.digest, game.rows, path, accounts, as_json=as_json)
+    _report(game, over.ended, over.digest, game.rows, path, accounts, reasons.commonest(), as_json=as_json)
     return 0
 
 
@@ -145,7 +147,7 @@ def _play(
     brains: tuple[str, ...],
     path: Path,
     game_id: str,
-    see: Callable[[Recorded], None] | None,
+    see: Callable[[Recorded], None],
     venue: Venue,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
@@ -182,6 +184,7 @@ def _report(
     rows: GameRows,
     path: Path,
     accounts: Accounts | None,
+    reasons: Mapping[str, str],
     *,
     as_json: bool,
 ) -> None:
@@ -211,12 +214,13 @@ def _report(
     if accounts is not None:
         summary["calls"] = accounts.summary()
     if as_json:
+        summary["warnings"] = warnings(result, reasons)
         # where nobody looks at tables, somebody may still look here
-        for line in warnings(result):
+        for line in summary["warnings"]:
             click.echo(f"wolfbus: {line}", err=True)
         click.echo(json.dumps(summary))
         return
-    click.echo(render(result), nl=False)
+    click.echo(render(result, reasons), nl=False)
     won = {"villagers": "the villagers win", "werewolves": "the Werewolves win", None: "nobody wins"}[ended.winner]
     rounds = f"{ended.rounds} round{'' if ended.rounds == 1 else 's'}"
     click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {rounds} "

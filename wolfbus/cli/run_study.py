@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,7 @@ def run(
     quiet: bool,
     plain: bool,
     probe: bool,
+    give_up: int,
     cassette: Path | None,
     replay_cassette: Path | None,
     **options: Any,
@@ -95,6 +97,7 @@ def run(
     check_seed(options.get("seed"))
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
+    calls = {"cassette": cassette, "replay_cassette": replay_cassette, "probe": probe, "give_up": give_up}
     if house is not None and (url.startswith("memory:") or cassette is not None or replay_cassette is not None):
         raise click.UsageError(
             "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair"
@@ -105,7 +108,7 @@ def run(
         study = load_study(out / "study.toml", None, options, house=house is not None)
     else:
         study = load_study(study_file, config_file, options, house=house is not None)
-    session = _session(study, out, url, cassette, replay_cassette, house=house, resume=resume, probe=probe)
+    session = _session(study, out, url, house=house, resume=resume, calls=calls)
     session.quiet, session.plain = quiet, plain
     ending = session.play()
     return _tell(session, ending, as_json=as_json)
@@ -120,12 +123,10 @@ def _session(
     study: Study,
     out: Path | None,
     url: str,
-    cassette: Path | None,
-    replay_cassette: Path | None,
     *,
     house: str | None,
     resume: bool,
-    probe: bool,
+    calls: Mapping[str, Any],
 ) -> Session:
     from wolfbus.cli.studying.session import Session
 
@@ -133,7 +134,7 @@ def _session(
     folder = out if out is not None else Path("runs") / plan.study
     if resume:
         _find_study(folder)
-    return Session(study, plan, folder, url, cassette, replay_cassette, house=house, resume=resume, probe=probe)
+    return Session(study, plan, folder, url, house=house, resume=resume, **calls)
 
 
 def _tell(session: Session, ending: str, *, as_json: bool) -> int:

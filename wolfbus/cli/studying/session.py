@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from wolfbus.cli.calling import GIVE_UP
 from wolfbus.cli.studying.conductor import Conductor
 from wolfbus.cli.studying.crew import Hand, Here, News, Orders, Worker
 from wolfbus.cli.studying.folder import StudyFolder
@@ -52,6 +53,7 @@ class Session:
         house: name of the house on that bus whose agents play; None if brains of our own do.
         resume: go on with what is in the folder.
         probe: ask each model something small first.
+        give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
 
     Attributes:
         manifest: what is known of the study; from `play` on.
@@ -75,6 +77,7 @@ class Session:
         house: str | None = None,
         resume: bool = False,
         probe: bool = True,
+        give_up: int = GIVE_UP,
     ) -> None:
         self.house = house
         self.study = study
@@ -88,6 +91,7 @@ class Session:
         self._replay_cassette = replay_cassette
         self._resume = resume
         self._probe = probe
+        self._give_up = give_up
 
     def options_again(self) -> str:
         """Return the options that the folder does not hold, as they were given."""
@@ -97,6 +101,8 @@ class Session:
             told.append(f" --cassette {self._cassette}")
         if self._replay_cassette is not None:
             told.append(f" --replay-cassette {self._replay_cassette}")
+        if self._give_up != GIVE_UP:
+            told.append(f" --give-up {self._give_up}")
         return "".join(told)
 
     def play(self) -> Ending:
@@ -245,7 +251,7 @@ class Session:
             record, play = self._cassette, self._replay_cassette
             tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
         logs = self.folder / "stderr"
-        with Venue(self.study.models, budget, tape, logs) as venue:
+        with Venue(self.study.models, budget, tape, logs, give_up=self._give_up) as venue:
             check(brains, venue)
             if budget is not None:
                 budget.check(venue.models_of(brains))
@@ -264,7 +270,7 @@ class Session:
         news: queue.SimpleQueue[News] = queue.SimpleQueue()
         settings = self.study.settings
         workers = min(settings.workers, len(pending))
-        orders = self._orders(folder, workers)
+        orders = self._orders(folder, workers, venue)
         purse: Purse | None = None
 
         def spent() -> dict[str, Any]:
@@ -340,13 +346,13 @@ class Session:
             self.folder, planned, session, ours, news, say,
         )  # fmt: skip
 
-    def _orders(self, folder: StudyFolder, workers: int) -> Orders:
+    def _orders(self, folder: StudyFolder, workers: int, venue: Venue | None) -> Orders:
         models = {}
-        if any(brain.startswith("llm:") for brain in self.plan.agents):
+        if venue is not None and any(brain.startswith("llm:") for brain in self.plan.agents):
             from players.llm.settings import model_of
 
             words = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
-            models = {each: model_of(each, self.study.models) for each in words}
+            models = {each: venue.settled(model_of(each, self.study.models)) for each in words}
         settings = self.study.settings
         return Orders(
             url=self.url,
@@ -360,6 +366,7 @@ class Session:
             budget_tokens=settings.budget_tokens,
             cassette=self._cassette,
             replay_cassette=self._replay_cassette,
+            give_up=self._give_up,
             lock_fd=folder.lock_fd,
         )
 
