@@ -100,7 +100,6 @@ class ModeratorActor(PooledActor):
         self._over = over
         self._file = file
         self._recovered = recovered
-        self._lenient = office.anew and recovered is not None
         self._scribe = Scribe(office.house, office.epoch, opened, number, recovered, office.clock)
         self._steps = recovered.steps if recovered else Steps(opened)
         self._referee = recovered.referee if recovered else Referee(opened)
@@ -201,11 +200,7 @@ class ModeratorActor(PooledActor):
                 if verdict.type == "answered":
                     self._keep(verdict)
                 elif verdict.type == "rejected":
-                    if self._lenient and verdict.reason == "unknown":
-                        # it was asked in a step that the bus has forgotten, and is asked again when the game gets there
-                        logger.debug("a reply of %s is to a step that is lost: %s", message.agent, verdict.request)
-                    else:
-                        self._reject(verdict)
+                    self._reject(verdict)
                 else:
                     self._aside.append(verdict)
         self._heard[message.agent] = message.upto
