@@ -26,7 +26,7 @@ COMMANDS: Final = {
     "moderator": ("wolfbus.cli.moderator", "Moderate a house: seat agents, play games, close it."),
     "play": ("wolfbus.cli.play", "Play one game, show it, write its record, print the metrics."),
     "player": ("wolfbus.cli.player", "Play seats in a house, as a process of its own."),
-    "replay": ("wolfbus.cli.replay", "Prove a record by re-executing it, print its metrics, play it back."),
+    "replay": ("wolfbus.cli.replay", "Re-execute a record, print its metrics, play it back."),
     "report": ("wolfbus.cli.report", "Make a page to read and cite of a study or of any records."),
     "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
     "run": ("wolfbus.cli.run_study", "Play a study: many games of one design, resumable, in one process or several."),
@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "status": ("wolfbus.cli.status", "Show what houses, games and agents there are on a bus."),
     "tickets": ("wolfbus.cli.tickets", "Give every participant a Redis user of its own, and take it back."),
     "up": ("wolfbus.cli.up", "Play with every actor as a process of its own, on this machine."),
+    "verify": ("wolfbus.cli.verify", "Say what of a study or record is whole, proven, and as it was published."),
     "watch": ("wolfbus.cli.watch", "Show a house's rolling suspicion and metrics in the terminal."),
 }
 """Command name to (module, one line); the module is imported when the command runs, and holds a click command of that
@@ -80,7 +81,7 @@ def cli() -> None:
 
     \b
     wolfbus play                      a whole game in this process, no server needed
-    wolfbus replay runs/GAME.ndjson   prove the record and print its metrics
+    wolfbus replay runs/GAME.ndjson   run the rules again over the record, print its metrics
 
     Every option can be set by an environment variable, such as WOLFBUS_PLAY_SEED=7.
     """  # noqa: D301 - click takes the backspace for "keep these lines"

@@ -132,12 +132,15 @@ def test_records_of_a_study_that_its_manifest_does_not_know_are_named(folder: Pa
     (folder / "study.json").write_text(json.dumps(manifest))
     found = gather([folder])
     assert {note.path: (note.counted, note.problem) for note in found.problems} == {
-        str(folder / "records" / "2.ndjson"): (True, f"study s1 says that game {ids['2']} failed"),
+        str(folder / "records" / "2.ndjson"): (
+            False, f"study s1 notes no end of game {ids['2']} (failed), and the record has one",
+        ),
         str(folder / "records" / "4.ndjson"): (
-            True, f"study s1 planned no game {ids['4']}, which stands among its records",
+            False, f"study s1 planned no game {ids['4']}, which stands among its records",
         ),
     }  # fmt: skip
     assert [note for note, _ in each_game([folder])] == list(found.files)
+    assert [note.counted for note in gather([folder], Criteria(include_differing=True)).files] == [True] * 4
 
 
 def test_a_pipe_is_not_waited_for(folder: Path):
