@@ -1,10 +1,10 @@
-"""`StudyCheck`: what was checked of a study's records, in numbers and in a sentence that claims no more than that."""
+"""`StudyCheck`: what was checked of a study's records, in numbers and in a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from analytics.gather.reading import FileNote
 from analytics.gather.sources import Study
@@ -14,6 +14,9 @@ from wolfbus.study.study_hash import study_hash
 if TYPE_CHECKING:
     from analytics.gather.games import Gathered
 
+_OVER: Final = ("ended", None)
+"""States of games whose records are to be whole; of None nothing is noted."""
+
 
 @dataclass(frozen=True, slots=True)
 class StudyCheck:
@@ -21,11 +24,14 @@ class StudyCheck:
 
     Attributes:
         study: the study's id; None for records that belong to none.
-        records: games that ended, as the study noted; without one, files.
-        whole: those of them whose every seal holds up to the game's end, and that are what was noted.
-        compared: by what they were compared with the notes: of ``head``, ``digest``, ``winner`` and ``rounds``, what
-            is noted of each of them.
-        proven: those that were re-executed, and whose every derived event the rules give; None if none was.
+        records: games that ended, as the study noted, and records of games of which it noted
+            nothing; without a study, files.
+        whole: those of them whose every seal holds up to the game's end, and that are what was
+            noted.
+        compared: by what they were compared with the notes: of ``winner``, ``rounds``, ``digest``
+            and ``head``, what is noted of each of them.
+        proven: those that were re-executed, and whose every derived event the rules give; None if
+            none was.
         hash: hash over game and head of all of them; None where one is not known.
     """
 
@@ -68,37 +74,56 @@ def study_check(study: Study, files: Sequence[FileNote]) -> StudyCheck:
         study: the study.
         files: what became of all files that were read.
     """
-    noted = {game.game: game for game in study.notes.games.values() if game.state == "ended"}
-    there = {note.game: note for note in files if note.game in noted and note.events}
+    games = study.notes.games
+    there = {
+        note.game: note
+        for note in files
+        if note.game is not None
+        and note.game in games
+        and note.events
+        and games[note.game].state in _OVER
+    }
+    ended = {game.game for game in games.values() if game.state == "ended"}
     whole = [note for note in there.values() if note.problem is None]
     proofs = [note.proven for note in there.values() if note.proven is not None]
     return StudyCheck(
         study.id,
-        len(noted),
+        len(ended | there.keys()),
         len(whole),
         _in_all([note.compared for note in whole]),
-        sum(note.problem is None and note.proven is True for note in there.values()) if proofs else None,
-        study_hash(study.notes.heads({game: note.head for game, note in there.items() if game and not note.problem})),
+        sum(note.problem is None and note.proven is True for note in there.values())
+        if proofs
+        else None,
+        study_hash(
+            study.notes.heads(
+                {game: note.head for game, note in there.items() if game and not note.problem}
+            )
+        ),
     )
 
 
 def loose_check(studies: Sequence[Study], files: Sequence[FileNote]) -> StudyCheck | None:
     """Return what was checked of records that no study has noted; None if there are none."""
     noted = {game for study in studies for game in study.notes.games}
-    loose = [note for note in files if not note.published and note.game not in noted and note.events]
+    loose = [
+        note for note in files if not note.published and note.game not in noted and note.events
+    ]
     if not loose:
         return None
     proofs = [note.proven for note in loose if note.proven is not None]
     whole = [note for note in loose if note.problem is None]
     heads = [(note.game or "", note.head if note.problem is None else "") for note in loose]
-    return StudyCheck(None, len(loose), len(whole), (), sum(proofs) if proofs else None, study_hash(heads))
+    return StudyCheck(
+        None, len(loose), len(whole), (), sum(proofs) if proofs else None, study_hash(heads)
+    )
 
 
 def checks(studies: Sequence[Study], files: Sequence[FileNote]) -> Iterator[StudyCheck]:
-    """Yield what was checked: of each study, and of records that belong to none if somebody proved them."""
+    """Yield what was checked: of each study, and of records of none if somebody proved them."""
     for study in studies:
-        if any(game.state == "ended" for game in study.notes.games.values()):
-            yield study_check(study, files)
+        check = study_check(study, files)
+        if check.records:
+            yield check
     loose = loose_check(studies, files)
     if loose is not None and loose.proven is not None:
         yield loose
@@ -110,4 +135,6 @@ def check_lines(gathered: Gathered) -> list[str]:
 
 
 def _in_all(compared: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(name for name in (compared[0] if compared else ()) if all(name in each for each in compared))
+    return tuple(
+        name for name in (compared[0] if compared else ()) if all(name in each for each in compared)
+    )

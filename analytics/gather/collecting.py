@@ -141,7 +141,9 @@ def _named(source: Source, roles: Path | None) -> Source:
 
 
 def _best(sources: Sequence[Source]) -> Source:
-    reached = [(source, *_reach(source)) for source in sources]
+    # a study names its records after their games
+    own_first = sorted(sources, key=lambda source: source.noted is None or source.path.stem != source.game)
+    reached = [(source, *_reach(source)) for source in own_first]
     for source, _, _, head in reached:
         if source.noted is not None and head in source.noted.heads:
             return source

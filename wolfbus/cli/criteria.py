@@ -10,6 +10,7 @@ import click
 
 from wolfbus.cli.replay import Share
 from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.study.manifest import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,8 @@ def criteria_of(*, prove: bool, **options: Any) -> Criteria:
 def tell_problems(problems: Sequence[FileNote]) -> None:
     """Print a line on stderr for every file with which something is wrong."""
     for note in problems:
-        left_out = "" if note.counted else " (left out)"
+        # what is wrong with a manifest is no game's fault
+        left_out = "" if note.counted or Path(note.path).name == FILE else " (left out)"
         told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + 3 * NOTE_SHOWN)
         click.echo(f"wolfbus: {told}{left_out}", err=True)
 

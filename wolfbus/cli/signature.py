@@ -1,4 +1,4 @@
-"""Detached signatures of a study hash or a head, made and checked by OpenSSH's ``ssh-keygen -Y``."""
+"""Detached signatures of a study hash or a head, by OpenSSH's ``ssh-keygen -Y``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,17 @@ def check_signature(digest: str, allowed: Path, signature: Path) -> str | None:
     for who in names.stdout.splitlines() if names.returncode == 0 else ():
         # a line names several who share a key
         for name in who.split(","):
-            words = ["verify", "-f", str(allowed), "-I", name, "-n", NAMESPACE, "-s", str(signature)]
+            words = [
+                "verify",
+                "-f",
+                str(allowed),
+                "-I",
+                name,
+                "-n",
+                NAMESPACE,
+                "-s",
+                str(signature),
+            ]
             if _keygen(words, digest).returncode == 0:
                 return printable(name, NOTE_SHOWN)
     return None
@@ -67,7 +77,9 @@ def _keygen(words: list[str], digest: str) -> subprocess.CompletedProcess[str]:
             check=False,
         )
     except FileNotFoundError:
-        raise ConfigError("signatures need ssh-keygen, which is part of OpenSSH; it is not there") from None
+        raise ConfigError(
+            "signatures need ssh-keygen, which is part of OpenSSH; it is not there"
+        ) from None
     except subprocess.TimeoutExpired:
         raise ConfigError("ssh-keygen did not answer") from None
 

@@ -1,4 +1,4 @@
-"""`wolfbus verify`: what of studies and records is whole, what the rules give, and whether it is what was published."""
+"""`wolfbus verify`: what of studies and records is whole, proven, and as it was published."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 LIMITS: Final = (
-    "Not shown by this: that labels, judgements, texts, thoughts, times, brains and model calls are what was said.",
-    "Only a hash that was published before shows that these are the bytes of then: give it by --expect.",
+    "Not shown by this: that labels, judgements, texts, thoughts, times, brains and model",
+    "calls are what was said. Only a hash that was published before shows that these are the",
+    "bytes of then: give it by --expect.",
 )
 """What to know of every result that is held against no published hash."""
 
@@ -37,15 +38,29 @@ def _hash(_context: click.Context, _option: click.Parameter, text: str | None) -
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="STUDY|RECORD...")
 @click.option(
-    "--expect", callback=_hash, metavar="HASH", help="The study hash, or the record's head, that was published."
+    "--expect",
+    callback=_hash,
+    metavar="HASH",
+    help="The study hash, or the record's head, that was published.",
 )
 @prove_option
 @workers_option
-@click.option("--sign", "key", type=_FILE, metavar="KEY", help="Sign the hash with an SSH key, beside what it is of.")
 @click.option(
-    "--signed-by", type=_FILE, metavar="FILE", help="Check that signature by a file of allowed signers of ssh-keygen."
+    "--sign",
+    "key",
+    type=_FILE,
+    metavar="KEY",
+    help="Sign the hash with an SSH key, beside what it is of.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+@click.option(
+    "--signed-by",
+    type=_FILE,
+    metavar="FILE",
+    help="Check that signature by a file of allowed signers of ssh-keygen.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
+)
 def verify(
     sources: tuple[str, ...],
     expect: str | None,
@@ -56,9 +71,10 @@ def verify(
     prove: bool,
     as_json: bool,
 ) -> int:
-    """Check studies' folders and records: every line's number, time, seal and content; records of a study by what it
-    noted of their games; by --prove also that the rules give every derived event; by --expect that these are the very
-    bytes whose hash was published.
+    """Check studies' folders and records: every line's number, time, seal and content.
+
+    Records of a study are compared with what it noted of their games; by --prove the rules are run
+    again over all of them; --expect says whether these are the very bytes whose hash was published.
 
     It prints the study hash, or a record's head, and exits 1 if anything is not as it should be.
     """
@@ -74,7 +90,9 @@ def verify(
     fine = True
     for (_, gathered), result in zip(found, results, strict=True):
         tell_problems(gathered.problems)
-        fine = fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None
+        fine = (
+            fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None
+        )
     if expect is not None:
         results[0]["expected"] = expect
         results[0]["is_hash"] = results[0]["hash"] == expect
@@ -104,7 +122,9 @@ def _result(source: str, gathered: Gathered) -> dict[str, Any]:
     hashes = [gathered.files[0].head or None] if alone else [check.hash for check in checked]
     return {
         "source": source,
-        "hash": hashes[0] if len(hashes) == 1 and (not alone or gathered.files[0].problem is None) else None,
+        "hash": hashes[0]
+        if len(hashes) == 1 and (not alone or gathered.files[0].problem is None)
+        else None,
         "is_record": alone,
         "unsealed": sum(note.published for note in gathered.files),
         "checked": [check.as_json() for check in checked],
@@ -121,18 +141,26 @@ def _lines(result: dict[str, Any]) -> list[str]:
             whole += f"; as the study noted ({', '.join(check['compared'])})"
         lines.append(f"  whole        {check['whole']:,} of {records}: {whole}")
         if check["study"] is not None and not check["compared"] and check["whole"]:
-            lines.append("  compared     with nothing: the study notes no outcome of its games")
+            lines.append(
+                "  not noted    how any of these games ended: they are compared with nothing"
+            )
         elif check["study"] is not None and "head" not in check["compared"] and check["whole"]:
-            lines.append("  compared     without heads, which an earlier version did not note: texts are not covered")
+            lines.append(
+                "  not noted    heads: thoughts, raw replies, times, model calls are not compared"
+            )
         if check["proven"] is None:
             lines.append("  re-executed  none (--prove does)")
         else:
             told = "the rules give every derived event from the recorded answers"
             lines.append(f"  re-executed  {check['proven']:,} of {records} proven: {told}")
     if result["unsealed"]:
-        lines.append(f"  no seals     {counted(result['unsealed'], 'published log')}: there is nothing to verify by")
+        lines.append(
+            f"  no seals     {counted(result['unsealed'], 'published log')}: nothing to verify by"
+        )
     if result["hash"] is not None:
-        lines.append(f"  {'head       ' if result['is_record'] else 'study hash '}  {result['hash']}")
+        lines.append(
+            f"  {'head       ' if result['is_record'] else 'study hash '}  {result['hash']}"
+        )
     else:
         lines.append("  no hash      it takes one study or record, with the head of every game")
     if "expected" in result:
@@ -150,7 +178,9 @@ def _expected(result: dict[str, Any]) -> str:
     return f"NO: {result['expected']} was expected"
 
 
-def _signature(result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool) -> bool:
+def _signature(
+    result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool
+) -> bool:
     """Sign, or check the signature; tell it in the result, and return whether all is well."""
     from wolfbus.cli.signature import check_signature, sign, signature_of
 

@@ -1,4 +1,4 @@
-"""`read_checked`: one pass over a record that checks what can be checked of it, whoever reads it and for what."""
+"""`read_checked`: one pass over a record that checks what can be checked, whoever reads it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Checked:
     """What was found of a record.
 
     Attributes:
-        problem: why it is not a whole record of a game that ended, or what the rules do not give; None for neither.
+        problem: why it is not a whole record of a game that ended, or what the rules do not give;
+            None for neither.
         events: events that hold, from the first on.
         opened: the first of them; None if not even that holds.
         ended: the game's end; None if the record does not reach it.
@@ -57,11 +58,13 @@ def read_checked(
 ) -> Checked:
     r"""Read a record to its end or to the first event that does not hold.
 
-    Number, time, seal and content of every line are checked, and by `prover` whether the rules give it.
+    Number, time, seal and content of every line are checked, and by `prover` whether the rules give
+    it.
 
     Args:
         lines: the lines with their ``\n``.
-        watch: called with every event that holds; one for which it raises RecordError or RulesError does not.
+        watch: called with every event that holds; one for which it raises RecordError or RulesError
+            does not.
         prover: re-executes the record; None not to.
         lenient: see `RecordReader`.
     """
@@ -99,4 +102,6 @@ def read_checked(
     elif problem is None and ended is None:
         problem = f"line {events + 1}: missing: the record stops before its game ended"
     proven = None if prover is None else problem is None
-    return Checked(problem, events, opened, ended, head, digest.hexdigest(), seconds, proven, refuted)
+    return Checked(
+        problem, events, opened, ended, head, digest.hexdigest(), seconds, proven, refuted
+    )

@@ -1,4 +1,4 @@
-"""Reading a study's journal: what came of each game, one line a result, written as soon as it is known."""
+"""Reading a study's journal: what came of each game, a line each, written at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def read_journal(path: Path) -> Iterator[GameResult | Spent | dict[str, Any]]:
     """Yield what the lines of a journal say, in their order; nothing if there is no such file.
 
     Raises:
-        ConfigError: it is no file, or a line about what is spent cannot be understood; the message names the line.
+        ConfigError: it is no file, or a line about what is spent cannot be understood; the message
+        names the line.
     """
     for number, line in _lines(path):
         try:
@@ -31,7 +32,8 @@ def read_journal(path: Path) -> Iterator[GameResult | Spent | dict[str, Any]]:
 def read_results(path: Path) -> dict[str, GameResult]:
     """Return the latest result of every game in a journal, by game id.
 
-    Lines about anything else are passed over, those that cannot be understood included: nothing is spent by reading.
+    Lines about anything else are passed over, those that cannot be understood included: nothing is
+    spent by reading.
 
     Raises:
         ConfigError: it is no file.

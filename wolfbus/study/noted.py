@@ -1,7 +1,8 @@
-"""What a study has noted of its games, in its manifest and its journal, and whether a record is what was noted.
+"""What a study has noted of its games, in manifest and journal, and whether a record is that.
 
-A chain of hashes can be computed anew by whoever edits a record; what a study noted when the game ended cannot be
-changed by editing the record alone. Whoever edits the notes too is found out by a study hash that was published before.
+A chain of hashes can be computed anew by whoever edits a record; what a study noted when the game
+ended cannot be changed by editing the record alone. Whoever edits the notes too is found out by a
+study hash that was published before.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from wolfbus.study.study_hash import study_hash
 
 _PLANNED: Final = ("seed", "brains")
 """What a manifest says of a game before it is played."""
-_OUTCOME: Final = ("head", "digest", "winner", "rounds")
+_OUTCOME: Final = ("winner", "rounds", "digest", "head")
 """What is noted of a game that has ended."""
-_SHOWN: Final = 24
+_SHOWN: Final = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Note:
 
     Attributes:
         where: the file's name.
-        members: ``seed`` and ``brains`` as planned; of a game that has ended ``head``, ``digest``, ``winner`` and
-            ``rounds``.
+        members: ``seed`` and ``brains`` as planned; of a game that has ended ``winner``,
+            ``rounds``, ``digest`` and ``head``.
     """
 
     where: str
@@ -63,7 +64,7 @@ class NotedGame:
 
     @property
     def agrees(self) -> bool:
-        """Whether manifest and journal both note how the game ended, head included, and note the same."""
+        """Whether manifest and journal note the same of how the game ended, its head included."""
         told = [{name: note.members.get(name) for name in _OUTCOME} for note in self.notes]
         return len(told) > 1 and bool(told[0]["head"]) and all(each == told[0] for each in told)
 
@@ -73,24 +74,30 @@ class NotedGame:
         return tuple(name for name in _OUTCOME if any(name in note.members for note in self.notes))
 
     def difference(self, checked: Checked) -> str | None:
-        """Return in what a record is not what is noted, in one line; None if it is, or nothing is noted.
+        """Return in one line how a record differs from the notes; None if it does not.
 
-        Of a game of which no end is noted a record that breaks off may be there; a whole one must not.
+        Of a game of which no end is noted a record that breaks off may be there; a whole one must
+        not.
         """
         if self.state not in {None, "ended"}:
             if checked.ended is None:
                 return None
-            return f"study {self.study} notes no end of game {self.game} ({self.state}), and the record has one"
+            what = f"notes no end of game {self.game} ({self.state})"
+            return f"study {self.study} {what}, and the record has one"
         if checked.opened is not None and checked.opened.game != self.game:
-            return f"study {self.study} has game {self.game} there, and the record is of {checked.opened.game}"
+            other = checked.opened.game
+            return f"study {self.study} has game {self.game} there, and the record is of {other}"
         found = _found(checked)
-        told = [
-            f"{note.where} notes {name} {_shown(said)}, the record has {_shown(found.get(name, 'none'))}"
-            for note in self.notes
-            for name, said in note.members.items()
-            if name not in found or found[name] != said
-        ]
-        return f"not what study {self.study} noted: {'; '.join(told)}" if told else None
+        told: dict[str, list[str]] = {}
+        for note in self.notes:
+            if other := [
+                f"{name} {_shown(said)}, in the record {_shown(found.get(name, 'none'))}"
+                for name, said in note.members.items()
+                if name not in found or found[name] != said
+            ]:
+                told.setdefault("; ".join(other), []).append(note.where)
+        where = "; ".join(f"{what} ({' and '.join(files)})" for what, files in told.items())
+        return f"not what study {self.study} noted: {where}" if told else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,8 @@ class Notes:
         """Yield game id and head of every game that ended.
 
         Args:
-            found: heads of the records themselves by game id, for studies of earlier versions that note none.
+            found: heads of the records themselves by game id, for studies of earlier versions that
+                note none.
         """
         for game in self.games.values():
             if game.state == "ended":
@@ -121,7 +129,11 @@ class Notes:
         if self.states_hash is None:
             return None
         # of a run that was killed the journal may know more games than the manifest
-        stated = ((game.game, _head_in(game, FILE)) for game in self.games.values() if _ended_in(game, FILE))
+        stated = (
+            (game.game, _head_in(game, FILE))
+            for game in self.games.values()
+            if _ended_in(game, FILE)
+        )
         if study_hash(stated) != self.states_hash:
             return "study_hash: not the hash over the heads of its games"
         return None
@@ -151,14 +163,20 @@ def _noted(study: str, row: Mapping[str, Any], result: GameResult | None) -> Not
     told = {name: row[name] for name in _PLANNED if row.get(name)}
     state = row.get("state")
     if state == "ended":
-        told |= {name: row[name] for name in _OUTCOME if name in row and (row[name] is not None or name == "winner")}
+        told |= {
+            name: row[name]
+            for name in _OUTCOME
+            if name in row and (row[name] is not None or name == "winner")
+        }
     notes = [Note(FILE, told)] if told else []
     if result is not None and result.state == "ended":
         # one that was written before the manifest was, or beside it
         state = "ended"
         said = {name: getattr(result, name) for name in _OUTCOME}
         notes.append(
-            Note(JOURNAL, {name: value for name, value in said.items() if value or name == "winner"})
+            Note(
+                JOURNAL, {name: value for name, value in said.items() if value or name == "winner"}
+            )
         )
     elif result is not None and state in {None, "pending"}:
         state = result.state
@@ -170,17 +188,24 @@ def _ended_in(game: NotedGame, where: str) -> bool:
 
 
 def _head_in(game: NotedGame, where: str) -> str:
-    return next((str(note.members.get("head", "")) for note in game.notes if note.where == where), "")
+    return next(
+        (str(note.members.get("head", "")) for note in game.notes if note.where == where), ""
+    )
 
 
 def _found(checked: Checked) -> dict[str, Any]:
-    """Return what a record says of all that can be noted; of one that does not end, nothing about its end."""
+    """Return what a record says of all that can be noted; of its end only if it is whole."""
     opened, ended = checked.opened, checked.ended
     found: dict[str, Any] = {}
     if opened is not None:
         found |= {"seed": opened.seed, "brains": [seat.brain for seat in opened.seats]}
     if ended is not None and checked.problem is None:
-        found |= {"head": checked.head, "digest": checked.digest, "winner": ended.winner, "rounds": ended.rounds}
+        found |= {
+            "head": checked.head,
+            "digest": checked.digest,
+            "winner": ended.winner,
+            "rounds": ended.rounds,
+        }
     return found
 
 

@@ -8,10 +8,11 @@ from wolfbus.canonical import canonical, sha256_hex
 
 
 def study_hash(heads: Iterable[tuple[str, str]]) -> str | None:
-    """Return the SHA-256, 64 hex digits, over game id and head of every game that was played to its end.
+    """Return the SHA-256, 64 hex digits, over game id and head of every ended game.
 
-    It is taken over one line of canonical JSON a game, ``["GAME","HEAD"]`` and a line feed, in the order of the games'
-    ids. A head is the hash on a record's last line, which follows from every byte of the record.
+    It is taken over one line of canonical JSON a game, ``["GAME","HEAD"]`` and a line feed, in the
+    order of the games' ids. A head is the hash on a record's last line, which follows from every
+    byte of the record.
 
     Args:
         heads: (game id, head) of each game.

@@ -51,8 +51,8 @@ def _checks(context: Context) -> Iterator[Block]:
 def _meaning(check: StudyCheck) -> Iterator[str]:
     if check.study is not None and check.compared and "head" not in check.compared:
         yield (
-            "This study notes no heads, as an earlier version wrote it, so texts, times and whatever else its digests "
-            "leave out were compared with nothing."
+            "This study notes no heads, as an earlier version wrote it, so what its digests leave out (thoughts, raw "
+            "replies, times, model calls) was compared with nothing."
         )
     if check.proven is None:
         yield "Seals and notes show that no record was edited alone; “--prove” runs the rules again."

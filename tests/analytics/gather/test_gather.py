@@ -13,6 +13,7 @@ import pytest
 from analytics.columns import columns_of
 from analytics.gather import Criteria, each_game, find, gather
 from analytics.metrics import Metrics
+from moderator.verify import Verifier
 from tests.analytics.test_columns import same
 from tests.whole.house import play_many
 from wolfbus.config import GameConfig
@@ -49,6 +50,13 @@ def test_a_folder_gives_the_same_with_one_process_and_with_two(played: Path):
     assert same(one.columns, two.columns)
     assert [note.path for note in one.files] == [str(played / f"{seed}.ndjson") for seed in (1, 2, 3, 4)]
     assert one.problems == ()
+
+
+def test_records_are_re_executed_by_several_processes_too(played: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("analytics.gather.games.PART", 1)
+    found = gather([played], Criteria(prover=Verifier), workers=2)
+    assert [note.proven for note in found.files] == [True] * 4
+    assert [note.proven for note in gather([played]).files] == [None] * 4
 
 
 def test_streaming_the_games_gives_the_same_rows(played: Path):

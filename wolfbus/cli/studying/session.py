@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,15 +19,13 @@ from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import Study
 from wolfbus.cli.studying.playing import Halt, quiet_brains
 from wolfbus.cli.studying.progress import Telling
-from wolfbus.cli.studying.reading import cost_of_record, is_whole, result_of
 from wolfbus.cli.studying.showing import design_lines, design_notes
+from wolfbus.cli.studying.stock import take_stock
 from wolfbus.cli.studying.versions import prompts_hash, versions
 from wolfbus.errors import ConfigError
-from wolfbus.printable import printable
 from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences
-from wolfbus.study.noted import NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
-from wolfbus.study.result import GameResult, Spent
+from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 """Failed games whose errors are told at the end."""
-_WHY_SHOWN = 500
 
 Ending = Literal["through", "halted", "interrupted"]
 
@@ -117,7 +113,10 @@ class Session:
             settings = self.study.settings
             planned = list(self.plan.games(settings.games))
             self.manifest = Manifest(head, planned, created)
-            pending, before = self._take_stock(folder, there, planned) if there is not None else (planned, Spent())
+            if there is None:
+                pending, before = planned, Spent()
+            else:
+                pending, before = take_stock(folder, there, self.plan, planned, self.manifest)
             del planned
             self._tell_who_played(head["design"])
             if not self.quiet:
@@ -177,67 +176,6 @@ class Session:
             others = [*others, playing]
         head |= began
         return {**head, "continued_with": others} if others else head
-
-    def _take_stock(
-        self, folder: StudyFolder, there: Mapping[str, Any], games: list[PlannedGame]
-    ) -> tuple[list[PlannedGame], Spent]:
-        """See which games are played, and move what is not whole, or not what was noted, out of the way.
-
-        Returns:
-            The games to play, and what is spent so far.
-        """
-        results, spent = folder.read_journal()
-        notes = notes_of(self.folder, there, self.plan.study)
-        if notes.fault is not None:
-            click.echo(f"wolfbus: {self.folder / FILE}: {notes.fault}", err=True)
-        records = {entry.name for entry in os.scandir(folder.records)}
-        pending: list[PlannedGame] = []
-        lost = 0.0
-        for game in games:
-            path = folder.path / game.record
-            noted = notes.games.get(game.game)
-            if path.name not in records:
-                if noted is not None and noted.state == "ended":
-                    self._play_anew(folder, game, "missing, though its game was played to its end")
-                pending.append(game)
-                continue
-            result = results.get(game.number)
-            if result is None or not _is_noted(result, noted) or not is_whole(path, result.head):
-                found = self._look_into(path, game, noted)
-                if isinstance(found, str):
-                    lost += cost_of_record(path)
-                    aside = folder.set_aside(path)
-                    if noted is not None and noted.state == "ended":
-                        self._play_anew(folder, game, f"{found}; it is now {aside}")
-                    pending.append(game)
-                    continue
-                if result is None or result.head != found.head:
-                    folder.note(found)
-                result = found
-            self.manifest.put(result)
-        known = max(spent.spent_usd, self.manifest.cost_usd or 0.0)
-        return pending, Spent(spent_usd=known + lost, spent_tokens=spent.spent_tokens)
-
-    def _look_into(self, path: Path, game: PlannedGame, noted: NotedGame | None) -> GameResult | str:
-        """Return the result of a record that is what was noted of its game; of any other, why it is set aside.
-
-        A run that was killed leaves records of whose end nobody has noted anything. They count as played, and are not
-        paid twice, if the rules give every derived event in them.
-        """
-        from moderator.verify import Verifier
-
-        if noted is not None and noted.state == "ended":
-            return result_of(path, game, self.plan.config, noted=noted)
-        return result_of(path, game, self.plan.config, Verifier())
-
-    def _play_anew(self, folder: StudyFolder, game: PlannedGame, why: str) -> None:
-        """Say that the record of a game that had ended is not to be had, and note it.
-
-        What was noted of the game's end is of another play: the record to come is not to be measured by it, should a
-        kill keep its own result from being noted.
-        """
-        click.echo(f"wolfbus: {game.record}: {printable(why, _WHY_SHOWN)}; the game is played anew", err=True)
-        folder.note(GameResult(number=game.number, game=game.game, state="stopped", error=why[:_WHY_SHOWN]))
 
     def _tell_who_played(self, design: dict[str, Any]) -> None:
         """Put into the manifest who played where the plan does not say, and how even that was."""
@@ -416,11 +354,6 @@ def _hired(key: int, orders: Orders, news: queue.SimpleQueue[News]) -> Worker:
         hand.close(hasty=True)
         raise
     return hand
-
-
-def _is_noted(result: GameResult, noted: NotedGame | None) -> bool:
-    """Return whether journal and manifest note one and the same record, so that its seals are enough to know it by."""
-    return result.state == "ended" and noted is not None and noted.agrees
 
 
 def _spent(amount: Amount) -> dict[str, Any]:
