@@ -24,7 +24,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         ),
         "replay": (
             "wolfbus.cli.replay",
-            "Prove a record by re-executing it, print its metrics, play it back.",
+            "Re-execute a record, print its metrics, play it back.",
         ),
         "watch": (
             "wolfbus.cli.watch",
@@ -48,6 +48,10 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "export": (
             "wolfbus.cli.export",
             "Write games as tables (CSV, Parquet) and as logs for Inspect.",
+        ),
+        "verify": (
+            "wolfbus.cli.verify",
+            "Say what of a study or record is whole, proven, and as it was published.",
         ),
     },
     "Services": {
@@ -149,7 +153,7 @@ def cli() -> None:
 
     \b
     wolfbus play                      a whole game in this process, no server needed
-    wolfbus replay runs/GAME.ndjson   prove the record and print its metrics
+    wolfbus replay runs/GAME.ndjson   run the rules again over the record, print its metrics
 
     Every option can be set by an environment variable, such as WOLFBUS_PLAY_SEED=7.
     """  # noqa: D301 - click takes the backspace for "keep these lines"

@@ -145,11 +145,13 @@ def _tell(session: Session, ending: str, *, as_json: bool) -> int:
     totals = session.manifest.totals()
     if as_json:
         told = {"study": session.plan.study, "folder": str(session.folder), "complete": session.manifest.complete}
+        told["study_hash"] = session.manifest.study_hash
         click.echo(json.dumps({**told, **totals}, allow_nan=False))
     else:
         lines = summary_lines(totals, session.folder, session.plan.study, session.study.settings.name, session.errors)
         click.echo("\n".join(lines))
         if totals["ended"]:
+            click.echo(f"Hash    {session.manifest.study_hash}  (of all records; publish it)")
             if session.house is None:
                 click.echo(f"Again   {replay_command(session.plan.game(1), session.folder)}")
             click.echo(f"Next    wolfbus report {shlex.quote(str(session.folder))}")

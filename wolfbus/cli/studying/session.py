@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import secrets
 from collections.abc import Callable, Iterator
@@ -21,8 +20,8 @@ from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import Study
 from wolfbus.cli.studying.playing import Halt, quiet_brains
 from wolfbus.cli.studying.progress import Telling
-from wolfbus.cli.studying.reading import cost_of_record, is_whole, result_of
 from wolfbus.cli.studying.showing import design_lines, design_notes
+from wolfbus.cli.studying.stock import take_stock
 from wolfbus.cli.studying.versions import prompts_hash, versions
 from wolfbus.errors import ConfigError
 from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences
@@ -120,7 +119,10 @@ class Session:
             settings = self.study.settings
             planned = list(self.plan.games(settings.games))
             self.manifest = Manifest(head, planned, created)
-            pending, before = self._take_stock(folder, planned) if there is not None else (planned, Spent())
+            if there is None:
+                pending, before = planned, Spent()
+            else:
+                pending, before = take_stock(folder, there, self.plan, planned, self.manifest)
             del planned
             self._tell_who_played(head["design"])
             if not self.quiet:
@@ -180,35 +182,6 @@ class Session:
             others = [*others, playing]
         head |= began
         return {**head, "continued_with": others} if others else head
-
-    def _take_stock(self, folder: StudyFolder, games: list[PlannedGame]) -> tuple[list[PlannedGame], Spent]:
-        """See which games are played, and move what is not whole out of the way.
-
-        Returns:
-            The games to play, and what is spent so far.
-        """
-        results, spent = folder.read_journal()
-        there = {entry.name for entry in os.scandir(folder.records)}
-        pending: list[PlannedGame] = []
-        lost = 0.0
-        for game in games:
-            path = folder.path / game.record
-            if path.name not in there:
-                pending.append(game)
-                continue
-            result = results.get(game.number)
-            if result is None or result.game != game.game or result.state != "ended" or not is_whole(path, result.head):
-                result = result_of(path, game, self.plan.config)
-                if result is not None:
-                    folder.note(result)
-            if result is None:
-                lost += cost_of_record(path)
-                folder.set_aside(path)
-                pending.append(game)
-            else:
-                self.manifest.put(result)
-        known = max(spent.spent_usd, self.manifest.cost_usd or 0.0)
-        return pending, Spent(spent_usd=known + lost, spent_tokens=spent.spent_tokens)
 
     def _tell_who_played(self, design: dict[str, Any]) -> None:
         """Put into the manifest who played where the plan does not say, and how even that was."""
