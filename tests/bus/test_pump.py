@@ -421,9 +421,7 @@ def test_a_full_memory_is_said_once_with_what_to_do_and_nothing_queued_is_lost(
     assert line.endswith("trying again until there is room")
 
 
-def test_a_writer_closing_while_memory_is_full_gives_up_and_says_so(
-    redis_bus: Bus, redis_server: RedisServer
-) -> None:
+def test_a_writer_closing_while_memory_is_full_gives_up_and_says_so(redis_bus: Bus, redis_server: RedisServer) -> None:
     errors: Errors = queue.Queue()
     redis_server.command("CONFIG", "SET", "maxmemory", "1")
     try:

@@ -12,7 +12,7 @@ from wolfbus.bus.known_steps import KnownSteps
 from wolfbus.bus.protocol import Commit, Entry, Owner
 from wolfbus.bus.redis_append import append
 from wolfbus.bus.redis_commit import RedisLedger
-from wolfbus.bus.redis_link import Link, ResponseError, Word, refusal
+from wolfbus.bus.redis_link import ResponseError, Word, refusal
 from wolfbus.bus.redis_links import Links
 from wolfbus.bus.redis_owner import RedisOwners
 from wolfbus.bus.redis_reader import SLICE_S, RedisReader

@@ -84,9 +84,7 @@ def read_address(url: str) -> Address:
         port = parts.port
     except ValueError:
         # The parser's own sentence may quote the part with the password.
-        raise ConfigError(
-            "bus address: host and port cannot be read (expected redis://HOST:PORT/DATABASE)"
-        ) from None
+        raise ConfigError("bus address: host and port cannot be read (expected redis://HOST:PORT/DATABASE)") from None
     options = _options(parts)
     user = unquote(parts.username) if parts.username else None
     password = unquote(parts.password) if parts.password else None
