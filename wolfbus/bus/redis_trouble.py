@@ -74,8 +74,8 @@ def _remedy(address: Address, error: Exception) -> str:
                 "nobody known here vouches for its certificate: add ?ssl_ca_certs=FILE to the address, the certificate "
                 "of its authority, or the server's own if it is self-signed"
             )
-        if isinstance(each, ssl.SSLError):
-            return "does it speak TLS? without it an address begins with redis://"
+    if address.kind == "tls":
+        return "check the address, and that it runs there and speaks TLS (without TLS an address begins with redis://)"
     if address.kind == "unix":
         return "start it (redis-server --unixsocket PATH), or check the path; ?patience=SECONDS waits longer"
     if address.host.startswith(_HERE):
