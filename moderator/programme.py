@@ -160,7 +160,7 @@ class Programme:
         return ()
 
     def _brain_of(self, agent: str) -> str:
-        return self._roster.members[agent].join.brain
+        return self._roster.taker(agent).brain
 
     def _is_begun(self, game: str) -> bool:
         return game in self.running or game in self._session.under_way

@@ -75,7 +75,8 @@ def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at,
     assert told["agents"] == ["random", "scripted"]
     assert told["design"]["kind"] == "joined"
     assert told["design"]["notes"] == [
-        "Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings."
+        "Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings.",
+        "Who plays is each agent's own word: what it announced, and no ticket was asked for.",
     ]
     assert sum(told["design"]["roles"]["random"].values()) == 9
     for game in told["games"]:

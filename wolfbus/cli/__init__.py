@@ -14,6 +14,7 @@ from typing import Any, Final
 import click
 
 from wolfbus import __version__
+from wolfbus.bus.shown_url import masked
 from wolfbus.errors import ConfigError, RecordError, WolfError
 
 GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
@@ -177,18 +178,22 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(error.format_message(), err=True)
         return USAGE
     except click.ClickException as error:
-        error.show()
+        # it may quote a word that was an address
+        told = io.StringIO()
+        error.show(told)
+        click.echo(masked(told.getvalue()), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("wolfbus: interrupted", err=True)
         return INTERRUPTED
     except (ConfigError, RecordError) as error:
-        click.echo(f"wolfbus: {error}", err=True)
+        click.echo(masked(f"wolfbus: {error}"), err=True)
         return USAGE
     except WolfError as error:
-        click.echo(f"wolfbus: {error}", err=True)
+        click.echo(masked(f"wolfbus: {error}"), err=True)
         return FAILED
     except OSError as error:
-        click.echo(f"wolfbus: {error.filename or 'the output'}: {(error.strerror or str(error)).lower()}", err=True)
+        said = f"wolfbus: {error.filename or 'the output'}: {(error.strerror or str(error)).lower()}"
+        click.echo(masked(said), err=True)
         return FAILED
     return result if isinstance(result, int) else 0
