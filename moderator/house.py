@@ -49,7 +49,6 @@ class ModeratorHouse:
             thread.
         failed: called with why something that `tell` or `announce` had to say could not be said, and on which stream,
             from any thread; see `Crier`.
-        anew: see `Office`.
         backwards: called with the loss of an out stream that now ends before what was read of it, from the reader's
             thread: the bus has gone backwards, and nothing known of it holds any more. One that was only cut is read on
             behind what was read. None leaves both to the reader's owner.
@@ -67,8 +66,6 @@ class ModeratorHouse:
         hear: Callable[[str, Entry], None] | None = None,
         failed: Callable[[BusError, str], None] | None = None,
         backwards: Callable[[StreamLost], None] | None = None,
-        *,
-        anew: bool = False,
     ) -> None:
         self.epoch = epoch
         self._house = house
@@ -78,7 +75,7 @@ class ModeratorHouse:
         self._hear = hear
         self._backwards = backwards
         self._cursors = Cursors()
-        self._office = Office(house, epoch, bus, writer, timers, self._cursors, anew)
+        self._office = Office(house, epoch, bus, writer, timers, self._cursors)
         self._crier = Crier(house, epoch, writer, self._cursors, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
         # id up to which each agent's out stream was handed on

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from wolfbus.errors import WolfError
+from wolfbus.errors import PlayerError, WolfError
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
@@ -90,8 +91,10 @@ class Venue:
         Raises:
             PlayerError: one has not; one clear line.
         """
+        brains = tuple(brains)
         if models := self.models_of(brains):
-            self.gateway.check(models)
+            with self._asking_for_their_file(brains):
+                self.gateway.check(models)
 
     def probe(self, brains: Iterable[str]) -> None:
         """Ask each model that `brains` name something small.
@@ -99,8 +102,24 @@ class Venue:
         Raises:
             PlayerError: one does not answer; one clear line.
         """
+        brains = tuple(brains)
         if models := self.models_of(brains):
-            self.gateway.probe(models)
+            with self._asking_for_their_file(brains):
+                self.gateway.probe(models)
+
+    @contextlib.contextmanager
+    def _asking_for_their_file(self, brains: Sequence[str]) -> Iterator[None]:
+        """Add to what is wrong with models that some names may be aliases, if no file was given that tells them."""
+        try:
+            yield
+        except PlayerError as error:
+            words = [brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:")]
+            names = [each for each in dict.fromkeys(words) if "@" not in each]
+            if self.models or not names:
+                raise
+            are = f"{names[0]} is an alias" if len(names) == 1 else f"{', '.join(names)} are aliases"
+            hint = f"if {are}, give the models file: --config FILE.toml (see examples/models.toml)"
+            raise PlayerError(f"{error}; {hint}") from error
 
     def settled(self, model: Model) -> Model:
         """Return a model as another process should be told of it, with what was found out of its server."""

@@ -45,6 +45,14 @@ if TYPE_CHECKING:
     "as in 'llm:gpt-4o-mini*6,scripted*2'.",
 )
 @click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="[BRAIN=]ROLE",
+    help="Seat a player in a role: Seer for the person or for your own agent, human=Seer where several play. "
+    "May be repeated.",
+)
+@click.option(
     "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
 )
 @model_options
@@ -59,6 +67,7 @@ def play(
     seed: str | None,
     url: str,
     players: str | None,
+    roles: tuple[str, ...],
     config_file: Path | None,
     out: Path,
     game_id: str | None,
@@ -83,6 +92,11 @@ def play(
     seed = seed if seed is not None else secrets.token_hex(16)
     game_id = check_game_id(game_id)
     path = out / f"{game_id}.ndjson"
+    if roles:
+        from moderator.seating import deal
+        from wolfbus.cli.casting import cast
+
+        brains = cast(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
     with contextlib.ExitStack() as around:
         # whatever a brain prints is not a result

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -114,7 +114,7 @@ class Orders:
         lock_fd: descriptor of the folder's lock, which a worker holds as long as it lives.
     """
 
-    url: str
+    url: str = field(repr=False)
     config: GameConfig
     folder: Path
     logs: Path

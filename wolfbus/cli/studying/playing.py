@@ -134,14 +134,14 @@ class Playing:
             return
         path = self._folder / planned.record
         head = head_of(path)
-        result: GameResult | None
+        result: GameResult | str
         if game.rows is not None:
             result = ended(planned, game.rows, over.digest, over.ended.rounds, game.seconds, head)
         else:
             # the record is whole, whatever became of the live measurement
             result = result_of(path, planned, self._config)
         self._forget(planned)
-        if result is None or not head:
+        if isinstance(result, str) or not head:
             self._lose(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
         else:
             self._tell(Done(result))
