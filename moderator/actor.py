@@ -309,8 +309,9 @@ class ModeratorActor(PooledActor):
         if landing is None:
             return
         if isinstance(error, BusDown | BusFull) and self._has_patience(landing):
-            # housekeeping makes room as agents read on, so a full memory passes as an outage does
-            logger.warning("game %s: %s; trying again", self._opened.game, error)
+            # housekeeping makes room as agents read on, so a full memory passes as an outage does; the writer says it
+            if isinstance(error, BusDown):
+                logger.warning("game %s: %s; trying again", self._opened.game, error)
             # without its cursors, which would go back if it came to stand behind younger ones
             self._send(replace(landing.commit, cursors=None))
             return

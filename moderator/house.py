@@ -195,13 +195,14 @@ class ModeratorHouse:
         if not self._games and not self._leaving and self._cursors.behind:
             self._crier.post(())
 
-    def stop(self, reason: WolfError | None = None) -> None:
-        """Stop every game where it stands; their records stay readable.
+    def stop(self, reason: WolfError | None = None, game: str | None = None) -> None:
+        """Stop every game, or one, where it stands; their records stay readable.
 
         Args:
             reason: why; with one, the games are told to leave and are not waited for.
+            game: which one; None for all.
         """
-        refs = self._refs()
+        refs = self._refs(game)
         for ref in refs:
             if reason is not None:
                 tell_if_alive(ref, Leave(reason))
@@ -235,9 +236,9 @@ class ModeratorHouse:
         for ref in refs:
             ref.actor_stopped.wait()
 
-    def _refs(self) -> list[ActorRef[ModeratorActor]]:
+    def _refs(self, only: str | None = None) -> list[ActorRef[ModeratorActor]]:
         with self._lock:
-            return list(self._games.values())
+            return [ref for game, ref in self._games.items() if only in {None, game}]
 
     def _follow(self, agent: str, after: Id) -> None:
         lost = partial(self._lost, agent) if self._backwards is not None else None
