@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,9 @@ def run_here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(words, code, out.getvalue(), error.getvalue())
 
 
-def begin(*arguments: str | Path, gate: Path | None = None) -> subprocess.Popen[str]:
+def begin(
+    *arguments: str | Path, gate: Path | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """Begin a run; see `tests.study.gate` for the gate."""
     # a session of its own, so that a signal to it is not one to the tests; and Ctrl-C ends it even where the tests run
     # in the background, for which a shell has it ignored
@@ -80,7 +82,7 @@ def begin(*arguments: str | Path, gate: Path | None = None) -> subprocess.Popen[
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=ENVIRONMENT if gate is None else {**ENVIRONMENT, GATE: str(gate)},
+            env={**ENVIRONMENT, **(environment or {}), **({} if gate is None else {GATE: str(gate)})},
             start_new_session=True,
         )
     finally:

@@ -94,6 +94,7 @@ class _Manifest(_Playing):
     models: dict[str, Any] | None = None
     prompts: _Text | None = None
     house: _Text | None = None
+    tickets: bool | None = None
     design: _Design | None = None
     budget_usd: _Sum | None = None
     continued_with: list[_Playing] | None = None
