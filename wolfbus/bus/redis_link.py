@@ -67,8 +67,8 @@ __all__ = [
 
 
 class _Pollable:
-    """Gives redis-py's connections what they lack: `fileno`, so that a reader can wait for a reply or a nudge, and
-    another timeout once they stand.
+    """Gives redis-py's connections what they lack: `fileno`, so that a reader can wait for a reply
+    or a nudge, and another timeout once they stand.
     """
 
     _sock: Any
@@ -187,7 +187,7 @@ class Link:
             return self._connection.read_response()
         except UNSETTLED as error:
             if UNSERVED in str(error):
-                # no failover, after which it would be served again: slots were never given to a node
+                # no failover, after which it would be served again: no node was given the slot
                 return error
             raise RedisConnectionError(str(error)) from error
         except ResponseError as error:
@@ -219,7 +219,8 @@ def refusal(error: ResponseError, doing: str, stream: str = "") -> BusError:
     if isinstance(error, OutOfMemoryError):
         return BusFull(f"{doing}: {FULL}")
     if isinstance(error, AskError):
-        return BusError(f"{doing}: {of_a_cluster(f'slot {error.slot_id} is at {error.host}:{error.port}')}")
+        said = f"slot {error.slot_id} is at {error.host}:{error.port}"
+        return BusError(f"{doing}: {of_a_cluster(said)}")
     if isinstance(error, ClusterDownError | ClusterCrossSlotError):
         return BusError(f"{doing}: {of_a_cluster(str(error))}")
     if isinstance(error, NoPermissionError):

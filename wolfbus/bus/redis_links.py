@@ -19,7 +19,7 @@ T = TypeVar("T")
 FIRST_PAUSE_S = 0.02
 LONGEST_PAUSE_S = 1.0
 QUICKEST_S = 1.0
-"""Shortest time that a server gets to shake hands, however little of the time to reach it is left."""
+"""Shortest time that a server gets to shake hands, however little is left to reach it."""
 
 
 class Patience:
@@ -75,7 +75,9 @@ class Links:
             raise BusDown(f"the bus to Redis at {self.address.place} was closed")
 
     def reach(self, within_s: float) -> None:
-        """Make sure that the server can be reached, which perhaps it never was: the error says what to do about it.
+        """Make sure that the server can be reached, which perhaps it never was.
+
+        The error says what to do about it.
 
         Raises:
             BusDown: no connection within so many seconds; at once where trying again cannot help.

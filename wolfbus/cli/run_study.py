@@ -59,14 +59,15 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     "--house",
     callback=_house,
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
-    "them, and without it whoever has joined plays. This process is the house's moderator. The --bus is then "
-    "WOLFBUS_BUS or REDIS_URL unless given.",
+    "them, and without it whoever has joined plays. This process is the house's moderator. The "
+    "--bus is then WOLFBUS_BUS or REDIS_URL unless given.",
 )
 @click.option(
     "--tickets",
     is_flag=True,
-    help="Let in holders of a ticket of the --house only (see `wolfbus tickets`): seats and tables then know an agent "
-    "as outside:NAME by its ticket, whatever it announces; only what has a player's ticket is what it says.",
+    help="Let in holders of a ticket of the --house only (see `wolfbus tickets`): seats and tables "
+    "then know an agent as outside:NAME by its ticket, whatever it announces; only what has a "
+    "player's ticket is what it says.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object on stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not show progress and design.")
@@ -120,7 +121,15 @@ def run(
     else:
         study = load_study(study_file, config_file, options, house=house is not None)
     session = _session(
-        study, out, url, cassette, replay_cassette, house=house, tickets=tickets, resume=resume, probe=probe
+        study,
+        out,
+        url,
+        cassette,
+        replay_cassette,
+        house=house,
+        tickets=tickets,
+        resume=resume,
+        probe=probe,
     )
     session.quiet, session.plain = quiet, plain
     ending = session.play()
