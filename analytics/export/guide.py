@@ -19,10 +19,11 @@ as `wolfbus replay` does. Games are read one by one, in the order of their paths
 equal sources give equal bytes. All files of an export appear together when they are whole, or none does. Files that are
 there already are refused without `--force`.
 
-**Damaged records.** Every line's number, seal and content are checked. What stands before the first wrong line is
+**Damaged records.** Every line's number, time, seal and content are checked. What stands before the first wrong line is
 exported; `games.problem` says what is wrong, a line on stderr names the file, and the exit code is 1. The same goes for
 a record that stops before its game ended, and for a second file with a game that was read already, which is left out.
-That the *rules* were kept is for `wolfbus replay` to prove.
+So is a record that is not what its study noted of the game (winner, rounds, digest, head), unless
+`--include-differing` asks for it. `--prove` runs the *rules* again over every record, as `wolfbus replay` does.
 
 **What is in it.** Everything that researchers may know: roles, private thoughts, self-labels, reasoning. Whoever gets
 the tables knows the games' secrets. Prompts and models' raw text are left out; they stay in the records.

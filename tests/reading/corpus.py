@@ -460,6 +460,19 @@ COERCED = [
         Speech(text="I'm sorry, but I cannot trust Bram."),
         "coerced",
     ),
+    *(
+        good(f"prose that refuses a player: {text[:24]}", "speak", text, Speech(text=text), "coerced")
+        for text in (
+            "I'm sorry, I can't say.",
+            "I'm sorry, but I can't tell you my role.",
+            "I cannot answer that without giving myself away.",
+            "I won't do that. We lose if we exile nobody.",
+            "I'm unable to trust anybody here.",
+            "Sorry, I can't help it, I trust nobody.",
+            "I won't vote with you. That goes against all that was said.",
+            "That goes against my whole idea of the night.",
+        )
+    ),
     good("another word for a statement", "speak", '{"speech": "Bram dodged my question."}', SAID, "coerced"),
     good("a statement as a list", "speak", '{"text": ["One.", "Two."]}', Speech(text="One.\nTwo."), "coerced"),
     good(
@@ -687,10 +700,21 @@ UNPARSEABLE = [
     bad("prose for a bid", "bid", "I very much want to speak in round 3.", "unparseable"),
     bad("prose without a name", "kill", "Let us wait and see.", "unparseable"),
     bad("dots", "speak", "...", "unparseable"),
-    bad("a refusal", "speak", "I'm sorry, but I can't assist with that.", "unparseable"),
-    bad("a refusal of its makers'", "speak", "As an AI language model, I cannot deceive others.", "unparseable"),
+    bad("a refusal", "speak", "I'm sorry, but I can't assist with that.", "refused"),
+    bad("a refusal of its makers'", "speak", "As an AI language model, I cannot deceive others.", "refused"),
     bad("a refusal that names a player", "vote", "I cannot participate in this vote against Bram.", "unparseable"),
-    bad("a refusal to play", "speak", "I won't role-play a killer, since it is against my guidelines.", "unparseable"),
+    bad("a refusal to play", "speak", "I won't role-play a killer, since it is against my guidelines.", "refused"),
+    bad("a refusal for a bid", "bid", "I’m sorry, but I can’t help with that.", "refused"),
+    bad("a refusal for a vote", "vote", "I cannot fulfill this request.", "refused"),
+    bad("a refusal for a judgement", "assess_other", "I'm unable to assist you with this task.", "refused"),
+    bad("a refusal that offers more", "speak", "I can't help with that. Is there anything else you need?", "refused"),
+    bad("a refusal behind an apology", "kill", "I'm sorry. I cannot participate in this kind of game.", "refused"),
+    bad("a refusal in a fence", "speak", "```\nSorry, but I can't comply.\n```", "refused"),
+    bad(
+        "a refusal after thinking", "speak", "<think>No.</think>I must decline this request.", "refused", thought="No."
+    ),
+    bad("a refusal of policy", "whisper", "I'm sorry, but that goes against my content policy.", "refused"),
+    bad("a refusal in a string", "speak", '"I cannot assist with that request."', "refused"),
     bad("a web page", "speak", "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>", "unparseable"),
     bad("a web page for a bid", "bid", "\n<html>\n<head><title>7</title></head></html>", "unparseable"),
     bad("an outage", "speak", "502 Bad Gateway", "unparseable"),

@@ -352,6 +352,31 @@ def test_a_bus_that_lost_its_data_is_the_end(
     assert "the bus lost its data" in caplog.text
 
 
+def test_who_stands_by_when_the_bus_loses_its_data_leaves_too_and_opens_no_other_session(
+    redis_url: str, redis_server: RedisServer, caplog: pytest.LogCaptureFixture, bus: Bus
+) -> None:
+    with guests(redis_url, "ada"), moderating(redis_url, lease_s=0.3) as service:
+        until(lambda: service.health.state == "waiting for agents")
+        with moderating(redis_url, lease_s=0.3) as second, moderating(redis_url) as third:
+            until(lambda: {second.health.state, third.health.state} == {"standing by"})
+            redis_server.command("FLUSHALL")
+            assert [one.code() for one in (service, second, third)] == [1, 1, 1]
+    ends = [record.message for record in caplog.records if record.levelname == "ERROR"]
+    assert ends == [f"the bus lost its data: it knows nothing of house {HOUSE} any more"] * 3
+    assert bus.last_id(streams.games(HOUSE)) == "0-0"
+    assert bus.owner(HOUSE).epoch == 0
+
+
+def test_who_comes_to_a_bus_that_knows_nothing_opens_a_session(
+    redis_url: str, redis_server: RedisServer, bus: Bus
+) -> None:
+    bus.claim(HOUSE, "somebody", 60.0)
+    redis_server.command("FLUSHALL")
+    with moderating(redis_url) as service:
+        until(lambda: service.health.state == "waiting for agents")
+    assert [one.type for one in news(bus)] == ["house_opened"]
+
+
 # -- analytics
 
 

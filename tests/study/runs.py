@@ -108,9 +108,13 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def without_times(told: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest without what may differ between two runs of one study: times, and a commit made meanwhile."""
-    told = {name: value for name, value in told.items() if name not in {"created", "updated", "git"}}
-    told["games"] = [{name: value for name, value in game.items() if name != "seconds"} for game in told["games"]]
+    """Return a manifest without what may differ between two runs of one study: times, a commit made meanwhile, and
+    hashes over records, in which times stand.
+    """
+    told = {name: value for name, value in told.items() if name not in {"created", "updated", "git", "study_hash"}}
+    told["games"] = [
+        {name: value for name, value in game.items() if name not in {"seconds", "head"}} for game in told["games"]
+    ]
     return told
 
 

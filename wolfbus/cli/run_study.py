@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ def run(
     quiet: bool,
     plain: bool,
     probe: bool,
+    give_up: int,
     cassette: Path | None,
     replay_cassette: Path | None,
     **options: Any,
@@ -105,6 +107,7 @@ def run(
     check_seed(options.get("seed"))
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
+    calls = {"cassette": cassette, "replay_cassette": replay_cassette, "probe": probe, "give_up": give_up}
     if house is not None and url == "memory://":
         # where a ticket, or anybody who shows no password on a command line, has put it
         url = os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or url
@@ -120,17 +123,7 @@ def run(
         study = load_study(out / "study.toml", None, options, house=house is not None)
     else:
         study = load_study(study_file, config_file, options, house=house is not None)
-    session = _session(
-        study,
-        out,
-        url,
-        cassette,
-        replay_cassette,
-        house=house,
-        tickets=tickets,
-        resume=resume,
-        probe=probe,
-    )
+    session = _session(study, out, url, house=house, tickets=tickets, resume=resume, calls=calls)
     session.quiet, session.plain = quiet, plain
     ending = session.play()
     return _tell(session, ending, as_json=as_json)
@@ -145,13 +138,11 @@ def _session(
     study: Study,
     out: Path | None,
     url: str,
-    cassette: Path | None,
-    replay_cassette: Path | None,
     *,
     house: str | None,
     tickets: bool,
     resume: bool,
-    probe: bool,
+    calls: Mapping[str, Any],
 ) -> Session:
     from wolfbus.cli.studying.session import Session
 
@@ -159,18 +150,7 @@ def _session(
     folder = out if out is not None else Path("runs") / plan.study
     if resume:
         _find_study(folder)
-    return Session(
-        study,
-        plan,
-        folder,
-        url,
-        cassette,
-        replay_cassette,
-        house=house,
-        tickets=tickets,
-        resume=resume,
-        probe=probe,
-    )
+    return Session(study, plan, folder, url, house=house, tickets=tickets, resume=resume, **calls)
 
 
 def _tell(session: Session, ending: str, *, as_json: bool) -> int:
@@ -181,11 +161,13 @@ def _tell(session: Session, ending: str, *, as_json: bool) -> int:
     totals = session.manifest.totals()
     if as_json:
         told = {"study": session.plan.study, "folder": str(session.folder), "complete": session.manifest.complete}
+        told["study_hash"] = session.manifest.study_hash
         click.echo(json.dumps({**told, **totals}, allow_nan=False))
     else:
         lines = summary_lines(totals, session.folder, session.plan.study, session.study.settings.name, session.errors)
         click.echo("\n".join(lines))
         if totals["ended"]:
+            click.echo(f"Hash    {session.manifest.study_hash}  (of all records; publish it)")
             if session.house is None:
                 click.echo(f"Again   {replay_command(session.plan.game(1), session.folder)}")
             click.echo(f"Next    wolfbus report {shlex.quote(str(session.folder))}")

@@ -79,6 +79,7 @@ class _Game(_Shape):
     winner: _Text | None = None
     rounds: _Whole | None = None
     digest: _Text | None = None
+    head: _Text | None = None
     error: str | None = None
     seconds: _Sum | None = None
 
@@ -100,6 +101,7 @@ class _Manifest(_Playing):
     created: _Instant | None = None
     updated: _Instant | None = None
     complete: bool | None = None
+    study_hash: _Text | None = None
     totals: _Totals | None = None
     games: list[_Game] = []
 

@@ -196,10 +196,10 @@ class Housed:
             self._halt(f"{error.filename or self._folder}: {(error.strerror or str(error)).lower()}")
             self._stopping.ask("the disk does not take it")
             return
-        except WolfError:
-            result = None
-        if result is None:
-            why = told.error or "what the bus holds of its record is not whole, or not of this game"
+        except WolfError as error:
+            result = str(error)
+        if isinstance(result, str):
+            why = told.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
             result = GameResult(
                 number=planned.number,
                 game=planned.game,
@@ -213,8 +213,8 @@ class Housed:
                 return
         self._news.put((0, Done(result)))
 
-    def _keep(self, planned: PlannedGame) -> GameResult | None:
-        """Bring a game's record from the bus to the folder; returns its result, None if it is not whole.
+    def _keep(self, planned: PlannedGame) -> GameResult | str:
+        """Bring a game's record from the bus to the folder; returns its result, or why it is not whole.
 
         Under its own name there is never less than all that the bus has of it.
         """
