@@ -132,8 +132,7 @@ class Link:
         reply_timeout_s: float = REPLY_TIMEOUT_S,
         opening_s: float = REPLY_TIMEOUT_S,
     ) -> None:
-        connect_s = min(CONNECT_TIMEOUT_S, opening_s, address.patience_s)
-        self._connection = _connection(address, min(reply_timeout_s, opening_s), connect_s)
+        self._connection = _connection(address, opening_s, min(CONNECT_TIMEOUT_S, opening_s))
         try:
             self._connection.connect()
             self.client_id = self._shake_hands(address)

@@ -118,7 +118,7 @@ class Links:
         try:
             link = self._idle.pop()
         except IndexError:
-            link = self._link(REPLY_TIMEOUT_S)
+            link = self._link(min(REPLY_TIMEOUT_S, self.address.patience_s))
         try:
             result = work(link)
         except BaseException:
@@ -128,8 +128,7 @@ class Links:
         return result
 
     def _link(self, opening_s: float) -> Link:
-        patience_s = self.address.patience_s
-        return Link(self.address, min(REPLY_TIMEOUT_S, patience_s), min(opening_s, patience_s))
+        return Link(self.address, min(REPLY_TIMEOUT_S, self.address.patience_s), opening_s)
 
     def _keep(self, link: Link) -> None:
         self._idle.append(link)
