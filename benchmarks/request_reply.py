@@ -107,8 +107,9 @@ def _quantiles(times: list[float]) -> dict[str, float]:
 
 
 class House:
-    """The services of one house, each a process of its own, until the moderator has closed it; none outlives the
-    context.
+    """The services of one house, each a process of its own, until the moderator has closed it.
+
+    None outlives the context.
     """
 
     def __init__(self, url: str, games: int, at_once: int, folder: Path | None, keep: int = 3600) -> None:
@@ -213,7 +214,7 @@ def round_trips(url: str, games: int) -> dict[str, float]:
 
 
 def _listen(client: Redis, alive: Callable[[], bool]) -> list[float]:
-    """Return the seconds between each request and its reply, until every agent was told that the house closes."""
+    """Return the seconds between requests and replies, until every agent was told goodbye."""
     asked: dict[str, float] = {}
     times: list[float] = []
     after: dict[Any, Any] = {

@@ -309,7 +309,8 @@ class ModeratorActor(PooledActor):
         if landing is None:
             return
         if isinstance(error, BusDown | BusFull) and self._has_patience(landing):
-            # housekeeping makes room as agents read on, so a full memory passes as an outage does; the writer says it
+            # housekeeping makes room as agents read on, so a full memory passes as an outage does;
+            # of that the writer tells
             if isinstance(error, BusDown):
                 logger.warning("game %s: %s; trying again", self._opened.game, error)
             # without its cursors, which would go back if it came to stand behind younger ones

@@ -24,8 +24,8 @@ class Wanted:
     Attributes:
         game: its id.
         seed: its seed.
-        brains: what is to play each seat, in seating order, as `Roster.brain` names agents; None seats whoever has
-            joined.
+        brains: what is to play each seat, in seating order, as `Roster.brain` names agents; None
+            seats whoever has joined.
     """
 
     game: GameId

@@ -171,8 +171,8 @@ class Roster:
     def brain(self, join: Join) -> str:
         """Return as what an agent gets seats, and stands in records and tables.
 
-        Where tickets say who is who, what an agent announces counts only if it is the operator's own: anybody else is
-        ``outside:NAME`` by its ticket. Without them it is the agent's word.
+        Where tickets say who is who, what an agent announces counts only if it is the operator's
+        own: anybody else is ``outside:NAME`` by its ticket. Without them it is the agent's word.
         """
         own = self.tickets is None or self.tickets.get(join.agent) == "player"
         return join.brain if own else f"{OUTSIDE}{join.agent}"

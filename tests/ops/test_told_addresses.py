@@ -1,4 +1,4 @@
-"""No command tells the password of a bus, nor its user: not on its terminal, not in its logs, not in any file."""
+"""No command tells user and password of a bus: not on its terminal, in its logs or in any file."""
 
 from __future__ import annotations
 
@@ -24,17 +24,26 @@ from wolfbus.testing.redis_server import RedisServer, redis_installed
 from wolfbus.up.plan import OPEN, Plan
 
 SOON_S = 30.0
-WAITING = {"analytics": "Archivist", "join": "redis://***@", "player": "redis://***@", "up": "redis://***@"}
+WAITING = {
+    "analytics": "Archivist",
+    "join": "redis://***@",
+    "player": "redis://***@",
+    "up": "redis://***@",
+}
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
 WOLFBUS = (sys.executable, "-m", "wolfbus")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "WOLFBUS_LOG_LEVEL": "debug"}
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(Path(__file__).parents[2]),
+    "WOLFBUS_LOG_LEVEL": "debug",
+}
 OTHERS = frozenset({"compare", "export", "fake-model", "report", "rules", "schema"})
 """Commands that take no bus; they may be given an address all the same, where they want a file."""
 
 
 def commands(url: str, folder: Path) -> dict[str, Sequence[str]]:
-    """Return the words of every command that takes a bus; on a bus that is there each ends by itself, and soon."""
+    """Return the words of every command that takes a bus."""
     bus, out = ("--bus", url), str(folder)
     agent = ("--seats", "8", "--name", "ann", "--once", "--grace", "0")
     return {
@@ -49,7 +58,16 @@ def commands(url: str, folder: Path) -> dict[str, Sequence[str]]:
         "run": (*bus, "--games", "1", "--out", f"{out}/run", "--plain"),
         "status": (*bus, "--json"),
         "tickets": ("list", *bus),
-        "up": ("--redis", url, "--house", "up-1", "--players", "scripted*7,open", "--out", f"{out}/up"),
+        "up": (
+            "--redis",
+            url,
+            "--house",
+            "up-1",
+            "--players",
+            "scripted*7,open",
+            "--out",
+            f"{out}/up",
+        ),
         "watch": (*bus, "--house", "h", "--once", "--json"),
     }
 
@@ -67,7 +85,11 @@ def run(*words: str) -> tuple[int, str]:
 
 
 def run_apart(*words: str, until: str = "") -> tuple[int, str]:
-    """Run a command as a process, to its end or until it has said something, and return exit code and all it said."""
+    """Run a command as a process, to its end or until it has said something.
+
+    Returns:
+        Its exit code and all it said.
+    """
     with subprocess.Popen(
         [*WOLFBUS, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env=ENVIRONMENT, start_new_session=True,
@@ -92,7 +114,9 @@ def secrets_in(text: str) -> list[str]:
 def files_telling(folder: Path) -> list[Path]:
     """Return the files below a folder that hold a secret, by name or within."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
-    return [path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()]
+    return [
+        path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()
+    ]
 
 
 def with_secret(url: str, user: str = USER, password: str = PASSWORD) -> str:
@@ -136,7 +160,9 @@ def test_every_command_is_tried() -> None:
 
 
 @pytest.mark.parametrize("command", sorted(commands("", Path())))
-def test_no_command_tells_the_password_of_a_bus_that_is_away(command: str, closed_port: int, folder: Path) -> None:
+def test_no_command_tells_the_password_of_a_bus_that_is_away(
+    command: str, closed_port: int, folder: Path
+) -> None:
     url = with_secret(f"redis://127.0.0.1:{closed_port}?patience=0.1")
     apart = command in {"analytics", "join", "moderator", "player", "watch", "up"}
     code, said = (run_apart if apart else run)(command, *commands(url, folder)[command])
@@ -147,7 +173,9 @@ def test_no_command_tells_the_password_of_a_bus_that_is_away(command: str, close
 
 
 @pytest.mark.parametrize("command", sorted(commands("", Path())))
-def test_no_command_tells_the_password_of_a_bus_that_is_there(command: str, guarded: str, folder: Path) -> None:
+def test_no_command_tells_the_password_of_a_bus_that_is_there(
+    command: str, guarded: str, folder: Path
+) -> None:
     words = commands(guarded, folder)[command]
     if command in WAITING:
         _, said = run_apart(command, *words, until=WAITING[command])
@@ -173,7 +201,9 @@ def test_no_command_tells_the_password_of_a_bus_that_is_there(command: str, guar
         f"redis://{USER}:{PASSWORD}@localhost?name=x",
     ],
 )
-def test_no_command_repeats_the_password_of_an_address_that_is_wrong(command: str, url: str, folder: Path) -> None:
+def test_no_command_repeats_the_password_of_an_address_that_is_wrong(
+    command: str, url: str, folder: Path
+) -> None:
     code, said = run(command, *commands(url, folder)[command])
     assert code == 2, said
     assert "Traceback" not in said
@@ -182,7 +212,9 @@ def test_no_command_repeats_the_password_of_an_address_that_is_wrong(command: st
 
 
 @pytest.mark.parametrize("command", sorted(cli.COMMANDS))
-def test_no_command_repeats_the_password_of_an_address_that_stands_where_none_is_wanted(command: str) -> None:
+def test_no_command_repeats_the_password_of_an_address_that_stands_where_none_is_wanted(
+    command: str,
+) -> None:
     code, said = run(command, with_secret("redis://localhost"), "--no-such-option")
     assert code == 2
     assert not secrets_in(said)
@@ -193,17 +225,35 @@ def test_an_address_without_a_scheme_is_told_the_right_form_in_one_line(tmp_path
         out = ("--out", str(tmp_path)) if command == "analytics" else ()
         code, said = run(command, "--bus", "localhost:6379", *out)
         assert code == 2
-        assert said == "wolfbus: bus address: 'localhost:6379' has no scheme; write redis://localhost:6379/0\n"
+        assert (
+            said
+            == "wolfbus: bus address: 'localhost:6379' has no scheme; write redis://localhost:6379/0\n"
+        )
 
 
-def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded: str, tmp_path: Path) -> None:
+def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(
+    guarded: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
-    words = ("run", "--games", "1", "--house", "h", "--bus", f"{guarded}?patience=7", "--out", str(out))
+    words = (
+        "run",
+        "--games",
+        "1",
+        "--house",
+        "h",
+        "--bus",
+        f"{guarded}?patience=7",
+        "--out",
+        str(out),
+    )
     # nobody has joined, and it is ended while it waits
     code, said = run_apart(*words, until="waiting for agents")
     place = guarded.partition("@")[2]
     assert code == 130
-    assert f"go on with: wolfbus run --resume --out {out} --house h --bus 'redis://***@{place}?patience=7'" in said
+    assert (
+        f"go on with: wolfbus run --resume --out {out} --house h --bus 'redis://***@{place}?patience=7'"
+        in said
+    )
     assert not secrets_in(said)
     assert not files_telling(tmp_path)
 
@@ -212,7 +262,10 @@ def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_un
     plan = Plan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
     _, password, join, player = plan.invitation()
     assert password.strip().startswith("read -rs WOLFBUS_BUS; export WOLFBUS_BUS  ")
-    assert "a password is needed: type redis://***@h:1/2, user and password in place of the stars" in password
+    assert (
+        "a password is needed: type redis://***@h:1/2, user and password in place of the stars"
+        in password
+    )
     assert join.strip().startswith("wolfbus join --house up-1 --place 2 -- ")
     assert player.strip().startswith("wolfbus player --house up-1 --place 2 ")
 
@@ -249,4 +302,7 @@ def test_an_address_is_shown_without_user_and_password(url: str, shown: str) -> 
 
 def test_addresses_are_masked_wherever_they_stand_in_a_text() -> None:
     text = "no file 'redis://u:p@h:1/0' beside unix://u:p@/run/redis.sock, nor a@b at http://h"
-    assert masked(text) == "no file 'redis://***@h:1/0' beside unix://***@/run/redis.sock, nor a@b at http://h"
+    assert (
+        masked(text)
+        == "no file 'redis://***@h:1/0' beside unix://***@/run/redis.sock, nor a@b at http://h"
+    )

@@ -235,8 +235,9 @@ class BusWriter:
                     self._survive(appends, [], full)
 
     def _write_appends(self, appends: dict[str, list[Entry]]) -> BusFull | None:
-        """Append what is in `appends` and empty it but for what memory was short for, or, after `BusDown`, for what may
-        not have landed.
+        """Append what is in `appends`, and empty it but for what memory was short for.
+
+        After `BusDown` it holds what may not have landed.
         """
         full: BusFull | None = None
         for stream, entries in list(appends.items()):
@@ -280,8 +281,9 @@ class BusWriter:
     def _survive(
         self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown | BusFull
     ) -> None:
-        """Queue appends again, before those that came meanwhile, unless this writer closes; while the bus is away, give
-        up waiting commits.
+        """Queue appends again, before those that came meanwhile, unless this writer closes.
+
+        While the bus is away, give up waiting commits.
         """
         with self._news:
             if isinstance(error, BusDown):

@@ -67,8 +67,8 @@ __all__ = [
 
 
 class _Pollable:
-    """Gives redis-py's connections what they lack: `fileno`, so that a reader can wait for a reply or a nudge, and
-    another timeout once they stand.
+    """Gives redis-py's connections what they lack: `fileno`, so that a reader can wait for a reply
+    or a nudge, and another timeout once they stand.
     """
 
     _sock: Any
@@ -132,8 +132,7 @@ class Link:
         reply_timeout_s: float = REPLY_TIMEOUT_S,
         opening_s: float = REPLY_TIMEOUT_S,
     ) -> None:
-        connect_s = min(CONNECT_TIMEOUT_S, opening_s, address.patience_s)
-        self._connection = _connection(address, min(reply_timeout_s, opening_s), connect_s)
+        self._connection = _connection(address, opening_s, min(CONNECT_TIMEOUT_S, opening_s))
         try:
             self._connection.connect()
             self.client_id = self._shake_hands(address)
@@ -187,7 +186,7 @@ class Link:
             return self._connection.read_response()
         except UNSETTLED as error:
             if UNSERVED in str(error):
-                # no failover, after which it would be served again: slots were never given to a node
+                # no failover, after which it would be served again: no node was given the slot
                 return error
             raise RedisConnectionError(str(error)) from error
         except ResponseError as error:
@@ -219,7 +218,8 @@ def refusal(error: ResponseError, doing: str, stream: str = "") -> BusError:
     if isinstance(error, OutOfMemoryError):
         return BusFull(f"{doing}: {FULL}")
     if isinstance(error, AskError):
-        return BusError(f"{doing}: {of_a_cluster(f'slot {error.slot_id} is at {error.host}:{error.port}')}")
+        said = f"slot {error.slot_id} is at {error.host}:{error.port}"
+        return BusError(f"{doing}: {of_a_cluster(said)}")
     if isinstance(error, ClusterDownError | ClusterCrossSlotError):
         return BusError(f"{doing}: {of_a_cluster(str(error))}")
     if isinstance(error, NoPermissionError):

@@ -19,7 +19,7 @@ T = TypeVar("T")
 FIRST_PAUSE_S = 0.02
 LONGEST_PAUSE_S = 1.0
 QUICKEST_S = 1.0
-"""Shortest time that a server gets to shake hands, however little of the time to reach it is left."""
+"""Shortest time that a server gets to shake hands, however little is left to reach it."""
 
 
 class Patience:
@@ -75,7 +75,9 @@ class Links:
             raise BusDown(f"the bus to Redis at {self.address.place} was closed")
 
     def reach(self, within_s: float) -> None:
-        """Make sure that the server can be reached, which perhaps it never was: the error says what to do about it.
+        """Make sure that the server can be reached, which perhaps it never was.
+
+        The error says what to do about it.
 
         Raises:
             BusDown: no connection within so many seconds; at once where trying again cannot help.
@@ -116,7 +118,7 @@ class Links:
         try:
             link = self._idle.pop()
         except IndexError:
-            link = self._link(REPLY_TIMEOUT_S)
+            link = self._link(min(REPLY_TIMEOUT_S, self.address.patience_s))
         try:
             result = work(link)
         except BaseException:
@@ -126,8 +128,7 @@ class Links:
         return result
 
     def _link(self, opening_s: float) -> Link:
-        patience_s = self.address.patience_s
-        return Link(self.address, min(REPLY_TIMEOUT_S, patience_s), min(opening_s, patience_s))
+        return Link(self.address, min(REPLY_TIMEOUT_S, self.address.patience_s), opening_s)
 
     def _keep(self, link: Link) -> None:
         self._idle.append(link)

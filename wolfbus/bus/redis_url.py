@@ -17,8 +17,8 @@ PATIENCE_S = 30.0
 """How long a bus goes on trying after a break, unless told otherwise."""
 
 OPENING_S = 3.0
-"""How long a server that was never reached is tried, unless the address names a patience: enough for one that is just
-starting, short for a wrong address."""
+"""How long a server that was never reached is tried, unless the address names a patience: enough
+for one that is just starting, short for a wrong address."""
 
 _OPTIONS = {"redis": {"patience"}, "rediss": {"patience", "ssl_ca_certs"}, "unix": {"patience", "db"}}
 
@@ -36,7 +36,8 @@ class Address:
         username: ACL user, None for the default user.
         password: its password, None if it has none; never shown.
         patience_s: how long to go on trying after a break, in seconds, > 0.
-        waits: whether the address itself names that patience; a server that is not up yet is then waited for as long.
+        waits: whether the address itself names that patience; a server that is not up yet is then
+            waited for as long.
         ca_certs: file of the certificates that vouch for a TLS server; None trusts the system's.
     """
 
@@ -90,8 +91,8 @@ def read_address(url: str) -> Address:
     password = unquote(parts.password) if parts.password else None
     if user == MASK and password is None:
         raise ConfigError(
-            f"bus address: {MASK} stands where user and password were not shown; write them there, as in "
-            f"{scheme}://USER:PASSWORD@…"
+            f"bus address: {MASK} stands where user and password were not shown; write them there, "
+            f"as in {scheme}://USER:PASSWORD@…"
         )
     patience_s, waits = _seconds(options.get("patience")), "patience" in options
     if scheme == "unix":
@@ -132,7 +133,8 @@ def _without_scheme(url: str) -> str:
     if not url:
         return "bus address: it is empty; write one, as in redis://127.0.0.1:6379/0"
     if url.startswith("/"):
-        return f"bus address: {shown!r:.200} has no scheme; a Unix socket is written unix://{shown:.200}"
+        whole = f"a Unix socket is written unix://{shown:.200}"
+        return f"bus address: {shown!r:.200} has no scheme; {whole}"
     whole = shown if "/" in shown.rpartition("@")[2] else f"{shown}/0"
     return f"bus address: {shown!r:.200} has no scheme; write redis://{whole:.200}"
 

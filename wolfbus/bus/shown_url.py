@@ -1,4 +1,4 @@
-"""Bus addresses fit for printing: wherever one is told, `shown_url` or `masked` has taken user and password out."""
+"""Bus addresses fit for printing: wherever one is told, user and password are masked here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _ADDRESS: Final = re.compile(r"\b(?:redis|rediss|unix)://\S+")
 def shown_url(url: str) -> str:
     """Return a bus address with ``***`` for its user and password; one without them as it is.
 
-    It need not be a right address: what may be meant for a password is taken out, rather too much than too little.
+    It need not be a right address: what may be meant for a password is taken out, rather too
+    much than too little.
     """
     scheme, colon, rest = url.partition("://")
     if not colon:
@@ -32,5 +33,5 @@ def shown_url(url: str) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a text, such as an error's line, in which every Redis address is as `shown_url` shows it."""
+    """Return a text, such as an error's line, with every Redis address as `shown_url` shows it."""
     return _ADDRESS.sub(lambda found: shown_url(found[0]), text)

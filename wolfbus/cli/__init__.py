@@ -193,7 +193,7 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(masked(f"wolfbus: {error}"), err=True)
         return FAILED
     except OSError as error:
-        said = f"wolfbus: {error.filename or 'the output'}: {(error.strerror or str(error)).lower()}"
-        click.echo(masked(said), err=True)
+        why = (error.strerror or str(error)).lower()
+        click.echo(masked(f"wolfbus: {error.filename or 'the output'}: {why}"), err=True)
         return FAILED
     return result if isinstance(result, int) else 0

@@ -175,7 +175,8 @@ def _try_member(
         if url == PRIVATE:
             url = ending.enter_context(LocalRedis()).url
         if not command:
-            click.echo(f"waiting {terms.join_s:g} s for an agent to join house {house} on {shown_url(url)}", err=True)
+            where = f"house {house} on {shown_url(url)}"
+            click.echo(f"waiting {terms.join_s:g} s for an agent to join {where}", err=True)
         bus = open_bus(url)
         ending.callback(bus.close)
         process = ending.enter_context(_started(command, url, house, name)) if command else None

@@ -60,14 +60,15 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     "--house",
     callback=_house,
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
-    "them, and without it whoever has joined plays. This process is the house's moderator. The --bus is then "
-    "WOLFBUS_BUS or REDIS_URL unless given.",
+    "them, and without it whoever has joined plays. This process is the house's moderator. The "
+    "--bus is then WOLFBUS_BUS or REDIS_URL unless given.",
 )
 @click.option(
     "--tickets",
     is_flag=True,
-    help="Let in holders of a ticket of the --house only (see `wolfbus tickets`): seats and tables then know an agent "
-    "as outside:NAME by its ticket, whatever it announces; only what has a player's ticket is what it says.",
+    help="Let in holders of a ticket of the --house only (see `wolfbus tickets`): seats and tables "
+    "then know an agent as outside:NAME by its ticket, whatever it announces; only what has a "
+    "player's ticket is what it says.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object on stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not show progress and design.")

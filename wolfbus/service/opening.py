@@ -1,4 +1,4 @@
-"""Opening the bus when a service starts: it waits for its Redis as long as it is told to, else hardly at all."""
+"""Opening the bus when a service starts: it waits for its Redis as long as it is told to."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def open_when_there(
 ) -> Bus | None:
     """Open the bus at an address, and wait for its server if that is not up yet; one line says so.
 
-    How long, the address says (``?patience=120``): services that start together with their Redis. Where it says
-    nothing, most likely nobody is starting a server, and the error comes after a few seconds.
+    How long, the address says (``?patience=120``): for services that start together with their
+    Redis. Where it says nothing, most likely nobody is starting a server, and the error comes
+    after a few seconds.
 
     Args:
         url: see `open_bus`.

@@ -251,7 +251,8 @@ def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None
     if there.get("house") is None and told.get("house") is not None:
         return "it was begun without --house"
     if bool(there.get("tickets")) != bool(told.get("tickets")):
-        return f"it was begun with{'' if there.get('tickets') else 'out'} --tickets, and goes on in the same way only"
+        begun = "with" if there.get("tickets") else "without"
+        return f"it was begun {begun} --tickets, and goes on in the same way only"
     # of whoever joins, the folder tells who did
     joined = told["design"].get("kind") == "joined"
     for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts"):

@@ -68,7 +68,7 @@ class Plan:
     def _program(self, name: str, *words: str) -> Program:
         leads = name in {MODERATOR, ANALYTICS}
         # The address may hold a password, and the seed tells all roles: others on this machine see command lines.
-        # A process that is started again while its Redis is away waits for it as those do that had reached it.
+        # A process that is started again while Redis is away waits as those do that had reached it.
         url = with_patience(self.url, PATIENCE_S)
         environment = {"WOLFBUS_BUS": url, f"WOLFBUS_{words[0].upper()}_BUS": url}
         if name == MODERATOR and self.seed is not None:
@@ -77,7 +77,7 @@ class Plan:
         return Program(name, (sys.executable, "-m", "wolfbus", *named), environment, leads=leads, muted=leads)
 
     def invitation(self) -> list[str]:
-        """Return the lines that tell how to take the open seats, and how to give a password that they do not show."""
+        """Return the lines that tell how to take the open seats, and how to give a password."""
         places = [str(place) for place, brain in enumerate(self.brains, start=1) if brain == OPEN]
         if not places:
             return []
@@ -86,7 +86,8 @@ class Plan:
         secret = shown != self.url
         bus = "" if secret else f"--bus {shlex.quote(shown)} "
         where = f"--house {self.house} --place {places[0]}"
-        password = f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      (a password is needed: type {shown}, {_MASKED})"
+        typed = f"a password is needed: type {shown}, {_MASKED}"
+        password = f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({typed})"
         return [
             (f"seat {places[0]} is open" if one else f"seats {', '.join(places)} are open, one such line takes each")
             + "; in another terminal:",

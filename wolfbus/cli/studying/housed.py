@@ -112,8 +112,9 @@ class Housed:
         )
         if not tickets and (holders := _holders(url, house)):
             say(
-                f"house {house} has {counted(holders, 'ticket')}, and this run does not go by them: who holds one, and "
-                "never played here, is not heard, and who plays is each agent's own word; --tickets goes by them"
+                f"house {house} has {counted(holders, 'ticket')}, and this run does not go by them: "
+                "who holds one, and never played here, is not heard, and who plays is each agent's "
+                "own word; --tickets goes by them"
             )
         self._thread = threading.Thread(target=self._moderate, args=(settings,), name="moderator", daemon=True)
         self._thread.start()

@@ -98,8 +98,9 @@ class Session:
         self._give_up = give_up
 
     def options_again(self) -> str:
-        """Return the options that the folder does not hold, as they were given; the bus without user and password."""
-        told = [] if self.house is None else ["--house", self.house, *(["--tickets"] if self.tickets else [])]
+        """Return the options that the folder does not hold; the bus as `shown_url` shows it."""
+        told = [] if self.house is None else ["--house", self.house]
+        told += ["--tickets"] if self.tickets else []
         told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
         if self._cassette is not None:
             told += ["--cassette", str(self._cassette)]
