@@ -78,7 +78,7 @@ def test_a_command_says_within_seconds_that_redis_is_down_and_what_to_do(
 def test_a_server_that_takes_connections_and_says_nothing_is_given_up_soon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("wolfbus.bus.redis_bus.OPENING_S", 0.2)
+    monkeypatch.setattr("wolfbus.bus.redis.bus.OPENING_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         began = time.monotonic()
         with pytest.raises(BusDown, match="cannot be reached"):

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from moderator.settings import Settings
+from moderator.house.settings import Settings
 from wolfbus import cli
-from wolfbus.bus.redis_url import read_address
+from wolfbus.bus.redis.url import read_address
 from wolfbus.bus.shown_url import masked, shown_url
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 from wolfbus.up.plan import OPEN, Plan

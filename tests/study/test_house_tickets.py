@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from moderator.roster import Roster
+from moderator.house.roster import Roster
 from tests.study.houses import HOUSE, players
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, study_file
 from wolfbus.messages.house import Join
