@@ -11,8 +11,6 @@ house · lost: the bus lost its data, or was away for too long · anew: the bus 
 should claim the house again and go on from what is left."""
 
 
-
-
 def forgotten(house: str) -> str:
     """Return why nobody goes on with a house of which the bus has lost everything."""
     return f"the bus lost its data: it knows nothing of house {house} any more"

@@ -116,6 +116,7 @@ def stand_by(
     health: Health,
     *,
     known: bool = False,
+    session: bool = False,
 ) -> Claim | Departure:
     """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
 
@@ -130,6 +131,7 @@ def stand_by(
         stopping: ends the wait.
         health: told whether the bus is there.
         known: whether we have moderated this house before.
+        session: whether the bus then had a session of it, which another moderator went on with.
 
     Returns:
         The claim; or how we leave without one.
@@ -146,7 +148,12 @@ def stand_by(
             if owner.epoch == 0 and last == NOTHING and known:
                 return Departure("lost", forgotten(house), failed=True)
             known = known or owner.epoch != 0 or last != NOTHING
+            session = session or last != NOTHING
             epoch = bus.claim(house, holder, lease_s)
+            if session and not has_news(bus, house):
+                # it was lost since we looked, or another found that before us and has left its claim
+                bus.release(house, holder, epoch)
+                return Departure("lost", forgotten(house), failed=True)
             return Claim(holder, epoch, waiting, news, owner.unreleased)
         except HouseHeld as error:
             away, known = False, True

@@ -112,18 +112,15 @@ class NightTime:
             max(self._time_of(wolf, self._hunt, turn, absent) for wolf in self._wolves)
             for turn in (range(1, self._turns + 1) if hunted else ())
         )
-        return max(
-            hunt, *(self._time_of(seat, kind, 1, absent) for seat, kind in self._others.items()), 0.0
-        )
+        others = [self._time_of(seat, kind, 1, absent) for seat, kind in self._others.items()]
+        return max(hunt, *others, 0.0)
 
-    def _time_of(
-        self, seat: SeatName, kind: Kind, turn: int, absent: Collection[SeatName]
-    ) -> float:
+    def _time_of(self, seat: SeatName, kind: Kind, turn: int, hasty: Collection[SeatName]) -> float:
         """Return how long a seat took for its part; or, if it had none, would have taken."""
         if (took := self._took.get((seat, turn))) is not None:
             return took
         limit = self._config.deadlines.of(kind)
-        if seat in absent:
+        if seat in hasty:
             limit = min(limit, self._config.absent_grace)
         return 0.0 if kind in self._declines[seat] else min(self._drawn(seat, kind, turn), limit)
 
@@ -178,7 +175,7 @@ class _Spread:
         """Return how far each answer was from the mean of those like it, as if that were known;
         nothing but 0 where no two are alike.
         """
-        found = []
+        found: list[float] = []
         for times in self.groups.values():
             if len(times) > 1:
                 mean, whole = fmean(times), math.sqrt(len(times) / (len(times) - 1))

@@ -32,9 +32,7 @@ class Reports:
         lost: what may have been asked in steps that are lost.
     """
 
-    def __init__(
-        self, opened: Opened, asked: Callable[[str], SeatName | None], lost: LostSteps
-    ) -> None:
+    def __init__(self, opened: Opened, asked: Callable[[str], SeatName | None], lost: LostSteps) -> None:
         self._asked = asked
         self._lost = lost
         self._game = opened.game

@@ -113,8 +113,16 @@ def _term(
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
             ending.callback(tickets.close)
-        known = before is not None
-        claim = stand_by(bus, settings.house, holder, settings.lease_s, stopping, health, known=known)
+        claim = stand_by(
+            bus,
+            settings.house,
+            holder,
+            settings.lease_s,
+            stopping,
+            health,
+            known=before is not None,
+            session=before is not None and before.how == "fenced",
+        )
         if isinstance(claim, Departure):
             return claim
         if settings.agenda is not None and (other := _other_session(bus, settings.house, settings.agenda)):

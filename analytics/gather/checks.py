@@ -78,10 +78,7 @@ def study_check(study: Study, files: Sequence[FileNote]) -> StudyCheck:
     there = {
         note.game: note
         for note in files
-        if note.game is not None
-        and note.game in games
-        and note.events
-        and games[note.game].state in _OVER
+        if note.game is not None and note.game in games and note.events and games[note.game].state in _OVER
     }
     ended = {game.game for game in games.values() if game.state == "ended"}
     whole = [note for note in there.values() if note.problem is None]
@@ -91,31 +88,21 @@ def study_check(study: Study, files: Sequence[FileNote]) -> StudyCheck:
         len(ended | there.keys()),
         len(whole),
         _in_all([note.compared for note in whole]),
-        sum(note.problem is None and note.proven is True for note in there.values())
-        if proofs
-        else None,
-        study_hash(
-            study.notes.heads(
-                {game: note.head for game, note in there.items() if game and not note.problem}
-            )
-        ),
+        sum(note.problem is None and note.proven is True for note in there.values()) if proofs else None,
+        study_hash(study.notes.heads({game: note.head for game, note in there.items() if game and not note.problem})),
     )
 
 
 def loose_check(studies: Sequence[Study], files: Sequence[FileNote]) -> StudyCheck | None:
     """Return what was checked of records that no study has noted; None if there are none."""
     noted = {game for study in studies for game in study.notes.games}
-    loose = [
-        note for note in files if not note.published and note.game not in noted and note.events
-    ]
+    loose = [note for note in files if not note.published and note.game not in noted and note.events]
     if not loose:
         return None
     proofs = [note.proven for note in loose if note.proven is not None]
     whole = [note for note in loose if note.problem is None]
     heads = [(note.game or "", note.head if note.problem is None else "") for note in loose]
-    return StudyCheck(
-        None, len(loose), len(whole), (), sum(proofs) if proofs else None, study_hash(heads)
-    )
+    return StudyCheck(None, len(loose), len(whole), (), sum(proofs) if proofs else None, study_hash(heads))
 
 
 def checks(studies: Sequence[Study], files: Sequence[FileNote]) -> Iterator[StudyCheck]:
@@ -135,6 +122,4 @@ def check_lines(gathered: Gathered) -> list[str]:
 
 
 def _in_all(compared: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(
-        name for name in (compared[0] if compared else ()) if all(name in each for each in compared)
-    )
+    return tuple(name for name in (compared[0] if compared else ()) if all(name in each for each in compared))

@@ -45,6 +45,8 @@ class Gateway:
        not take this one, and with more room where the reply was cut off before it said anything.
     6. Tokens are counted, the cassette is kept.
 
+    A model that was given up is asked no more; its brains say with `heard` what its replies were read as.
+
     Args:
         budget: what calls may cost in all; None for any amount.
         cassette: where replies are recorded or played from; None for neither.

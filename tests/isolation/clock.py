@@ -1,4 +1,4 @@
-"""Whole games on a clock of the test's own: answers take as long as a test says, on no thread at all."""
+"""Whole games on a clock of the test's own: answers take as long as a test says, on no thread."""
 
 from __future__ import annotations
 
@@ -140,8 +140,8 @@ def nights(played: Played, agent: str) -> list[float]:
     between the opening, or the word of an exile, and that of the dawn.
     """
     box = streams.inbox(HOUSE, agent)
-    mail = [(at, decode_delivery(entry.body)) for at, stream, entry in played.posts if stream == box]
-    told = [(at, [public.fact.type for public in delivery.facts]) for at, delivery in mail]
+    mail = [(at, entry) for at, stream, entry in played.posts if stream == box]
+    told = [(at, [one.fact.type for one in decode_delivery(entry.body).facts]) for at, entry in mail]
     return [
         dawn - dusk
         for (dusk, before), (dawn, after) in itertools.pairwise(told)

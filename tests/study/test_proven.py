@@ -52,9 +52,7 @@ def forge(path: Path, change: Callable[[AnyEvent], AnyEvent], later: float = 0.0
     head, lines = "", []
     for recorded in read_record(open_lines(path)):
         time = recorded.time + (later if recorded.n % 7 == 0 else 0.0)
-        sealed, line, _ = seal(
-            head, Recorded(recorded.n, time, recorded.audience, change(recorded.event))
-        )
+        sealed, line, _ = seal(head, Recorded(recorded.n, time, recorded.audience, change(recorded.event)))
         head = sealed.hash
         lines.append(line + b"\n")
     path.write_bytes(b"".join(lines))
@@ -66,18 +64,12 @@ def villagers_win(event: AnyEvent) -> AnyEvent:
 
 
 def other_words(event: AnyEvent) -> AnyEvent:
-    return (
-        event.model_copy(update={"thought": "I never thought so."})
-        if event.type == "answered"
-        else event
-    )
+    return event.model_copy(update={"thought": "I never thought so."}) if event.type == "answered" else event
 
 
 def forge_winners(study: Path) -> list[Path]:
     """Forge every winner but the villagers'."""
-    paths = [
-        study / game["record"] for game in manifest(study)["games"] if game["winner"] != "villagers"
-    ]
+    paths = [study / game["record"] for game in manifest(study)["games"] if game["winner"] != "villagers"]
     assert len(paths) >= 4
     for path in paths:
         forge(path, villagers_win)
@@ -161,10 +153,7 @@ def test_a_forged_manifest_differs_from_the_journal(study: Path, told: Told) -> 
     first, second, _ = err.splitlines()
     assert game["game"] in first
     assert "(journal.jsonl)" in first
-    assert (
-        second
-        == f"wolfbus: {study / 'study.json'}: study_hash: not the hash over the heads of its games"
-    )
+    assert second == f"wolfbus: {study / 'study.json'}: study_hash: not the hash over the heads of its games"
 
 
 def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_all_forged(
@@ -205,10 +194,7 @@ def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played: Path, 
     assert found["study_hash"] in told("report", played, "--bibtex")[1]
     assert found["study_hash"] in told("report", played, "--md", "-")[1]
     assert f"Hash    {found['study_hash']}" in run_here("--resume", "--out", played).stdout
-    assert (
-        json.loads(run_here("--resume", "--out", played, "--json").stdout)["study_hash"]
-        == found["study_hash"]
-    )
+    assert json.loads(run_here("--resume", "--out", played, "--json").stdout)["study_hash"] == found["study_hash"]
     assert json.loads(told("report", played, "--json", "-")[1])["studies"][0]["checked"] == {
         "records": GAMES, "whole": GAMES, "compared": ["winner", "rounds", "digest", "head"],
         "proven": None, "study_hash": found["study_hash"],
@@ -218,22 +204,14 @@ def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played: Path, 
 def test_the_page_says_what_was_checked_and_no_more(study: Path, told: Told) -> None:
     hashed = f"study hash {manifest(study)['study_hash']}"
     _, out, _ = told("report", study, "--md", "-")
-    assert (
-        f"{GAMES} of {GAMES} records as noted (winner, rounds, digest and head), none re-executed, "
-        f"{hashed}"
-        in out
-    )
+    assert f"{GAMES} of {GAMES} records as noted (winner, rounds, digest and head), none re-executed, {hashed}" in out
     assert " proven, study hash" not in out
     _, out, _ = told("report", study, "--md", "-", "--prove")
     assert f"{GAMES} of {GAMES} records proven, {hashed}" in out
     drop_heads(study)
     _, out, _ = told("report", study, "--md", "-")
     # the records are there, and their heads give the hash that the manifest no longer tells
-    assert (
-        f"{GAMES} of {GAMES} records as noted (winner, rounds and digest), none re-executed, "
-        f"{hashed}"
-        in out
-    )
+    assert f"{GAMES} of {GAMES} records as noted (winner, rounds and digest), none re-executed, {hashed}" in out
     assert "This study notes no heads, as an earlier version wrote it" in out
 
 
@@ -253,9 +231,7 @@ def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is
         assert code == FAILED
         assert any(game["game"] in line and "the rules give" in line for line in err.splitlines())
     assert games_counted(told, alone, "--prove") == GAMES - 1
-    assert (
-        f"{GAMES - 1} of {GAMES} records proven" in told("report", alone, "--md", "-", "--prove")[1]
-    )
+    assert f"{GAMES - 1} of {GAMES} records proven" in told("report", alone, "--md", "-", "--prove")[1]
 
 
 def test_a_record_that_is_missing_added_or_doubled_is_named(study: Path, told: Told) -> None:
@@ -264,9 +240,7 @@ def test_a_record_that_is_missing_added_or_doubled_is_named(study: Path, told: T
     shutil.copy(third, study / "records" / "stranger.ndjson")
     forge(
         study / "records" / "stranger.ndjson",
-        lambda event: (
-            event.model_copy(update={"game": "stranger"}) if event.type == "opened" else event
-        ),
+        lambda event: event.model_copy(update={"game": "stranger"}) if event.type == "opened" else event,
     )
     first.unlink()
     code, _, err = told("verify", study)
@@ -278,9 +252,7 @@ def test_a_record_that_is_missing_added_or_doubled_is_named(study: Path, told: T
     assert games_counted(told, study) == GAMES - 1
 
 
-def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stands(
-    study: Path, told: Told
-) -> None:
+def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stands(study: Path, told: Told) -> None:
     (game, *_) = (each for each in manifest(study)["games"] if each["winner"] != "villagers")
     path = study / game["record"]
     genuine = study / "records" / "zz.ndjson"
@@ -297,14 +269,10 @@ def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stan
     assert games_counted(told, study) == GAMES - 1
 
 
-def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(
-    study: Path, told: Told
-) -> None:
+def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study: Path, told: Told) -> None:
     edit_manifest(
         study,
-        lambda found: found["games"][0].update(
-            state="pending", winner=None, digest=None, head=None
-        ),
+        lambda found: found["games"][0].update(state="pending", winner=None, digest=None, head=None),
     )
     assert told("verify", study)[2].startswith(f"wolfbus: {study / 'study.json'}: study_hash: ")
     # the journal has it
@@ -316,9 +284,7 @@ def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(
     assert games_counted(told, study) == GAMES - 1
 
 
-def test_resuming_sets_forged_records_aside_and_plays_their_games_anew(
-    study: Path, told: Told
-) -> None:
+def test_resuming_sets_forged_records_aside_and_plays_their_games_anew(study: Path, told: Told) -> None:
     before = manifest(study)
     forged = forge_winners(study)
     done = run_here("--resume", "--out", study)
@@ -327,9 +293,7 @@ def test_resuming_sets_forged_records_aside_and_plays_their_games_anew(
         (line,) = (line for line in done.stderr.splitlines() if path.name in line)
         assert "the game is played anew" in line
     assert without_times(manifest(study)) == without_times(before)
-    assert {path.name for path in (study / "aside").iterdir()} == {
-        f"{path.stem}.1.partial" for path in forged
-    }
+    assert {path.name for path in (study / "aside").iterdir()} == {f"{path.stem}.1.partial" for path in forged}
     assert told("verify", study, "--prove")[0] == 0
 
 
@@ -365,24 +329,16 @@ def test_a_record_that_a_kill_kept_from_being_noted_counts_if_the_rules_give_it(
 
     edit_manifest(study, change)
     journal = study / "journal.jsonl"
-    lines = [
-        line
-        for line in journal.read_text().splitlines()
-        if json.loads(line).get("number") not in numbers
-    ]
+    lines = [line for line in journal.read_text().splitlines() if json.loads(line).get("number") not in numbers]
     journal.write_text("".join(f"{line}\n" for line in lines))
     assert run_here("--resume", "--out", study).returncode == 0
     assert without_times(manifest(study)) == without_times(before)
     assert (study / genuine["record"]).stat().st_mtime_ns == kept
-    assert [path.name for path in (study / "aside").iterdir()] == [
-        f"{Path(forged['record']).stem}.1.partial"
-    ]
+    assert [path.name for path in (study / "aside").iterdir()] == [f"{Path(forged['record']).stem}.1.partial"]
     assert journal_lines(study) == GAMES
 
 
-def test_a_game_that_is_played_anew_is_not_measured_by_what_was_noted_before(
-    study: Path, played: Path
-) -> None:
+def test_a_game_that_is_played_anew_is_not_measured_by_what_was_noted_before(study: Path, played: Path) -> None:
     game = manifest(study)["games"][0]
     record = study / game["record"]
     forge(record, villagers_win, later=0.0)
@@ -396,18 +352,14 @@ def test_a_game_that_is_played_anew_is_not_measured_by_what_was_noted_before(
     journal.write_text("".join(lines[:-1]))
     edit_manifest(
         study,
-        lambda found: found["games"][0].update(
-            state="pending", winner=None, digest=None, head=None
-        ),
+        lambda found: found["games"][0].update(state="pending", winner=None, digest=None, head=None),
     )
     assert run_here("--resume", "--out", study).returncode == 0
     assert record.read_bytes() == anew
     assert without_times(manifest(study)) == without_times(manifest(played))
 
 
-def test_a_study_of_an_earlier_version_is_resumed_and_has_heads_from_then_on(
-    study: Path, played: Path
-) -> None:
+def test_a_study_of_an_earlier_version_is_resumed_and_has_heads_from_then_on(study: Path, played: Path) -> None:
     drop_heads(study)
     assert run_here("--resume", "--out", study).returncode == 0
     assert manifest(study)["study_hash"] == manifest(played)["study_hash"]
@@ -433,9 +385,7 @@ def test_a_record_is_verified_by_its_head(played: Path, told: Told, tmp_path: Pa
     assert told("verify", cut)[0] == FAILED
 
 
-def test_records_that_differ_are_not_the_bytes_that_were_published_though_the_hash_is(
-    study: Path, told: Told
-) -> None:
+def test_records_that_differ_are_not_the_bytes_that_were_published_though_the_hash_is(study: Path, told: Told) -> None:
     forge_winners(study)
     code, out, _ = told("verify", study, "--expect", manifest(study)["study_hash"])
     assert code == FAILED
@@ -467,8 +417,7 @@ def test_verified_says_in_words_what_it_does_not_prove(played: Path, told: Told)
     assert "the rules give every derived event from the recorded answers" in told_in_words
     assert (
         "Not proven: that labels, judgements, texts, thoughts, times, brains and model calls are "
-        "what was said."
-        in told_in_words
+        "what was said." in told_in_words
     )
 
 

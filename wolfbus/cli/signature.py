@@ -77,9 +77,7 @@ def _keygen(words: list[str], digest: str) -> subprocess.CompletedProcess[str]:
             check=False,
         )
     except FileNotFoundError:
-        raise ConfigError(
-            "signatures need ssh-keygen, which is part of OpenSSH; it is not there"
-        ) from None
+        raise ConfigError("signatures need ssh-keygen, which is part of OpenSSH; it is not there") from None
     except subprocess.TimeoutExpired:
         raise ConfigError("ssh-keygen did not answer") from None
 

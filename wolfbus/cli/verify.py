@@ -58,9 +58,7 @@ def _hash(_context: click.Context, _option: click.Parameter, text: str | None) -
     metavar="FILE",
     help="Check that signature by a file of allowed signers of ssh-keygen.",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 def verify(
     sources: tuple[str, ...],
     expect: str | None,
@@ -90,9 +88,7 @@ def verify(
     fine = True
     for (_, gathered), result in zip(found, results, strict=True):
         tell_problems(gathered.problems)
-        fine = (
-            fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None
-        )
+        fine = fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None
     if expect is not None:
         results[0]["expected"] = expect
         results[0]["is_hash"] = results[0]["hash"] == expect
@@ -122,9 +118,7 @@ def _result(source: str, gathered: Gathered) -> dict[str, Any]:
     hashes = [gathered.files[0].head or None] if alone else [check.hash for check in checked]
     return {
         "source": source,
-        "hash": hashes[0]
-        if len(hashes) == 1 and (not alone or gathered.files[0].problem is None)
-        else None,
+        "hash": hashes[0] if len(hashes) == 1 and (not alone or gathered.files[0].problem is None) else None,
         "is_record": alone,
         "unsealed": sum(note.published for note in gathered.files),
         "checked": [check.as_json() for check in checked],
@@ -141,26 +135,18 @@ def _lines(result: dict[str, Any]) -> list[str]:
             whole += f"; as the study noted ({', '.join(check['compared'])})"
         lines.append(f"  whole        {check['whole']:,} of {records}: {whole}")
         if check["study"] is not None and not check["compared"] and check["whole"]:
-            lines.append(
-                "  not noted    how any of these games ended: they are compared with nothing"
-            )
+            lines.append("  not noted    how any of these games ended: they are compared with nothing")
         elif check["study"] is not None and "head" not in check["compared"] and check["whole"]:
-            lines.append(
-                "  not noted    heads: thoughts, raw replies, times, model calls are not compared"
-            )
+            lines.append("  not noted    heads: thoughts, raw replies, times, model calls are not compared")
         if check["proven"] is None:
             lines.append("  re-executed  none (--prove does)")
         else:
             told = "the rules give every derived event from the recorded answers"
             lines.append(f"  re-executed  {check['proven']:,} of {records} proven: {told}")
     if result["unsealed"]:
-        lines.append(
-            f"  no seals     {counted(result['unsealed'], 'published log')}: nothing to verify by"
-        )
+        lines.append(f"  no seals     {counted(result['unsealed'], 'published log')}: nothing to verify by")
     if result["hash"] is not None:
-        lines.append(
-            f"  {'head       ' if result['is_record'] else 'study hash '}  {result['hash']}"
-        )
+        lines.append(f"  {'head       ' if result['is_record'] else 'study hash '}  {result['hash']}")
     else:
         lines.append("  no hash      it takes one study or record, with the head of every game")
     if "expected" in result:
@@ -178,9 +164,7 @@ def _expected(result: dict[str, Any]) -> str:
     return f"NO: {result['expected']} was expected"
 
 
-def _signature(
-    result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool
-) -> bool:
+def _signature(result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool) -> bool:
     """Sign, or check the signature; tell it in the result, and return whether all is well."""
     from wolfbus.cli.signature import check_signature, sign, signature_of
 

@@ -102,6 +102,4 @@ def read_checked(
     elif problem is None and ended is None:
         problem = f"line {events + 1}: missing: the record stops before its game ended"
     proven = None if prover is None else problem is None
-    return Checked(
-        problem, events, opened, ended, head, digest.hexdigest(), seconds, proven, refuted
-    )
+    return Checked(problem, events, opened, ended, head, digest.hexdigest(), seconds, proven, refuted)

@@ -85,8 +85,8 @@ class NotedGame:
             what = f"notes no end of game {self.game} ({self.state})"
             return f"study {self.study} {what}, and the record has one"
         if checked.opened is not None and checked.opened.game != self.game:
-            other = checked.opened.game
-            return f"study {self.study} has game {self.game} there, and the record is of {other}"
+            there = checked.opened.game
+            return f"study {self.study} has game {self.game} there, and the record is of {there}"
         found = _found(checked)
         told: dict[str, list[str]] = {}
         for note in self.notes:
@@ -129,11 +129,7 @@ class Notes:
         if self.states_hash is None:
             return None
         # of a run that was killed the journal may know more games than the manifest
-        stated = (
-            (game.game, _head_in(game, FILE))
-            for game in self.games.values()
-            if _ended_in(game, FILE)
-        )
+        stated = ((game.game, _head_in(game, FILE)) for game in self.games.values() if _ended_in(game, FILE))
         if study_hash(stated) != self.states_hash:
             return "study_hash: not the hash over the heads of its games"
         return None
@@ -163,21 +159,13 @@ def _noted(study: str, row: Mapping[str, Any], result: GameResult | None) -> Not
     told = {name: row[name] for name in _PLANNED if row.get(name)}
     state = row.get("state")
     if state == "ended":
-        told |= {
-            name: row[name]
-            for name in _OUTCOME
-            if name in row and (row[name] is not None or name == "winner")
-        }
+        told |= {name: row[name] for name in _OUTCOME if name in row and (row[name] is not None or name == "winner")}
     notes = [Note(FILE, told)] if told else []
     if result is not None and result.state == "ended":
         # one that was written before the manifest was, or beside it
         state = "ended"
         said = {name: getattr(result, name) for name in _OUTCOME}
-        notes.append(
-            Note(
-                JOURNAL, {name: value for name, value in said.items() if value or name == "winner"}
-            )
-        )
+        notes.append(Note(JOURNAL, {name: value for name, value in said.items() if value or name == "winner"}))
     elif result is not None and state in {None, "pending"}:
         state = result.state
     return NotedGame(study, row["game"], state, tuple(notes))
@@ -188,9 +176,7 @@ def _ended_in(game: NotedGame, where: str) -> bool:
 
 
 def _head_in(game: NotedGame, where: str) -> str:
-    return next(
-        (str(note.members.get("head", "")) for note in game.notes if note.where == where), ""
-    )
+    return next((str(note.members.get("head", "")) for note in game.notes if note.where == where), "")
 
 
 def _found(checked: Checked) -> dict[str, Any]:

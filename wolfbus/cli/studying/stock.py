@@ -83,9 +83,7 @@ def _is_noted(result: GameResult, noted: NotedGame | None) -> bool:
     return result.state == "ended" and noted is not None and noted.agrees
 
 
-def _look_into(
-    path: Path, game: PlannedGame, plan: Plan, noted: NotedGame | None
-) -> GameResult | str:
+def _look_into(path: Path, game: PlannedGame, plan: Plan, noted: NotedGame | None) -> GameResult | str:
     """Return the result of a record that is as noted; of any other, why it is set aside.
 
     A run that was killed leaves records of whose end nobody has noted anything. They count as
@@ -104,9 +102,5 @@ def _void(folder: StudyFolder, game: PlannedGame, why: str) -> None:
     What was noted of the game's end is of another play: the record to come is not to be measured by
     it, should a kill keep its own result from being noted.
     """
-    click.echo(
-        f"wolfbus: {game.record}: {printable(why, _WHY_SHOWN)}; the game is played anew", err=True
-    )
-    folder.note(
-        GameResult(number=game.number, game=game.game, state="stopped", error=why[:_WHY_SHOWN])
-    )
+    click.echo(f"wolfbus: {game.record}: {printable(why, _WHY_SHOWN)}; the game is played anew", err=True)
+    folder.note(GameResult(number=game.number, game=game.game, state="stopped", error=why[:_WHY_SHOWN]))
