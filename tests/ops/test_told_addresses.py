@@ -38,7 +38,7 @@ ENVIRONMENT = {
     "PYTHONPATH": str(Path(__file__).parents[2]),
     "WOLFBUS_LOG_LEVEL": "debug",
 }
-OTHERS = frozenset({"compare", "export", "fake-model", "report", "rules", "schema"})
+OTHERS = frozenset({"compare", "export", "fake-model", "report", "rules", "schema", "verify"})
 """Commands that take no bus; they may be given an address all the same, where they want a file."""
 
 
