@@ -97,9 +97,9 @@ class House:
     ) -> None:
         from analytics.actor import AnalyticsActor
         from moderator.house.games import ModeratorHouse
-        from players.agent import Agent
         from players.spec import build
         from players.venue import Venue
+        from wolfbus.agent.router import SeatRouter
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._done = done
@@ -125,8 +125,10 @@ class House:
                 venue = Venue()
                 self._ending.callback(venue.close)
             venue.fatal = self._fatal
-            brain_for = partial(build, venue=venue)
-            self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, brain_for)
+            make = partial(build, venue=venue)
+            self._agent = SeatRouter.listen(
+                AGENT, self.name, self._bus, self._reader, self._writer, self._pool, make
+            )
             self._ending.callback(self._agent.stop)
             self._ending.callback(self._reader.close)
             self._moderator = ModeratorHouse(
