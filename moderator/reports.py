@@ -6,9 +6,9 @@ A report changes nothing in the game: it closes no request, and no seat is told 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any, Final
 
+from moderator.questions import Questions
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall, Segment, segment_hash
@@ -27,11 +27,11 @@ class Reports:
 
     Args:
         opened: seats and their agents.
-        asked: returns the seat that a request was made to, None if there was no such request.
+        questions: what the game has asked so far; the game's referee adds to it.
     """
 
-    def __init__(self, opened: Opened, asked: Callable[[str], SeatName | None]) -> None:
-        self._asked = asked
+    def __init__(self, opened: Opened, questions: Questions) -> None:
+        self._questions = questions
         self._game = opened.game
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._known: set[str] = set()
@@ -101,7 +101,7 @@ class Reports:
     def _check_requests(self, call: Call) -> None:
         """Raise MessageError unless the call answers requests that were made to its seat, first one of its kind."""
         for place, request in enumerate(call.requests):
-            if self._asked(f"{self._game}/{request}") != call.seat:
+            if self._questions.seat_asked(f"{self._game}/{request}") != call.seat:
                 raise MessageError(f"call.requests.{place}: {call.seat!r:.60} was never asked {request!r:.120}")
         if call.requests[0].split("/")[3] != call.kind:
             raise MessageError(f"call.kind: {call.kind} is not the kind of {call.requests[0]!r:.120}")
