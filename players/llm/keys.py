@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import re
@@ -11,8 +12,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from players.llm.settings import Endpoint, checked_url
-from wolfbus.errors import PlayerError
+from wolfbus.errors import ConfigError, PlayerError
 from wolfbus.printable import printable
+from wolfbus.whole_file import read_text_whole
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
@@ -22,6 +24,8 @@ NO_KEY: Final = "none"
 ERROR_SHOWN: Final = 300
 """Characters that are kept of a server's message."""
 
+_LONGEST: Final = 1 << 20
+"""Bytes of a file of keys."""
 _LEAST: Final = 4
 _HIDDEN: Final = "[key]"
 _LIKE_A_KEY: Final = re.compile(
@@ -120,10 +124,9 @@ def _dotenv() -> Mapping[str, str | None]:
     from dotenv import dotenv_values
 
     try:
-        return dotenv_values(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise PlayerError(f"{path}: {reason}") from None
+        return dotenv_values(stream=io.StringIO(read_text_whole(path, _LONGEST)))
+    except ConfigError as error:
+        raise PlayerError(str(error)) from None
 
 
 def redacted(text: str, key: str | None, limit: int = ERROR_SHOWN) -> str:
