@@ -81,7 +81,7 @@ class Keys:
         key = (self._find(name) or "").strip() if name is not None else ""
         if not key:
             url = self.url(endpoint)
-            if _is_openai(url) or (endpoint.key_env is not None and not _is_here(url)):
+            if _is_openai(url) or (endpoint.key_env is not None and not is_here(url)):
                 raise PlayerError(f"no key for {url}: set the environment variable {name}, or put it into .env here")
             return None
         if not (key.isascii() and key.isprintable() and " " not in key):
@@ -96,7 +96,7 @@ class Keys:
         if endpoint.key_env is not None:
             return endpoint.key_env
         url = self.url(endpoint)
-        meant = endpoint.url is None or _is_openai(url) or _is_here(url)
+        meant = endpoint.url is None or _is_openai(url) or is_here(url)
         return OPENAI_KEY if meant else None
 
     def _find(self, name: str) -> str | None:
@@ -112,7 +112,8 @@ def _is_openai(url: str) -> bool:
     return host == "openai.com" or host.endswith(".openai.com")
 
 
-def _is_here(url: str) -> bool:
+def is_here(url: str) -> bool:
+    """Return whether a URL is of this machine, by its loopback."""
     host = urlsplit(url).hostname or ""
     return host in {"localhost", "::1"} or host.startswith("127.")
 
