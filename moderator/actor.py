@@ -14,6 +14,7 @@ from typing import Any
 
 from moderator.cast import admit
 from moderator.mail import Begin, Committed, Expired, HandOver, Incoming, Joined, Leave
+from moderator.night_time import NightTime
 from moderator.office import Office
 from moderator.presence import Presence
 from moderator.read_back import read_back
@@ -100,11 +101,12 @@ class ModeratorActor(PooledActor):
         self._over = over
         self._file = file
         self._recovered = recovered
-        self._lenient = office.anew and recovered is not None
         self._scribe = Scribe(office.house, office.epoch, opened, number, recovered, office.clock)
         self._steps = recovered.steps if recovered else Steps(opened)
         self._referee = recovered.referee if recovered else Referee(opened)
         self._presence = recovered.presence if recovered else Presence()
+        self._night = recovered.night if recovered else NightTime(opened)
+        self._dawn: Timer | None = None
         self._rejections: Counter[str] = recovered.rejections if recovered else Counter()
         self._heard: dict[str, Id] = {}
         self._newcomers: dict[str, None] = {}
@@ -201,11 +203,7 @@ class ModeratorActor(PooledActor):
                 if verdict.type == "answered":
                     self._keep(verdict)
                 elif verdict.type == "rejected":
-                    if self._lenient and verdict.reason == "unknown":
-                        # it was asked in a step that the bus has forgotten, and is asked again when the game gets there
-                        logger.debug("a reply of %s is to a step that is lost: %s", message.agent, verdict.request)
-                    else:
-                        self._reject(verdict)
+                    self._reject(verdict)
                 else:
                     self._aside.append(verdict)
         self._heard[message.agent] = message.upto
@@ -225,6 +223,7 @@ class ModeratorActor(PooledActor):
 
     def _keep(self, answer: AnyAnswered) -> None:
         self._presence.close(answer)
+        self._night.feed(answer, self._scribe.now)
         self._answers.setdefault(answer.batch, {})[answer.seat] = answer
         if not self._referee.is_open(answer.batch):
             self._presence.forget(answer.batch)
@@ -237,6 +236,12 @@ class ModeratorActor(PooledActor):
             return
         if any(self._referee.is_open(batch) for batch in self._waits_for):
             return
+        left_s = self._night.left_s(self._waits_for, self._presence.hasty, self._scribe.now)
+        if left_s > 0:
+            if self._dawn is None or not self._dawn.pending:
+                look = partial(tell_if_alive, self.actor_ref, Expired(()))
+                self._dawn = self._office.timers.after(left_s, look)
+            return
         joined = {batch: self._answers.pop(batch) for batch in self._waits_for}
         self._commit(self._steps.advance(joined))
 
@@ -247,6 +252,7 @@ class ModeratorActor(PooledActor):
         for event in events:
             self._presence.feed(event)
             if event.type == "asked":
+                self._night.feed(event, self._scribe.now)
                 # replies may overtake the word that the commit landed, so requests are open before it goes out
                 for request in self._referee.ask(event, self._presence.hasty):
                     if self._referee.is_declined(request):
@@ -303,8 +309,10 @@ class ModeratorActor(PooledActor):
         if landing is None:
             return
         if isinstance(error, BusDown | BusFull) and self._has_patience(landing):
-            # housekeeping makes room as agents read on, so a full memory passes as an outage does
-            logger.warning("game %s: %s; trying again", self._opened.game, error)
+            # housekeeping makes room as agents read on, so a full memory passes as an outage does;
+            # of that the writer tells
+            if isinstance(error, BusDown):
+                logger.warning("game %s: %s; trying again", self._opened.game, error)
             # without its cursors, which would go back if it came to stand behind younger ones
             self._send(replace(landing.commit, cursors=None))
             return
@@ -360,7 +368,7 @@ class ModeratorActor(PooledActor):
 
     def _leave(self, ended: Ended | None, error: WolfError | None) -> None:
         self._done = True
-        for timers in self._running.values():
+        for timers in (*self._running.values(), [self._dawn] if self._dawn else []):
             for timer in timers:
                 timer.cancel()
         self._running.clear()

@@ -5,10 +5,10 @@ place of a number of games whose seats go to whoever is there.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from moderator.invitation import missing_brains
 from moderator.seating import Offer
 from wolfbus.messages.base import GameId
 from wolfbus.printable import counted, printable
@@ -24,7 +24,8 @@ class Wanted:
     Attributes:
         game: its id.
         seed: its seed.
-        brains: what is to play each seat, in seating order, as agents announce it; None seats whoever has joined.
+        brains: what is to play each seat, in seating order, as `Roster.brain` names agents; None
+            seats whoever has joined.
     """
 
     game: GameId
@@ -100,7 +101,7 @@ def brains_line(
         brain_of: returns an agent's brain.
         lagging: agents that get no game because they do not read their mailbox.
     """
-    missing = Counter(brain for brain, agent in zip(brains, seated, strict=True) if agent is None)
+    missing = missing_brains(brains, seated)
     covered = len(seated) - missing.total()
     parts = [f"{covered} of {len(seated)} seats covered"]
     parts.append(", ".join(f"{counted(n, 'seat')} of {_shown(brain)}" for brain, n in sorted(missing.items())))

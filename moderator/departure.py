@@ -11,6 +11,11 @@ house · lost: the bus lost its data, or was away for too long · anew: the bus 
 should claim the house again and go on from what is left."""
 
 
+def forgotten(house: str) -> str:
+    """Return why nobody goes on with a house of which the bus has lost everything."""
+    return f"the bus lost its data: it knows nothing of house {house} any more"
+
+
 @dataclass(frozen=True, slots=True)
 class Departure:
     """How a term of office ended.

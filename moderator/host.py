@@ -19,11 +19,11 @@ from moderator.archives import Archives
 from moderator.breakdown import close_after_breakdown
 from moderator.closing import Closing
 from moderator.cursors import dealt_with
-from moderator.departure import Departure, How
+from moderator.departure import Departure, How, forgotten
 from moderator.house import ModeratorHouse
 from moderator.housekeeping import Chores, Housekeeper, tidy_house, tidy_mailbox
 from moderator.impatience import LAST_S, Impatience
-from moderator.lease import Claim, Lease
+from moderator.lease import Claim, Lease, has_news
 from moderator.programme import Programme
 from moderator.reception import Reception
 from moderator.roster import Roster
@@ -44,9 +44,6 @@ logger = logging.getLogger(__name__)
 GLANCE_S: Final = 0.1
 """Longest time between two looks at what is due."""
 
-NOTHING: Final = "0-0"
-"""Last id of a stream on which nothing ever was."""
-
 _POOL: Final = 2
 
 
@@ -61,7 +58,6 @@ class Host:
         health: told how it goes.
         told: called with the result of every game.
         tickets: who holds one; None where anybody may come.
-        anew: whether the bus has gone backwards, so that this moderator's last term ended.
         playing: games that this moderator had under way before the bus went backwards.
     """
 
@@ -75,8 +71,6 @@ class Host:
         told: Callable[[GameResult], None],
         tickets: Tickets | None = None,
         playing: tuple[str, ...] = (),
-        *,
-        anew: bool = False,
     ) -> None:
         self._bus = bus
         self._set = settings
@@ -87,7 +81,6 @@ class Host:
         self._told = told
         self._tickets = tickets
         self._playing = playing
-        self._anew = anew
         self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._departure: Departure | None = None
         self._ended = False
@@ -158,7 +151,6 @@ class Host:
             self._later(self._heard),
             self._later(self._unsaid),
             self._later(self._gone_backwards),
-            anew=self._anew,
         )
         ending.callback(self._house.stop)
         self._housekeeper = Housekeeper(self._bus, self._name, self._later(self._roster.count_unread))
@@ -331,11 +323,11 @@ class Host:
         owner = self._bus.owner(self._name)
         if owner.holder not in {"", self._claim.holder}:
             self._leave("fenced", f"house {self._name} belongs to {owner.holder} now")
-        elif owner.epoch == self._claim.epoch or self._bus.last_id(streams.games(self._name)) != NOTHING:
+        elif owner.epoch == self._claim.epoch or has_news(self._bus, self._name):
             # nobody else writes here: what was refused does not go with what the bus has forgotten
             self._leave("anew", f"the bus has gone backwards: {error}")
         else:
-            self._leave("lost", f"the bus lost its data: it knows nothing of house {self._name} any more")
+            self._leave("lost", forgotten(self._name))
 
     def _unsaid(self, error: BusError, stream: str) -> None:
         """Take note that a word of the house did not reach a stream of the bus."""

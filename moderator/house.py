@@ -49,7 +49,6 @@ class ModeratorHouse:
             thread.
         failed: called with why something that `tell` or `announce` had to say could not be said, and on which stream,
             from any thread; see `Crier`.
-        anew: see `Office`.
         backwards: called with the loss of an out stream that now ends before what was read of it, from the reader's
             thread: the bus has gone backwards, and nothing known of it holds any more. One that was only cut is read on
             behind what was read. None leaves both to the reader's owner.
@@ -67,8 +66,6 @@ class ModeratorHouse:
         hear: Callable[[str, Entry], None] | None = None,
         failed: Callable[[BusError, str], None] | None = None,
         backwards: Callable[[StreamLost], None] | None = None,
-        *,
-        anew: bool = False,
     ) -> None:
         self.epoch = epoch
         self._house = house
@@ -78,7 +75,7 @@ class ModeratorHouse:
         self._hear = hear
         self._backwards = backwards
         self._cursors = Cursors()
-        self._office = Office(house, epoch, bus, writer, timers, self._cursors, anew)
+        self._office = Office(house, epoch, bus, writer, timers, self._cursors)
         self._crier = Crier(house, epoch, writer, self._cursors, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
         # id up to which each agent's out stream was handed on
@@ -198,13 +195,14 @@ class ModeratorHouse:
         if not self._games and not self._leaving and self._cursors.behind:
             self._crier.post(())
 
-    def stop(self, reason: WolfError | None = None) -> None:
-        """Stop every game where it stands; their records stay readable.
+    def stop(self, reason: WolfError | None = None, game: str | None = None) -> None:
+        """Stop every game, or one, where it stands; their records stay readable.
 
         Args:
             reason: why; with one, the games are told to leave and are not waited for.
+            game: which one; None for all.
         """
-        refs = self._refs()
+        refs = self._refs(game)
         for ref in refs:
             if reason is not None:
                 tell_if_alive(ref, Leave(reason))
@@ -238,9 +236,9 @@ class ModeratorHouse:
         for ref in refs:
             ref.actor_stopped.wait()
 
-    def _refs(self) -> list[ActorRef[ModeratorActor]]:
+    def _refs(self, only: str | None = None) -> list[ActorRef[ModeratorActor]]:
         with self._lock:
-            return list(self._games.values())
+            return [ref for game, ref in self._games.items() if only in {None, game}]
 
     def _follow(self, agent: str, after: Id) -> None:
         lost = partial(self._lost, agent) if self._backwards is not None else None

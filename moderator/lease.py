@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from moderator.departure import Departure, forgotten
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, BusError, HouseHeld
@@ -18,6 +19,9 @@ logger = logging.getLogger(__name__)
 
 RENEWALS: Final = 3
 """How often a lease is renewed in the time it lasts."""
+
+NOTHING: Final = "0-0"
+"""Last id of a stream on which nothing ever was."""
 
 _LOOK_AGAIN_S: Final = 1.0
 
@@ -98,8 +102,26 @@ class Claim:
     broken_off: bool = False
 
 
-def stand_by(bus: Bus, house: str, holder: str, lease_s: float, stopping: Stopping, health: Health) -> Claim | None:
+def has_news(bus: Bus, house: str) -> bool:
+    """Return whether anything ever stood on a house's games stream, as far as the bus knows."""
+    return bus.last_id(streams.games(house)) != NOTHING
+
+
+def stand_by(
+    bus: Bus,
+    house: str,
+    holder: str,
+    lease_s: float,
+    stopping: Stopping,
+    health: Health,
+    *,
+    known: bool = False,
+    session: bool = False,
+) -> Claim | Departure:
     """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
+
+    A house that was there before, and of which the bus knows nothing any more, is not claimed:
+    its session is lost, and to open another in its stead is nobody's wish.
 
     Args:
         bus: where the house is.
@@ -108,9 +130,11 @@ def stand_by(bus: Bus, house: str, holder: str, lease_s: float, stopping: Stoppi
         lease_s: seconds that the lease shall last.
         stopping: ends the wait.
         health: told whether the bus is there.
+        known: whether we have moderated this house before.
+        session: whether the bus then had a session of it, which another moderator went on with.
 
     Returns:
-        The claim, or None if the wait was ended.
+        The claim; or how we leave without one.
     """
     waiting = away = False
     news: str | None = None
@@ -118,11 +142,21 @@ def stand_by(bus: Bus, house: str, holder: str, lease_s: float, stopping: Stoppi
         if not away:
             health.set("standing by")
         try:
-            news = bus.last_id(streams.games(house)) if news is None else news
-            broken_off = bus.owner(house).unreleased
-            return Claim(holder, bus.claim(house, holder, lease_s), waiting, news, broken_off)
+            last = bus.last_id(streams.games(house))
+            news = last if news is None else news
+            owner = bus.owner(house)
+            if owner.epoch == 0 and last == NOTHING and known:
+                return Departure("lost", forgotten(house), failed=True)
+            known = known or owner.epoch != 0 or last != NOTHING
+            session = session or last != NOTHING
+            epoch = bus.claim(house, holder, lease_s)
+            if session and not has_news(bus, house):
+                # it was lost since we looked, or another found that before us and has left its claim
+                bus.release(house, holder, epoch)
+                return Departure("lost", forgotten(house), failed=True)
+            return Claim(holder, epoch, waiting, news, owner.unreleased)
         except HouseHeld as error:
-            away = False
+            away, known = False, True
             if not waiting:
                 logger.info("standing by: %s", error)
             waiting = True
@@ -134,4 +168,4 @@ def stand_by(bus: Bus, house: str, holder: str, lease_s: float, stopping: Stoppi
             away = True
             health.set("the bus is away", ok=False)
             stopping.wait(_LOOK_AGAIN_S)
-    return None
+    return Departure("handed over", stopping.why)

@@ -53,7 +53,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """The time of these requests is up."""
+    """The time of these requests is up; of none, it may be time to go on."""
 
     ids: tuple[str, ...]
 

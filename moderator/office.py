@@ -23,8 +23,6 @@ class Office:
         writer: the process's bus writer.
         timers: the process's timers.
         cursors: how far the agents' out streams are accounted for.
-        anew: whether this moderator comes because the bus has gone backwards: agents may still answer what they were
-            asked in steps that are lost.
         clock: seconds that never run backwards.
     """
 
@@ -34,5 +32,4 @@ class Office:
     writer: BusWriter
     timers: Timers
     cursors: Cursors
-    anew: bool = False
     clock: Callable[[], float] = time.monotonic

@@ -11,6 +11,7 @@ from typing import Final
 from moderator.actor import GameOver
 from moderator.agenda import Wanted, brains_line
 from moderator.house import ModeratorHouse
+from moderator.invitation import invitation, invitation_to_anybody, missing_brains
 from moderator.roster import Roster
 from moderator.seating import Offer, opening, seat_agents, seat_brains
 from moderator.session import Seeds, Session
@@ -137,7 +138,9 @@ class Programme:
         if not coverage.enough or archivist:
             # games under way will set agents free
             if not self.running:
-                self._wait(waiting_line(coverage, self._roster.lagging(now), archivist=archivist), now)
+                line = waiting_line(coverage, self._roster.lagging(now), archivist=archivist)
+                how = invitation_to_anybody(self._bus.url, self._set.house, seats - coverage.covered)
+                self._wait(line, how, now)
             return ()
         for agent in coverage.waiting.keys() - self._blocked:
             logger.warning("%s", blocked_line(coverage, agent), extra={"agent": agent})
@@ -151,11 +154,13 @@ class Programme:
         if len(agents) == len(brains):
             return agents
         if not self.running:
-            self._wait(brains_line(brains, seated, offers, self._brain_of, self._roster.lagging(now)), now)
+            line = brains_line(brains, seated, offers, self._brain_of, self._roster.lagging(now))
+            how = invitation(self._bus.url, self._set.house, missing_brains(brains, seated))
+            self._wait(line, how, now)
         return ()
 
     def _brain_of(self, agent: str) -> str:
-        return self._roster.members[agent].join.brain
+        return self._roster.taker(agent).brain
 
     def _is_begun(self, game: str) -> bool:
         return game in self.running or game in self._session.under_way
@@ -181,11 +186,12 @@ class Programme:
                     self._bus.expire(self._set.house, game, self._set.keep_s, closed.hash)
                     self._session.settle(game)
 
-    def _wait(self, line: str, now: float) -> None:
+    def _wait(self, line: str, how: str, now: float) -> None:
+        """Say what is waited for, and to who asked for these very games also how to bring it."""
         if self._patience.due(line, now):
             logger.info("%s", line)
             if self._set.agenda is not None:
-                self._set.agenda.waits(line)
+                self._set.agenda.waits(line + how)
         if self._patience.spent(now):
             self.given_up = f"not enough agents came within {self._set.wait_s:g} s: {line.partition(': ')[2]}"
             logger.error("%s", self.given_up)

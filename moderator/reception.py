@@ -215,7 +215,7 @@ class Reception:
         self._read(agent, join.seen)
         if arrival == "again":
             return
-        logger.info("%s has joined: %s", agent, _introduced(join), extra={"agent": agent})
+        logger.info("%s has joined: %s", agent, self._introduced(join), extra={"agent": agent})
         if self._warns_of_seed and join.service == "player" and not self._roster.is_in_house(join):
             self._warns_of_seed = False
             logger.warning(
@@ -228,6 +228,15 @@ class Reception:
         if join.service == "analytics":
             for told in self._early.pop(agent, ()):
                 self._archived(agent, told)
+
+    def _introduced(self, join: Join) -> str:
+        if join.service == "analytics":
+            return f"{join.version}, analytics"
+        seats = f"{join.seats} seat{'' if join.seats == 1 else 's'}"
+        places = f" (only {', '.join(map(str, join.places))})" if join.places else ""
+        brain = self._roster.brain(join)
+        announced = f" by its ticket; it announces {join.brain}" if brain != join.brain else ""
+        return f"{join.version}, {seats}{places}, {brain}{announced}"
 
     def welcome(self, agent: str, join: Join) -> None:
         """Welcome an agent; an analytics service then says of every record that is here still what it has of it."""
@@ -282,11 +291,3 @@ def who_wrote(house: str, cursors: Iterable[str]) -> set[str]:
     """Return the names whose out streams are among those that have a durable cursor."""
     out = streams.outbox(house, "")
     return {stream.removeprefix(out) for stream in cursors if stream.startswith(out)}
-
-
-def _introduced(join: Join) -> str:
-    if join.service == "analytics":
-        return f"{join.version}, analytics"
-    seats = f"{join.seats} seat{'' if join.seats == 1 else 's'}"
-    places = f" (only {', '.join(map(str, join.places))})" if join.places else ""
-    return f"{join.version}, {seats}{places}, {join.brain}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from moderator.night_time import NightTime
 from moderator.presence import Presence
 from moderator.referee import Referee
 from moderator.steps import Steps
@@ -31,6 +32,8 @@ class Recovered:
         referee: with the requests that no recorded answer closes, open; those that are declined among them.
         herald: numbering of the facts told so far.
         presence: who is absent.
+        night: how long answers took, as far as the record tells: a step's answers stand in it at
+            one time.
         digest: over the events so far.
         head: hash of the last event.
         count: events.
@@ -47,6 +50,7 @@ class Recovered:
     referee: Referee
     herald: Herald
     presence: Presence
+    night: NightTime
     digest: Digest
     head: str
     count: int
@@ -81,14 +85,16 @@ def recover(recordeds: Iterable[Recorded]) -> Recovered:
     opened, steps = verifier.opened, verifier.rules
     if opened is None or steps is None:
         raise RecordError("no game was opened in this record")
-    referee, presence = Referee(opened), Presence()
+    referee, presence, night = Referee(opened), Presence(), NightTime(opened)
     rejections: Counter[str] = Counter()
     for recorded in record:
         event = recorded.event
         referee.recall(event)
         presence.feed(event)
+        night.feed(event, recorded.time)
         if event.type == "rejected":
             rejections[event.sender] += 1
+    night.interrupt()
     return Recovered(
         opened=opened,
         steps=steps,
@@ -96,6 +102,7 @@ def recover(recordeds: Iterable[Recorded]) -> Recovered:
         referee=referee,
         herald=verifier.herald,
         presence=presence,
+        night=night,
         digest=verifier.digest,
         head=record[-1].hash,
         count=whole,

@@ -9,10 +9,12 @@ no message counts twice.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from moderator.lost_steps import LostSteps
 from moderator.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, VersionError
@@ -24,6 +26,8 @@ from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Aski
 from wolfbus.messages.replies import AnyReply
 from wolfbus.reading.labels import normalise
 from wolfbus.vocabulary import Fault, Kind, Outcome
+
+logger = logging.getLogger(__name__)
 
 Reason: TypeAlias = Literal["sender", "unknown", "closed", "version", "oversize", "unreadable"]
 """Why a message closed nothing."""
@@ -80,7 +84,8 @@ class Referee:
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._in_house = frozenset(seat.name for seat in opened.seats if seat.in_house)
         self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
-        self._reports = Reports(opened, self._seat_asked)
+        self._lost = LostSteps(opened)
+        self._reports = Reports(opened, self._seat_asked, self._lost)
         self._open: dict[str, OpenRequest] = {}
         self._by_batch: dict[int, set[str]] = {}
         # closed requests are known by their question; keeping every id would cost a game most of its memory
@@ -111,6 +116,7 @@ class Referee:
         A reply that closed a request and a message that was rejected or reported are known from then on: read again,
         they make nothing.
         """
+        self._lost.recall(event)
         if event.type == "asked":
             self.ask(event, set())
         elif event.type == "answered":
@@ -225,6 +231,10 @@ class Referee:
         request = self._open.get(name) if isinstance(name, str) else None
         seat = request.seat if request is not None else self._seat_asked(name)
         if seat is None:
+            if self._lost.may_hold(agent, name):
+                # it is asked again when the game gets there
+                logger.debug("a reply of %s is to a step that may be lost: %s", agent, name)
+                return None
             raise _RefusedError("unknown", "no such request was ever made", shown)
         if self._agents[seat] != agent:
             raise _RefusedError("sender", f"{seat} is played by another agent", shown)

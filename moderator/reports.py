@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
+from moderator.lost_steps import LostSteps
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall, Segment, segment_hash
@@ -28,10 +29,12 @@ class Reports:
     Args:
         opened: seats and their agents.
         asked: returns the seat that a request was made to, None if there was no such request.
+        lost: what may have been asked in steps that are lost.
     """
 
-    def __init__(self, opened: Opened, asked: Callable[[str], SeatName | None]) -> None:
+    def __init__(self, opened: Opened, asked: Callable[[str], SeatName | None], lost: LostSteps) -> None:
         self._asked = asked
+        self._lost = lost
         self._game = opened.game
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._known: set[str] = set()
@@ -82,6 +85,8 @@ class Reports:
         if (refusal := self._refusal(agent, seat, game, size)) is not None:
             return [refusal.model_copy(update={"source": source})]
         if value["type"] == "called":
+            if self._is_of_lost_steps(agent, called.call):
+                return []
             self._check_requests(called.call)
             if unknown := next((name for name in called.call.prompt if name not in self._known), None):
                 raise MessageError(f"call.prompt: segment {unknown[:12]}… was never sent")
@@ -97,6 +102,11 @@ class Reports:
                 self._known.add(name)
                 events.append(Segment(segment=name, **plain(piece), source=source))
         return events
+
+    def _is_of_lost_steps(self, agent: str, call: Call) -> bool:
+        """Return whether a call answered nothing but what may have been asked in steps that are lost."""
+        names = [f"{self._game}/{request}" for request in call.requests]
+        return all(self._asked(name) is None and self._lost.may_hold(agent, name) for name in names)
 
     def _check_requests(self, call: Call) -> None:
         """Raise MessageError unless the call answers requests that were made to its seat, first one of its kind."""

@@ -20,6 +20,9 @@ AGENTS_AT_MOST: Final = 1000
 UNREAD_AT_MOST: Final = 1000
 """An agent with more unread messages than this gets no new games until it has caught up."""
 
+OUTSIDE: Final = "outside:"
+"""How the brain of an outside agent begins."""
+
 AWAY_AFTER: Final = 3
 """Times the heartbeat that an agent may be silent before it counts as away."""
 
@@ -163,7 +166,16 @@ class Roster:
     def taker(self, agent: str) -> Taker:
         """Return an agent as the one who plays a seat."""
         join = self.members[agent].join
-        return Taker(agent, join.brain, join.declines, self.is_in_house(join))
+        return Taker(agent, self.brain(join), join.declines, self.is_in_house(join))
+
+    def brain(self, join: Join) -> str:
+        """Return as what an agent gets seats, and stands in records and tables.
+
+        Where tickets say who is who, what an agent announces counts only if it is the operator's
+        own: anybody else is ``outside:NAME`` by its ticket. Without them it is the agent's word.
+        """
+        own = self.tickets is None or self.tickets.get(join.agent) == "player"
+        return join.brain if own else f"{OUTSIDE}{join.agent}"
 
     def is_in_house(self, join: Join) -> bool:
         """Return whether the operator runs this agent: by its ticket, or by its own word where there are none."""

@@ -61,6 +61,11 @@ class Scribe:
         self.digest = recovered.digest if recovered else Digest()
         self.deliveries = Deliveries(house, opened, recovered.herald if recovered else None)
 
+    @property
+    def now(self) -> float:
+        """Seconds of the record so far; they stand still while nobody moderates."""
+        return self._clock() - self._began
+
     def step(self, events: Sequence[AnyEvent], requests: Iterable[OpenRequest]) -> tuple[Commit, list[bytes]]:
         """Write the events of one step.
 
@@ -72,7 +77,7 @@ class Scribe:
             The commit that makes it happen, and the record's new lines.
         """
         expected = self.head
-        now = round(self._clock() - self._began, 3)
+        now = round(self.now, 3)
         herald = self.deliveries.herald
         bodies, entries, lines = [], [], []
         for event in events:

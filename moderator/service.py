@@ -113,9 +113,18 @@ def _term(
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
             ending.callback(tickets.close)
-        claim = stand_by(bus, settings.house, holder, settings.lease_s, stopping, health)
-        if claim is None:
-            return Departure("handed over", stopping.why)
+        claim = stand_by(
+            bus,
+            settings.house,
+            holder,
+            settings.lease_s,
+            stopping,
+            health,
+            known=before is not None,
+            session=before is not None and before.how == "fenced",
+        )
+        if isinstance(claim, Departure):
+            return claim
         if settings.agenda is not None and (other := _other_session(bus, settings.house, settings.agenda)):
             bus.release(settings.house, holder, claim.epoch)
             raise WolfError(
@@ -128,8 +137,8 @@ def _term(
             bus.release(settings.house, holder, claim.epoch)
             return departure
         logger.info("moderating house %s on %s, epoch %d", settings.house, bus.url, claim.epoch)
-        anew, playing = (before.how == "anew", before.playing) if before is not None else (False, ())
-        return Host(bus, settings, claim, stopping, health, told, tickets, playing, anew=anew).run()
+        playing = before.playing if before is not None else ()
+        return Host(bus, settings, claim, stopping, health, told, tickets, playing).run()
 
 
 def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:

@@ -39,7 +39,7 @@ class Settings:
             house that is in the middle of other games is then refused.
     """
 
-    url: str
+    url: str = field(repr=False)
     house: str = "main"
     config: GameConfig = field(default_factory=GameConfig)
     games: int | None = 1

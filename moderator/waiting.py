@@ -9,7 +9,10 @@ from typing import Final
 from moderator.seating import Offer, reserved
 
 AGAIN_S: Final = 10.0
-"""Seconds after which a line that did not change is said again."""
+"""Seconds after which a line that did not change is said again, at first; each time twice as many."""
+
+RARELY_S: Final = 600.0
+"""Seconds after which it is said again at last."""
 
 NAMES_SHOWN: Final = 8
 
@@ -113,6 +116,7 @@ class Patience:
         self._since: float | None = None
         self._said = ""
         self._at = 0.0
+        self._again_s = AGAIN_S
 
     @property
     def waiting(self) -> bool:
@@ -120,11 +124,15 @@ class Patience:
         return self._since is not None
 
     def due(self, line: str, now: float) -> bool:
-        """Return whether to say this now: first, when it changed, and from time to time."""
+        """Return whether to say this now: first, when it changed, and from time to time, ever more rarely."""
         if self._since is None:
             self._since = now
-        if line == self._said and now - self._at < AGAIN_S:
+        if line != self._said:
+            self._again_s = AGAIN_S
+        elif now - self._at < self._again_s:
             return False
+        else:
+            self._again_s = min(2 * self._again_s, RARELY_S)
         self._said, self._at = line, now
         return True
 

@@ -127,6 +127,14 @@ class SeatView:
         return tuple(name for name in self.names if name not in self.dead and name != self.me)
 
     @property
+    def death(self) -> Dawn | Exile | None:
+        """The public fact by which this seat left the game; None while it lives."""
+        if self.me not in self.dead:
+            return None
+        left = (fact for fact in self.public if isinstance(fact, Dawn | Exile))
+        return next(fact for fact in left if self.me == (fact.died if isinstance(fact, Dawn) else fact.seat))
+
+    @property
     def private_known(self) -> int:
         """How many private facts it was told."""
         return self._last_private

@@ -23,11 +23,13 @@ class Fault:
         sort: what sort of fault, in a few words, such as ``illegal answer``.
         verdict: how bad it is.
         example: what it was, in one line.
+        members: members of the answer concerned: faults of one sort that concern others are told apart.
     """
 
     sort: str
     verdict: Literal["warn", "fail"]
     example: str
+    members: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,12 @@ class Ledger:
         """Note an answer's time."""
         self._seconds[kind].append(seconds)
 
-    def fault(self, sort: str, verdict: Literal["warn", "fail"], example: str, kind: Kind | None = None) -> Fault:
+    def fault(
+        self, sort: str, verdict: Literal["warn", "fail"], example: str, kind: Kind | None = None, members: str = ""
+    ) -> Fault:
         """Note a fault, of the check under way and of the kind of request it bears on, and return it."""
         lenient = bool(self._sheets) and self._sheets[-1].lenient
-        fault = Fault(sort, "warn" if lenient else verdict, example)
+        fault = Fault(sort, "warn" if lenient else verdict, example, members)
         if self._sheets:
             self._sheets[-1].faults.append(fault)
         if kind is not None:
@@ -143,14 +147,12 @@ def worst(faults: list[Fault]) -> Verdict:
 
 def lines_of(faults: list[Fault]) -> tuple[str, ...]:
     """Return a line for every sort of fault, with how often it was seen and its first example."""
-    first: dict[str, Fault] = {}
-    counts: dict[str, int] = {}
+    alike: dict[tuple[str, str], list[Fault]] = {}
     for fault in faults:
-        first.setdefault(fault.sort, fault)
-        counts[fault.sort] = counts.get(fault.sort, 0) + 1
+        alike.setdefault((fault.sort, fault.members), []).append(fault)
     return tuple(
-        f"{sort}{f' (x{counts[sort]}, first)' if counts[sort] > 1 else ''}: {fault.example}"
-        for sort, fault in first.items()
+        f"{found[0].sort}{f' (x{len(found)}, first)' if len(found) > 1 else ''}: {found[0].example}"
+        for found in alike.values()
     )
 
 

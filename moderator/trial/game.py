@@ -13,6 +13,7 @@ from moderator.referee import OpenRequest, Referee
 from moderator.trial.desk import Desk, Heard
 from moderator.trial.finding import Fault, Ledger
 from moderator.trial.growth import grown
+from moderator.trial.repairs import repaired, wrote
 from moderator.trial.rivals import RIVALS
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
@@ -196,10 +197,12 @@ class TrialGame:
         place = f"asked for {_a(answer.kind)} as {self._roles[answer.seat]}"
         if answer.content is None:
             # an outsider's word on its own fault counts for nothing in a game, but it tells more here
-            self._ledger.fault(_sort(answer, value), "fail", f"{answer.note or 'no content'} ({place})", answer.kind)
+            raw = f"; it wrote {wrote(answer.raw)}" if answer.raw else ""
+            said = f"{answer.note or 'no content'}{raw} ({place})"
+            self._ledger.fault(_sort(answer, value), "fail", said, answer.kind)
         elif answer.reading not in {"clean", "reasked"}:
-            said = f"the answer had to be {answer.reading} ({place})"
-            self._ledger.fault("not clean", "warn", said, answer.kind)
+            members, said = repaired(answer.kind, answer.reading, answer.raw, value["content"])
+            self._ledger.fault("not clean", "warn", f"{name}: {said} ({place})", answer.kind, members)
 
     def _note_rejected(self, rejected: Rejected, at: float) -> None:
         name = rejected.request or ""

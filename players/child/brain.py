@@ -43,9 +43,10 @@ _Sort: TypeAlias = Place | Literal["babble", "stray"]
 class ChildBrain:
     """Asks a child process, one JSON line a request, and reads one line a reply; see docs/line-protocol.md.
 
-    The child starts with the first request, in a process group of its own. If it ends, the open request is closed
-    without content, and it is started again for the next one, `RESTARTS` times; after that every request is closed at
-    once. Until a request's deadline a silent child is waited for; what it says later is passed over.
+    The child starts with the first request, in a process group of its own; where its seat is killed before that, it
+    starts at the end of the game, to be told of it. If it ends, the open request is closed without content, and it is
+    started again for the next one, `RESTARTS` times; after that every request is closed at once. Until a request's
+    deadline a silent child is waited for; what it says later is passed over.
 
     A line that is no JSON object answers nothing where the child answers with ids, or has not answered yet: it is
     noted, and the wait goes on. From a child without ids, a line without any "{" counts as its answer only if nothing
@@ -95,8 +96,17 @@ class ChildBrain:
             answer = self._answer(ask, view)
             return answer if answer is None else self._noted(answer)
 
+    def heard(self, view: SeatView, /) -> None:
+        """Take note of what the child is told at the end."""
+        self._view = view
+
     def close(self) -> None:
         """Send the child away in the background: "bye", the end of its input, SIGTERM, SIGKILL."""
+        view, last = self._view, bye_line(self._view)
+        if view is not None and view.ended is not None and view.death is not None and not self._starts:
+            # killed before it was asked anything
+            self._start(view)
+            last = hello_line(view) + last
         with self._door:
             if self._closed:
                 return
@@ -104,7 +114,7 @@ class ChildBrain:
             process = self._process
         if process is not None:
             process.interrupt()
-            see_off(process, bye_line(self._view), self._talk)
+            see_off(process, last, self._talk)
 
     def _answer(self, ask: Ask, view: SeatView) -> Answer | None:
         self._look_after(view)

@@ -80,6 +80,10 @@ def bye_line(view: SeatView | None) -> bytes:
         ended = view.ended
         bye |= {"winner": ended.winner, "reason": ended.reason, "rounds": ended.rounds}
         bye["you_won"] = ended.winner == team_of(view.role)
+        death = view.death
+        bye["you_died"] = None if death is None else {"round": death.round, "how": view.dead[view.me]}
+        revealed = next((fact.roles for fact in view.public if fact.type == "revealed"), {})
+        bye["roles"] = {name: revealed[name] for name in view.names if name in revealed}
     return _line(bye)
 
 

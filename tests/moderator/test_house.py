@@ -288,11 +288,13 @@ def test_a_bus_that_dies_is_dead_to_its_process_alone(memory_url, stage):
     mortal.close()
 
 
-def test_a_full_memory_is_waited_for_like_an_outage(memory_url, stage, whole_digest):
+def test_a_full_memory_is_waited_for_like_an_outage_and_said_once(memory_url, stage, whole_digest, caplog):
     stage.watch(memory_url)
     stage.agents(memory_url, *AGENTS)
     process = stage.process(memory_url)
-    refusals = iter([None, None, None, BusFull("the memory is full")])
+    refusals = iter([None, None, None, *[BusFull("the memory is full")] * 3])
     process.bus.before = lambda commit: next(refusals, None) if commit.record else None
     process.open(opened(AGENTS))
     assert process.over().digest == whole_digest
+    told = [record.getMessage() for record in caplog.records if "memory" in record.getMessage()]
+    assert told == ["the memory is full; trying again until there is room"]

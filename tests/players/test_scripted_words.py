@@ -208,6 +208,6 @@ def test_what_is_claimed_beside_a_statement_is_what_its_words_say():
 
 
 def test_a_name_is_heard_in_emphasis_and_never_within_another_word():
-    assert read("I think _Ada_ is a Werewolf.", NAMES).accused == ("Ada",)
+    assert read("I think _Ada_ is a Werewolf.", NAMES).named == ("Ada",)
     assert read("Adam is a Werewolf.", NAMES).named == ()
     assert read("\ue000 is a Werewolf.", NAMES).named == ()

@@ -12,18 +12,16 @@ from wolfbus.bus.known_steps import KnownSteps
 from wolfbus.bus.protocol import Commit, Entry, Owner
 from wolfbus.bus.redis_append import append
 from wolfbus.bus.redis_commit import RedisLedger
-from wolfbus.bus.redis_link import Link, ResponseError, Word, refusal
+from wolfbus.bus.redis_link import ResponseError, Word, refusal
 from wolfbus.bus.redis_links import Links
 from wolfbus.bus.redis_owner import RedisOwners
 from wolfbus.bus.redis_reader import SLICE_S, RedisReader
 from wolfbus.bus.redis_script import Script
-from wolfbus.bus.redis_url import read_address
+from wolfbus.bus.redis_url import OPENING_S, read_address
 from wolfbus.bus.redis_wire import entry_of, last_id, xadd
+from wolfbus.bus.shown_url import shown_url
 from wolfbus.bus.steps import land
 from wolfbus.errors import BusError
-
-OPENING_S = 3.0
-"""How long a new bus tries to reach its server: enough for one that is just starting, short for a wrong address."""
 
 
 class RedisBus:
@@ -35,7 +33,7 @@ class RedisBus:
         slice_s: longest time one read blocks on the server, in seconds, > 0.
 
     Attributes:
-        url: the address without user and password, fit for printing.
+        url: the address as `shown_url` shows it.
 
     Raises:
         ConfigError: the address cannot be understood.
@@ -47,7 +45,7 @@ class RedisBus:
         address = read_address(url)
         if patience_s is not None:
             address = replace(address, patience_s=patience_s)
-        self.url = address.shown
+        self.url = shown_url(url)
         self._slice_s = slice_s
         self._links = Links(address)
         known = KnownSteps()
@@ -55,7 +53,7 @@ class RedisBus:
         self._owners = RedisOwners(self._links, known)
         self._expiry = Script("expire")
         self._readers: set[RedisReader] = set()
-        self._links.run(_knock, min(OPENING_S, address.patience_s))
+        self._links.reach(min(OPENING_S, address.patience_s))
 
     def append(self, stream: str, entries: Sequence[Entry]) -> None:
         """Append entries with explicit, ascending ids; see `Bus.append`."""
@@ -153,7 +151,3 @@ class RedisBus:
     def _text(self, doing: str, *command: str | bytes | int) -> str:
         reply: bytes | None = self._links.run(lambda link: link.ask(*command, doing=doing))
         return (reply or b"").decode()
-
-
-def _knock(link: Link) -> None:
-    """Do nothing: a link that came about has shaken hands."""

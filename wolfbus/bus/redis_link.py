@@ -12,7 +12,9 @@ from typing import Any, Protocol, cast
 import redis
 from redis.backoff import NoBackoff
 from redis.exceptions import (
+    AskError,
     AuthenticationError,
+    ClusterCrossSlotError,
     ClusterDownError,
     InvalidResponse,
     MasterDownError,
@@ -27,6 +29,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
+from wolfbus.bus.redis_trouble import FULL, UNSERVED, not_let_in, of_a_cluster
 from wolfbus.bus.redis_url import Address
 from wolfbus.errors import BusError, BusFull, NotAllowed
 
@@ -64,12 +67,17 @@ __all__ = [
 
 
 class _Pollable:
-    """Gives redis-py's connections the `fileno` they lack, so that a reader can wait for a reply or a nudge."""
+    """Gives redis-py's connections what they lack: `fileno`, so that a reader can wait for a reply
+    or a nudge, and another timeout once they stand.
+    """
 
     _sock: Any
 
     def fileno(self) -> int:
         return cast("int", self._sock.fileno()) if self._sock is not None else -1
+
+    def wait_for_replies(self, seconds: float) -> None:
+        self._sock.settimeout(seconds)
 
 
 class _Tcp(_Pollable, redis.Connection):
@@ -93,6 +101,8 @@ class _Connection(Protocol):
 
     def fileno(self) -> int: ...
 
+    def wait_for_replies(self, seconds: float) -> None: ...
+
     def pack_command(self, *words: Word) -> list[bytes]: ...
 
     def send_packed_command(self, command: list[bytes], check_health: bool = True) -> None: ...
@@ -106,6 +116,7 @@ class Link:
     Args:
         address: where, and as whom.
         reply_timeout_s: longest wait for one reply, in seconds.
+        opening_s: longest wait for the connection, and for the server to shake hands, in seconds.
 
     Attributes:
         client_id: the server's number for this connection.
@@ -115,14 +126,20 @@ class Link:
         redis.exceptions.RedisError: one of `BROKEN`, if no connection comes about.
     """
 
-    def __init__(self, address: Address, reply_timeout_s: float = REPLY_TIMEOUT_S) -> None:
-        self._connection = _connection(address, reply_timeout_s)
+    def __init__(
+        self,
+        address: Address,
+        reply_timeout_s: float = REPLY_TIMEOUT_S,
+        opening_s: float = REPLY_TIMEOUT_S,
+    ) -> None:
+        self._connection = _connection(address, opening_s, min(CONNECT_TIMEOUT_S, opening_s))
         try:
             self._connection.connect()
             self.client_id = self._shake_hands(address)
+            self._connection.wait_for_replies(reply_timeout_s)
         except AuthenticationError as error:
             self.close()
-            raise BusError(f"Redis at {address.place} does not accept this user and password") from error
+            raise BusError(not_let_in(address, str(error))) from error
         except ResponseError as error:
             self.close()
             raise refusal(error, f"Redis at {address.place}") from error
@@ -168,6 +185,9 @@ class Link:
         try:
             return self._connection.read_response()
         except UNSETTLED as error:
+            if UNSERVED in str(error):
+                # no failover, after which it would be served again: no node was given the slot
+                return error
             raise RedisConnectionError(str(error)) from error
         except ResponseError as error:
             return error
@@ -196,7 +216,12 @@ class Link:
 def refusal(error: ResponseError, doing: str, stream: str = "") -> BusError:
     """Turn a server's refusal into one line that begins with what was being done, perhaps to a stream."""
     if isinstance(error, OutOfMemoryError):
-        return BusFull(f"{doing}: Redis is out of memory (its maxmemory is reached)")
+        return BusFull(f"{doing}: {FULL}")
+    if isinstance(error, AskError):
+        said = f"slot {error.slot_id} is at {error.host}:{error.port}"
+        return BusError(f"{doing}: {of_a_cluster(said)}")
+    if isinstance(error, ClusterDownError | ClusterCrossSlotError):
+        return BusError(f"{doing}: {of_a_cluster(str(error))}")
     if isinstance(error, NoPermissionError):
         return NotAllowed(f"{doing}: this Redis user may not do that ({error})", stream)
     return BusError(f"{doing}: {error}")
@@ -207,13 +232,13 @@ def _too_old(address: Address, version: str) -> str:
     return f"Redis at {address.place} has version {version}; wolfbus needs {needed} or newer"
 
 
-def _connection(address: Address, reply_timeout_s: float) -> _Connection:
+def _connection(address: Address, reply_timeout_s: float, connect_timeout_s: float) -> _Connection:
     options: dict[str, Any] = {
         "db": address.database,
         "username": address.username,
         "password": address.password,
         "socket_timeout": reply_timeout_s,
-        "socket_connect_timeout": min(CONNECT_TIMEOUT_S, address.patience_s),
+        "socket_connect_timeout": connect_timeout_s,
         "retry_on_timeout": False,
         "retry_on_error": [],
         "retry": Retry(NoBackoff(), 0),

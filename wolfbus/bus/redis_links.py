@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from wolfbus.bus.redis_link import BROKEN, REPLY_TIMEOUT_S, Link
+from wolfbus.bus.redis_trouble import is_lasting, unreachable
 from wolfbus.bus.redis_url import Address
 from wolfbus.errors import BusDown
 
@@ -17,6 +18,8 @@ T = TypeVar("T")
 
 FIRST_PAUSE_S = 0.02
 LONGEST_PAUSE_S = 1.0
+QUICKEST_S = 1.0
+"""Shortest time that a server gets to shake hands, however little is left to reach it."""
 
 
 class Patience:
@@ -71,6 +74,31 @@ class Links:
         if self._closed.is_set():
             raise BusDown(f"the bus to Redis at {self.address.place} was closed")
 
+    def reach(self, within_s: float) -> None:
+        """Make sure that the server can be reached, which perhaps it never was.
+
+        The error says what to do about it.
+
+        Raises:
+            BusDown: no connection within so many seconds; at once where trying again cannot help.
+            BusError: the server is too old, or refuses the user.
+        """
+        until = time.monotonic() + within_s
+        pause_s = FIRST_PAUSE_S
+        while True:
+            self.check_open()
+            left = max(until - time.monotonic(), QUICKEST_S)
+            try:
+                self._keep(self._link(left))
+            except BROKEN as error:
+                left = until - time.monotonic()
+                if left <= 0 or is_lasting(error):
+                    raise unreachable(self.address, within_s, error) from error
+                self._closed.wait(min(pause_s * random.uniform(0.5, 1.0), left))
+                pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+            else:
+                return
+
     def run(self, work: Callable[[Link], T], patience_s: float | None = None) -> T:
         """Return what `work` returns.
 
@@ -90,16 +118,22 @@ class Links:
         try:
             link = self._idle.pop()
         except IndexError:
-            link = Link(self.address, min(REPLY_TIMEOUT_S, self.address.patience_s))
+            link = self._link(min(REPLY_TIMEOUT_S, self.address.patience_s))
         try:
             result = work(link)
         except BaseException:
             link.close()
             raise
+        self._keep(link)
+        return result
+
+    def _link(self, opening_s: float) -> Link:
+        return Link(self.address, min(REPLY_TIMEOUT_S, self.address.patience_s), opening_s)
+
+    def _keep(self, link: Link) -> None:
         self._idle.append(link)
         if self._closed.is_set():
             self._hang_up()
-        return result
 
     def _hang_up(self) -> None:
         try:

@@ -19,7 +19,7 @@ from wolfbus.bus.checks import loss, what_was_lost
 from wolfbus.bus.ids import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis_link import BROKEN, Link, NoPermissionError, RedisTimeoutError, ResponseError, Word, refusal
-from wolfbus.bus.redis_links import Links, Patience
+from wolfbus.bus.redis_links import QUICKEST_S, Links, Patience
 from wolfbus.bus.redis_wire import entry_of, extent_of
 from wolfbus.errors import BusDown, BusError
 
@@ -169,7 +169,9 @@ class RedisReader:
     def _slice(self, followed: Mapping[str, _Followed], block_s: float, limit: int) -> list[tuple[str, list[Entry]]]:
         """Read once; an empty list means that the time passed, or that another thread left word."""
         if self._link is None:
-            self._link = Link(self._links.address, self._slice_s + GRACE_S)
+            address = self._links.address
+            opening_s = max(min(address.patience_s, GRACE_S), QUICKEST_S)
+            self._link = Link(address, self._slice_s + GRACE_S, opening_s)
         link = self._link
         self._prove(link)
         if not followed:

@@ -8,7 +8,6 @@ import contextlib
 import json
 import logging
 import os
-import re
 import secrets
 import shlex
 import shutil
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from wolfbus.bus.shown_url import shown_url
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 
@@ -175,7 +175,8 @@ def _try_member(
         if url == PRIVATE:
             url = ending.enter_context(LocalRedis()).url
         if not command:
-            click.echo(f"waiting {terms.join_s:g} s for an agent to join house {house} on {_place(url)}", err=True)
+            where = f"house {house} on {shown_url(url)}"
+            click.echo(f"waiting {terms.join_s:g} s for an agent to join {where}", err=True)
         bus = open_bus(url)
         ending.callback(bus.close)
         process = ending.enter_context(_started(command, url, house, name)) if command else None
@@ -231,8 +232,3 @@ def _print(finding: Finding) -> None:
 
 def _quiet(_finding: Finding) -> None:
     """Print nothing yet."""
-
-
-def _place(url: str) -> str:
-    """Return an address without user and password."""
-    return re.sub(r"//[^/@]*@", "//", url)

@@ -39,6 +39,7 @@ class Office:
     def __init__(self, address: Address) -> None:
         self.address = address
         self._links = Links(address)
+        self._links.reach(min(PATIENCE_S, address.patience_s))
 
     def users(self) -> tuple[str, ...]:
         """Return the names of all users, tickets or not."""

@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 
 from players.child import ChildBrain
-from tests.llm.child.table import Lifeline, ask, bid_of, command, farewells_said, hear, sit
+from tests.llm.child.table import NAMES, Lifeline, ask, bid_of, command, farewells_said, hear, sit
 from wolfbus.errors import ConfigError
 from wolfbus.messages.content import Ballot, Bid, Speech
+from wolfbus.messages.delivery import Public, Revealed
+from wolfbus.messages.events import Dawn, Ended
 
 ROOT = Path(__file__).parents[3]
 
@@ -347,6 +349,45 @@ def test_a_child_hears_hello_first_and_bye_last_and_may_leave_in_its_own_time(tm
     heard = [json.loads(line) for line in (tmp_path / "heard").read_text().splitlines()]
     assert [line["type"] for line in heard] == ["hello", "ask", "ask", "bye", "end"]
     assert process.returncode == 0
+
+
+def out_of_the_game(view):
+    """Let the view hear that its seat was killed in the first night."""
+    view.hear_public(Public(n=len(view.public) + 1, fact=Dawn(round=1, died="Ada")))
+
+
+def at_the_end(view):
+    """Let the view hear how the game ended."""
+    roles = dict(zip(NAMES, ["Villager"] * 6 + ["Werewolf"] * 2, strict=True))
+    for fact in (Ended(winner="werewolves", reason="wolves_reach_parity", rounds=3), Revealed(seed="s", roles=roles)):
+        view.hear_public(Public(n=len(view.public) + 1, fact=fact))
+    return roles
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_child_whose_seat_was_killed_is_told_so_and_how_the_game_ended(tmp_path, asked):
+    code = f"""
+        with open({str(tmp_path / "heard")!r}, "w") as heard:
+            for line in sys.stdin:
+                heard.write(line)
+                if json.loads(line)["type"] == "ask": say(bid=1)
+    """
+    brain, view = ChildBrain(command(tmp_path, code), tmp_path), sit()
+    brain.heard(view)
+    if asked:
+        assert bid_of(brain, view) == 1
+    out_of_the_game(view)
+    brain.heard(view)
+    roles = at_the_end(view)
+    brain.heard(view)
+    brain.close()
+    farewells_said()
+    heard = [json.loads(line) for line in (tmp_path / "heard").read_text().splitlines()]
+    # killed before it was ever asked, it is started to be told of it
+    assert [line["type"] for line in heard] == ["hello", *["ask"][: int(asked)], "bye"]
+    bye = heard[-1]
+    assert bye["you_died"] == {"round": 1, "how": "night"}
+    assert (bye["winner"], bye["you_won"], bye["roles"]) == ("werewolves", False, roles)
 
 
 def test_closing_frees_whoever_waits_for_the_child(brain_of, tmp_path):
