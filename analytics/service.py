@@ -7,7 +7,7 @@ import logging
 import resource
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -63,7 +63,7 @@ class Settings:
         look_s: seconds between two looks around: live pictures, health, what is waited for.
     """
 
-    url: str
+    url: str = field(repr=False)
     house: str
     folder: Path
     name: str = "analytics"

@@ -23,7 +23,6 @@ from wolfbus.messages.events import (
     Opened,
     Silence,
     Statement,
-    Stopped,
     Tally,
 )
 from wolfbus.record.line import Recorded
@@ -55,7 +54,6 @@ class Details:
 
     Attributes:
         opened: the opening; None in a foreign log.
-        stopped: why the game was broken off, None if it was not.
         statements: statements by number.
         speeches: what was said in the debate, by round and turn.
         floor: who had the floor, by round and turn.
@@ -68,7 +66,6 @@ class Details:
     """
 
     opened: Opened | None = None
-    stopped: str | None = None
     statements: dict[int, Noted[Statement]] = field(default_factory=dict)
     speeches: dict[tuple[int, int], Noted[AnsweredSpeak]] = field(default_factory=dict)
     floor: dict[tuple[int, int], SeatName] = field(default_factory=dict)
@@ -100,9 +97,6 @@ class DetailFold:
 
     def _open(self, noted: Noted[Opened]) -> None:
         self.details.opened = noted.event
-
-    def _stop(self, noted: Noted[Stopped]) -> None:
-        self.details.stopped = noted.event.reason
 
     def _ask(self, noted: Noted[Asked]) -> None:
         asked = noted.event
@@ -155,6 +149,5 @@ class DetailFold:
         AnsweredVote: _vote,
         AnsweredBid: _bid,
         ModelCall: _call,
-        Stopped: _stop,
         **dict.fromkeys((NightOutcome, Dawn, Silence, Tally, Exile, Ended), _step),
     }

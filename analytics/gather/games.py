@@ -78,7 +78,7 @@ def gather(
     for done, one, many, told in _read_all(found.files, criteria, found.blocks, workers):
         metrics.merge(one)
         builder.merge(many)
-        notes += map(found.remarked, told)
+        notes += told
         read += done
         tell(read, size)
     notes.sort(key=lambda note: note.path)
@@ -102,8 +102,7 @@ def each_game(
         if source is None:
             yield waiting[path], None
         else:
-            note, rows = read_game(source, criteria, keep_text=keep_text)
-            yield found.remarked(note), rows
+            yield read_game(source, criteria, keep_text=keep_text)
 
 
 _Part = tuple[int, Metrics, ColumnsBuilder, list[FileNote]]

@@ -172,12 +172,15 @@ def test_redis_stops_when_the_last_one_is_out_and_not_before() -> None:
 
 
 def test_a_stop_is_passed_on_and_waited_for() -> None:
-    script = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.02; done"
-    with subprocess.Popen(
-        ["sh", ROOT / "docker" / "keep", "sh", "-c", script], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        os.kill(process.pid, 15)
-        assert process.stdout.read() == "bye\n"
-    assert process.returncode == 0
+    service = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.02; done"
+    words = ["sh", ROOT / "docker" / "keep", "sh", "-c", service]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            os.kill(process.pid, 15)
+            rest, _ = process.communicate(timeout=60)
+        except BaseException:
+            os.killpg(process.pid, 9)
+            raise
+    assert (rest, process.returncode) == ("bye\n", 0)

@@ -7,7 +7,7 @@ import pytest
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.content import Ballot
-from wolfbus.record.paper_log import (
+from wolfbus.record.published_log import (
     PaperAction,
     PaperLabel,
     PaperLog,
@@ -143,7 +143,7 @@ def test_a_reply_that_never_came_and_a_refusal_are_lost(log: PaperLog) -> None:
         assert others[name].label(as_recorded=False) is None
     assert others["Pavel"].read is None
     assert others["Quinn"].read is not None
-    assert others["Quinn"].read.fault == "unparseable"
+    assert others["Quinn"].read.fault == "refused"
 
 
 def test_older_logs_keep_the_raw_reply_elsewhere(log: PaperLog) -> None:

@@ -249,7 +249,8 @@ CASES = [
     case("several in prose", SPOKEN, "I trust Bram. Label: deceptive.", "unparseable", "unparseable"),
     case("no text", ONE, "", "unparseable", "unparseable"),
     case("a complaint", ONE, '{"error": {"message": "overloaded", "bid": 3}}', "unparseable", "unparseable"),
-    case("a refusal", ONE, "I'm sorry, but I can't help with that.", "unparseable", "unparseable"),
+    case("a refusal", ONE, "I'm sorry, but I can't help with that.", "refused", "refused"),
+    case("a refusal of a player's wish", ONE, "I'm sorry, I can't say.", "unparseable", "unparseable"),
     case("too many objects", ONE, B * 20, "ambiguous", "ambiguous"),
     case(
         "words of another in a statement",

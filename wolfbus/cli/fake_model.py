@@ -49,6 +49,7 @@ _SECONDS = click.FloatRange(0, 3600)
 @click.option("--hangs", type=_SHARE, default=0.0, show_default=True, help="Share of requests that get no answer.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="A model it has; repeatable. Any, unless given.")
 @click.option("--no-schema", is_flag=True, help="Refuse JSON Schema as response_format.")
+@click.option("--ignore-schema", is_flag=True, help="Take JSON Schema as response_format, and answer without it.")
 @click.option("--no-json-mode", is_flag=True, help="Refuse JSON mode as response_format.")
 @click.option("--no-system", is_flag=True, help="Refuse messages of the system.")
 @click.option("--no-temperature", is_flag=True, help="Refuse temperature and top_p.")
@@ -81,6 +82,7 @@ def fake_model(
     worded: Literal["openai", "vllm"],
     *,
     no_schema: bool,
+    ignore_schema: bool,
     no_json_mode: bool,
     no_system: bool,
     no_temperature: bool,
@@ -104,6 +106,7 @@ def fake_model(
             "hangs": hangs,
             "models": models,
             "takes_schema": not no_schema,
+            "keeps_schema": not ignore_schema,
             "takes_json_mode": not no_json_mode,
             "takes_system": not no_system,
             "takes_temperature": not no_temperature,

@@ -22,7 +22,7 @@ from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusDown, BusError, WolfError
+from wolfbus.errors import BusDown, BusError, GivenUp, WolfError
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from analytics.actor import AnalyticsActor
     from analytics.rows import GameRows
-    from moderator.actor import GameOver
+    from moderator.engine.actor import GameOver
     from players.venue import Venue
     from wolfbus.bus.protocol import Bus, Entry
 
@@ -96,7 +96,7 @@ class House:
         venue: Venue | None = None,
     ) -> None:
         from analytics.actor import AnalyticsActor
-        from moderator.house import ModeratorHouse
+        from moderator.house.games import ModeratorHouse
         from players.agent import Agent
         from players.spec import build
         from players.venue import Venue
@@ -124,7 +124,7 @@ class House:
             if venue is None:
                 venue = Venue()
                 self._ending.callback(venue.close)
-            venue.fatal = self.end
+            venue.fatal = self._fatal
             brain_for = partial(build, venue=venue)
             self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, brain_for)
             self._ending.callback(self._agent.stop)
@@ -215,9 +215,12 @@ class House:
             return
         self._moderator.stop(error)
 
-    def end(self, reason: WolfError) -> None:
-        """Break off every game; each record says why, and its `Game` is finished when that has landed."""
-        self._moderator.stop(reason)
+    def _fatal(self, reason: WolfError) -> None:
+        self.end(reason, reason.game if isinstance(reason, GivenUp) else None)
+
+    def end(self, reason: WolfError, game: str | None = None) -> None:
+        """Break off every game, or one; each record says why, and its `Game` is finished when that has landed."""
+        self._moderator.stop(reason, game)
 
     def abandon(self) -> None:
         """Do not wait for the bus any more when closing: what has not landed by then never will."""
@@ -253,7 +256,7 @@ class House:
 
 def opening(config: GameConfig, seed: str, brains: Sequence[str], game: str) -> Opened:
     """Return the opening event of a game whose seats are all played by this process."""
-    from moderator import seating
+    from moderator.engine import seating
     from players.spec import declined_by
 
     takers = [seating.Taker(AGENT, brain, declined_by(brain)) for brain in brains]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wolfbus.bus.shown_url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.options import load_config
 from wolfbus.errors import ConfigError, RecordError
@@ -157,8 +158,9 @@ def _run(plan: Plan, say: Callable[[str, str], None]) -> Ended:
             redis.wait(stopping)
         if not stopping.asked:
             closed.mark()
-        say(OWN, f"house {plan.house}, {counted(len(plan.brains), 'seat')}, bus {closed.shown}, records in {plan.out}")
-        for line in plan.invitation(closed.shown):
+        seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
+        say(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
+        for line in plan.invitation():
             # whoever is to join must see it, however quiet the rest
             click.echo(line, err=True)
         return supervisor.run()

@@ -17,6 +17,8 @@ from wolfbus.reading.keys import ERROR_KEYS, PARTS, folded
 from wolfbus.reading.ladder import LONGEST, TOO_LONG, Read, answer_of, as_read, failed
 from wolfbus.reading.objects import Found, Search, find
 from wolfbus.reading.part_names import OUTER_THOUGHTS, PartNames, number_in, number_of, part_names
+from wolfbus.reading.prose import REFUSED
+from wolfbus.reading.refusals import is_refusal
 from wolfbus.reading.thinking import without_thinking
 from wolfbus.vocabulary import Kind, Reading
 
@@ -89,6 +91,8 @@ def _answer(name: str, sorter: _Sorter, search: Search) -> Answer:
         return answer_of(question, Search(found))
     if search.rest is not None and len(sorter.questions) == 1:
         return answer_of(question, search)
+    if search.rest is not None and is_refusal(search.rest, question.names):
+        return failed(question, "refused", REFUSED)
     return failed(question, "unparseable", _missing(name, sorter, search))
 
 

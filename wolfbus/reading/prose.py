@@ -9,8 +9,10 @@ from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Spe
 from wolfbus.reading.answer import Answer, Question
 from wolfbus.reading.cleaning import quoted
 from wolfbus.reading.names import resolve_name
+from wolfbus.reading.refusals import is_refusal
 from wolfbus.reading.values import NUMBER_WORDS, Bad, whole
 
+REFUSED = "the reply is a refusal"
 _LONGEST = 4_000
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _OUTAGE = re.compile(
@@ -53,7 +55,9 @@ def judge_prose(question: Question, text: str) -> Answer:
     fence = _WHOLE_FENCE.fullmatch(text)
     plain = (fence.group(1) if fence else text).strip()
     trouble = _trouble(question, plain)
-    if trouble is not None:
+    if is_refusal(plain, question.names):
+        answer.fail("refused", REFUSED)
+    elif trouble is not None:
         answer.fail("unparseable", trouble)
     elif question.kind == "speak":
         answer.content = _said(plain)
@@ -74,7 +78,7 @@ def _trouble(question: Question, plain: str) -> str | None:
     if len(plain) > _LONGEST:
         return f"the reply holds no JSON object, and {len(plain)} characters of other text"
     if _REFUSAL.search(plain[:300]):
-        return "the reply is a refusal"
+        return REFUSED
     if question.kind == "speak":
         if _OUTAGE.match(plain):
             return "the reply is an error message, not a statement"

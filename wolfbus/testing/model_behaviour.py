@@ -85,6 +85,8 @@ class Behaviour(BaseModel):
     """Names of its models; any name will do unless given."""
     takes_schema: bool = True
     """Whether it takes ``response_format`` with a JSON Schema."""
+    keeps_schema: bool = True
+    """Whether it keeps to a JSON Schema that it takes; if not, it answers by the prompt alone."""
     takes_json_mode: bool = True
     """Whether it takes ``response_format`` without one."""
     takes_system: bool = True
@@ -121,6 +123,7 @@ class Traits(TypedDict, total=False):
     trickle: float
     models: tuple[str, ...]
     takes_schema: bool
+    keeps_schema: bool
     takes_json_mode: bool
     takes_system: bool
     takes_temperature: bool

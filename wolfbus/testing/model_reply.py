@@ -57,7 +57,8 @@ def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], dig
     """Answer a request that is not refused.
 
     Args:
-        behaviour: how the double behaves; of it only the seed, the ugliness and the reasoning matter here.
+        behaviour: how the double behaves; of it only the seed, the ugliness, the reasoning and whether it keeps to a
+            schema matter here.
         cache: what went before, for the count of cached tokens; nothing else depends on it.
         body: the request. The answer depends on its messages alone; whether it is ugly, on all of it.
         digest: hexadecimal hash of the body.
@@ -67,7 +68,7 @@ def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], dig
     """
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     prompt = "".join(message["content"] for message in messages)
-    shape = _shape(body, messages)
+    shape = _shape(behaviour, body, messages)
     scene = scene_of(prompt, shape)
     seed = _seed(behaviour.seed, messages)
     writer = Writer(behaviour.seed, seed, scene)
@@ -129,9 +130,9 @@ def _group_kind(group: Group, prompt: str) -> str:
     return kind if place >= 0 and "target" in keys else "other"
 
 
-def _shape(body: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> Shape | None:
+def _shape(behaviour: Behaviour, body: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> Shape | None:
     form = body.get("response_format")
-    if isinstance(form, dict) and form.get("type") == "json_schema":
+    if behaviour.keeps_schema and isinstance(form, dict) and form.get("type") == "json_schema":
         return shape_of_schema(form["json_schema"]["schema"])
     return shape_of_prompt([message["content"] for message in messages if message["role"] != "assistant"])
 

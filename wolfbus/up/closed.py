@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Final
 
 from wolfbus.bus import Bus, open_bus, streams
+from wolfbus.bus.redis.url import with_patience
 from wolfbus.errors import BusError
+
+_PATIENCE_S: Final = 5.0
 
 
 class Closed:
@@ -14,19 +18,15 @@ class Closed:
     Args:
         url: the bus's address.
         house: the house's name.
-
-    Attributes:
-        shown: the address, fit for printing.
     """
 
     def __init__(self, url: str, house: str) -> None:
         # for as long as this is asked nothing else is done
-        self._url = url if "patience=" in url else f"{url}{'&' if '?' in url else '?'}patience=5"
+        self._url = with_patience(url, _PATIENCE_S)
         self._news = streams.games(house)
         self._read = "0-0"
         self._closed = False
         self._bus: Bus | None = None
-        self.shown = ""
 
     def mark(self) -> None:
         """Connect, and take note of what stands on the bus already.
@@ -35,7 +35,6 @@ class Closed:
             BusError, ConfigError: there is no such bus.
         """
         self._bus = open_bus(self._url)
-        self.shown = self._bus.url
         self._read = self._bus.last_id(self._news)
 
     def __call__(self) -> bool:

@@ -56,7 +56,7 @@ def test_every_sort_is_told_and_spoils_what_it_should(sort: UglySort) -> None:
         ("reasoning", "bid", {"clean"}),
         ("empty", "bid", {"unparseable"}),
         ("html", "bid", {"unparseable"}),
-        ("apology", "bid", {"unparseable"}),
+        ("apology", "bid", {"refused"}),
         ("illegal", "vote", {"illegal", "clean"}),
         ("illegal", "bid", {"illegal"}),
     ],

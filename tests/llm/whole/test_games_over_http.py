@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -224,12 +225,16 @@ def test_the_command_line_plays_models_and_tells_what_they_took(tmp_path):
 
 
 def test_a_dead_endpoint_is_one_clear_line_before_the_first_night(tmp_path):
-    with ModelServer() as server:
-        url = server.url
-    result = wolfbus("play", "--players", f"llm:double@{url}", cwd=tmp_path)
+    # bound, but deaf: the port refuses, and no other server of this machine can come by it
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
+        result = wolfbus("play", "--players", f"llm:double@{url}", cwd=tmp_path)
     assert result.returncode == 1
-    (line,) = result.stderr.strip().splitlines()
-    assert url in line
+    # who takes long is told so first
+    waiting = "wolfbus: waiting for double to answer a first small question"
+    (line,) = [line for line in result.stderr.strip().splitlines() if line != waiting]
+    assert line.startswith(f"wolfbus: double does not answer: {url}: connection refused")
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
 
 

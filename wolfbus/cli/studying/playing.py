@@ -15,7 +15,7 @@ from wolfbus.bus import open_bus
 from wolfbus.cli.house import Game, House
 from wolfbus.cli.studying.reading import ended, head_of, result_of
 from wolfbus.config import GameConfig
-from wolfbus.errors import BudgetSpent, BusError, WolfError
+from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
@@ -111,6 +111,10 @@ class Playing:
         self._house.close()
 
     def _fatal(self, reason: WolfError) -> None:
+        if isinstance(reason, GivenUp):
+            # this game has failed; those of other models go on
+            self._house.end(reason, reason.game)
+            return
         self._halt(reason)
         self._house.end(reason)
 
@@ -130,14 +134,14 @@ class Playing:
             return
         path = self._folder / planned.record
         head = head_of(path)
-        result: GameResult | None
+        result: GameResult | str
         if game.rows is not None:
             result = ended(planned, game.rows, over.digest, over.ended.rounds, game.seconds, head)
         else:
             # the record is whole, whatever became of the live measurement
             result = result_of(path, planned, self._config)
         self._forget(planned)
-        if result is None or not head:
+        if isinstance(result, str) or not head:
             self._lose(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
         else:
             self._tell(Done(result))
