@@ -14,14 +14,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from moderator.agenda import Agenda
-from moderator.departure import Departure
-from moderator.host import Host
-from moderator.lease import stand_by
-from moderator.session import Session
-from moderator.settings import GameResult, Settings
-from moderator.tickets import Tickets
-from moderator.unfinished import finish_closed
+from moderator.house.agenda import Agenda
+from moderator.house.departure import Departure
+from moderator.house.host import Host
+from moderator.house.lease import stand_by
+from moderator.house.session import Session
+from moderator.house.settings import GameResult, Settings
+from moderator.house.tickets import Tickets
+from moderator.house.unfinished import finish_closed
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
 from wolfbus.service.health import Health

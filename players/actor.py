@@ -18,7 +18,7 @@ from wolfbus.errors import BusError, RulesError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText
 from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.delivery import Ask, Seated
+from wolfbus.messages.requests import Ask, Seated
 
 logger = logging.getLogger(__name__)
 

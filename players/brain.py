@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.calls import Call, PromptText
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 

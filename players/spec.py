@@ -132,7 +132,7 @@ def build(brain_spec: str, venue: Venue | None = None) -> Brain | LaterBrain:
 
         return ModelBrain(model_of(brain_spec.removeprefix(MODEL), venue.models), venue.gateway)
     if brain_spec.startswith(COMMAND):
-        from players.child import ChildBrain
+        from players.program import ChildBrain
 
         return ChildBrain(brain_spec.removeprefix(COMMAND), venue.logs)
     return _of_class(brain_spec)

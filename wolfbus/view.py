@@ -15,14 +15,6 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName, slim
 from wolfbus.messages.content import Content, Judgement, Proposal
-from wolfbus.messages.delivery import (
-    Private,
-    PrivateFact,
-    Public,
-    PublicFact,
-    Seated,
-    Whispered,
-)
 from wolfbus.messages.events import (
     AnyAnswered,
     Dawn,
@@ -30,6 +22,14 @@ from wolfbus.messages.events import (
     Exile,
     Inspection,
     Statement,
+)
+from wolfbus.messages.requests import (
+    Private,
+    PrivateFact,
+    Public,
+    PublicFact,
+    Seated,
+    Whispered,
 )
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Deception, Kind, Outcome, Role, Team

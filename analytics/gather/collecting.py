@@ -12,7 +12,7 @@ from analytics.gather.reading import FileNote
 from analytics.gather.sources import Source, Study, find
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.line import check_seal
-from wolfbus.record.paper_log import meta_beside, read_meta
+from wolfbus.record.published_log import meta_beside, read_meta
 from wolfbus.record.reader import open_lines
 from wolfbus.study.manifest import FILE, RECORDS
 

@@ -14,7 +14,7 @@ from analytics.rows import GameRows
 from wolfbus.errors import WolfError
 from wolfbus.record.checked import Checked, Prover, read_checked
 from wolfbus.record.line import Recorded
-from wolfbus.record.paper_log import meta_beside, read_paper_log
+from wolfbus.record.published_log import meta_beside, read_paper_log
 from wolfbus.record.reader import open_lines
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.record.paper_log import is_paper_log
+from wolfbus.record.published_log import is_paper_log
 from wolfbus.record.reader import open_lines
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.study.noted import NotedGame, Notes, notes_of

@@ -21,7 +21,7 @@ from players.human.typed import Typo, answer_of
 from players.human.wording import COUNTS_AS, content_in_words
 from wolfbus.agent.answer import Answer
 from wolfbus.errors import PlayerError
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.printable import counted, printable
 from wolfbus.rules import rules_text
 from wolfbus.view import SeatView

@@ -15,8 +15,8 @@ from players.human.wording import (
     who,
 )
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.delivery import PublicFact, Whispered
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
+from wolfbus.messages.requests import PublicFact, Whispered
 from wolfbus.printable import counted, name_of, printable, spoken
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import ROLES, Ending, Winner, team_of

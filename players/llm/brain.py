@@ -18,7 +18,7 @@ from players.llm.settings import Model
 from players.llm.turn import Turn, report
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Ballot, Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 

@@ -10,7 +10,7 @@ from players.llm.prompts.prompt import Prompt
 from players.llm.settings import Model
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.calls import REPLY_KEPT, Call
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.reading import Read, Wanted, read, read_parts
 
 _RAW_KEPT = 200_000

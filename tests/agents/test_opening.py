@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import analytics.service
+import moderator.house.settings
 import moderator.service
-import moderator.settings
 from players.service import Settings, serve
 from players.venue import Venue
 from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, stay
-from wolfbus.bus import redis_bus
-from wolfbus.bus import redis_url as addresses
-from wolfbus.bus.redis_url import read_address
+from wolfbus.bus.redis import bus as redis_bus
+from wolfbus.bus.redis import url as addresses
+from wolfbus.bus.redis.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError
 from wolfbus.service import opening
@@ -125,7 +125,7 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
             return serve(Settings(stay(waited_for), "scripted"), venue, stopping, health)
 
     def moderate(stopping: Stopping, health: Health) -> int:
-        settings = moderator.settings.Settings(url=waited_for, house=HOUSE, config=GameConfig())
+        settings = moderator.house.settings.Settings(url=waited_for, house=HOUSE, config=GameConfig())
         return moderator.service.serve(settings, stopping, health)
 
     def analyse(stopping: Stopping, health: Health) -> int:

@@ -36,9 +36,9 @@ from wolfbus.agent import table
 from wolfbus.errors import BudgetSpent, ConfigError, GivenUp, PlayerError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Bid
-from wolfbus.messages.delivery import Ask, Delivery
 from wolfbus.messages.events import Statement
 from wolfbus.messages.house import Dropped, RollCall
+from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
 from wolfbus.testing.model_server import ModelServer

@@ -28,9 +28,9 @@ from tests.bus.parts import (
     step,
 )
 from wolfbus.bus import Bus, Commit, acl, open_bus, streams
-from wolfbus.bus.redis_bus import RedisBus
-from wolfbus.bus.redis_link import Link, NoPermissionError, Word
-from wolfbus.bus.redis_url import read_address
+from wolfbus.bus.redis.bus import RedisBus
+from wolfbus.bus.redis.link import Link, NoPermissionError, Word
+from wolfbus.bus.redis.url import read_address
 from wolfbus.errors import BusDown, BusError, ConfigError, HouseHeld, NotAllowed, StaleWriter
 from wolfbus.testing.redis_server import RedisServer
 

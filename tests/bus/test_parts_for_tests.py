@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wolfbus.errors import BusError
-from wolfbus.redis_server import RedisHome
+from wolfbus.service.redis import RedisHome
 from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 

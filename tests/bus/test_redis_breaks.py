@@ -29,7 +29,7 @@ from tests.bus.parts import (
     whole,
 )
 from wolfbus.bus import Bus, open_bus, streams
-from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.errors import BusDown, Fenced, StreamLost
 from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer

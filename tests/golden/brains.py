@@ -5,7 +5,7 @@ from __future__ import annotations
 from players.brain import Given
 from players.random_brain import RandomBrain
 from wolfbus.draws import draw
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
 

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from moderator.actor import GameOver, ModeratorActor
-from moderator.cursors import Cursors
-from moderator.mail import Begin, Incoming
-from moderator.office import Office
+from moderator.engine.actor import GameOver, ModeratorActor
+from moderator.engine.cursors import Cursors
+from moderator.engine.mail import Begin, Incoming
+from moderator.house.context import Office
 from tests.isolation.outside import Plan
 from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.messages.codec import decode_delivery, pack, plain
-from wolfbus.messages.delivery import Ask
 from wolfbus.messages.events import Opened
+from wolfbus.messages.requests import Ask
 
 HOUSE = "h"
 

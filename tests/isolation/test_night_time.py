@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from moderator.recovery import recover
+from moderator.engine.recovery import recover
 from tests.isolation.clock import Played, Takes, nights, play
 from tests.isolation.outside import NAMES, Plan, Roles
 from tests.isolation.test_metadata import opening
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.record.line import parse_flat
 
 GAMES = 60

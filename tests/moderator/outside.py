@@ -15,8 +15,8 @@ from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import BusDown
 from wolfbus.messages.codec import decode_delivery, encode, pack, plain
-from wolfbus.messages.delivery import Ask, Delivery, SeatPart
 from wolfbus.messages.house import Join
+from wolfbus.messages.requests import Ask, Delivery, SeatPart
 from wolfbus.view import SeatView
 
 _starts = count(int(time.time() * 1000))

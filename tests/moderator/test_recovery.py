@@ -14,7 +14,7 @@ from wolfbus.bus.protocol import Entry
 from wolfbus.config import Deadlines
 from wolfbus.messages.calls import segment_hash
 from wolfbus.messages.codec import HOUSE_NEWS, decode_delivery, pack, unpack, validate
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import digest_of
 
 AGENTS = ("one", "two")

@@ -15,7 +15,7 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli.up import seats_of, up
 from wolfbus.errors import BusError, ConfigError
-from wolfbus.redis_server import redis_installed
+from wolfbus.service.redis import redis_installed
 from wolfbus.service.stop import Stopping
 from wolfbus.up.child import Child, Said
 from wolfbus.up.plan import Plan

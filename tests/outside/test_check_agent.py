@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
-from moderator.trial import Finding, Terms, Trial
+from moderator.check import Finding, Terms, Trial
 from tests.outside.bare_agent import BareAgent
 from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus

@@ -7,7 +7,7 @@ import pytest
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.content import Ballot
-from wolfbus.record.paper_log import (
+from wolfbus.record.published_log import (
     PaperAction,
     PaperLabel,
     PaperLog,

@@ -14,7 +14,7 @@ from analytics.results import Results
 from analytics.service import Settings, serve
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.errors import BusError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from moderator.reception import Reception
+from moderator.house.lobby import Reception
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, archive, guests, until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Entry
-from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.cli.house import House
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from moderator.complaints import Complaints
-from moderator.housekeeping import Cap, Chores, Count, Trim, tidy_house, tidy_mailbox
-from moderator.reception import Reception
-from moderator.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
-from moderator.seating import Offer, Taker, reserved, seat_agents
-from moderator.session import Seeds, Session
-from moderator.settings import GameResult
-from moderator.waiting import Patience, cover, waiting_line
+from moderator.engine.seating import Offer, Taker, reserved, seat_agents
+from moderator.house.complaints import Complaints
+from moderator.house.housekeeping import Cap, Chores, Count, Trim, tidy_house, tidy_mailbox
+from moderator.house.lobby import Reception
+from moderator.house.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
+from moderator.house.session import Seeds, Session
+from moderator.house.settings import GameResult
+from moderator.house.waiting import Patience, cover, waiting_line
 from wolfbus.bus import streams
 from wolfbus.bus.memory import MemoryBus
 from wolfbus.bus.protocol import Entry

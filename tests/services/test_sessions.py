@@ -14,9 +14,9 @@ from analytics.archivist import Archivist
 from analytics.desk import Acknowledge, Finish, Lost, News
 from analytics.results import Results
 from analytics.session import SessionNews, past_sessions
-from moderator.abridging import Abridging
-from moderator.housekeeping import Trim
-from moderator.session import Session
+from moderator.house.housekeeping import Trim
+from moderator.house.session import Session
+from moderator.house.summaries import Abridging
 from tests.services.fed import Record
 from tests.services.guests import HOUSE, Moderating, archive, guests, until
 from tests.services.test_analytics_archivist import NoteDesk

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import redis
 
-from moderator.session import Session
+from moderator.house.session import Session
 from tests.services.guests import Moderating
 from tests.study.houses import AGENTS, GATED, HOUSE, assert_like_of_house, players
 from tests.study.runs import (

@@ -10,7 +10,7 @@ import pytest
 
 import wolfbus
 from analytics.gather import find
-from moderator.seating import deal
+from moderator.engine.seating import deal
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.progress import Telling
 from wolfbus.cli.studying.versions import git_commit, prompts_hash

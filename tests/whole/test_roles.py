@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moderator.seating import deal
+from moderator.engine.seating import deal
 from tests.whole.test_command_line import wolfbus
 from wolfbus.cli import cli
 from wolfbus.cli.casting import cast

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.said import Said
-from wolfbus.messages.delivery import Ask, PublicFact
+from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
 

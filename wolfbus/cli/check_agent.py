@@ -26,7 +26,7 @@ from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 
 if TYPE_CHECKING:
-    from moderator.trial import Finding, Terms
+    from moderator.check import Finding, Terms
 
 PRIVATE: Final = "auto"
 _CHECK_WIDTH: Final = 34
@@ -93,7 +93,7 @@ def check_agent(
     start the agent yourself. At the end it is told goodbye. OK: as the protocol wants it. WARN: put up with, at a
     price. FAIL: not; the exit code is then 1.
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from moderator.trial import Terms
+    from moderator.check import Terms
     from wolfbus.service.options import check_house
 
     check_house(house)
@@ -120,7 +120,7 @@ def _try_program(
     command: Sequence[str], house: str, seats: int, terms: Terms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try a program that speaks the line protocol: as a member of a house in this process."""
-    from moderator.trial import Trial
+    from moderator.check import Trial
     from players.service import Settings, serve
     from players.spec import check
     from players.venue import Venue
@@ -165,9 +165,9 @@ def _try_member(
     url: str, house: str, name: str | None, command: Sequence[str], terms: Terms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try an agent that joins over Redis."""
-    from moderator.trial import Trial
+    from moderator.check import Trial
     from wolfbus.bus import open_bus
-    from wolfbus.redis_server import LocalRedis
+    from wolfbus.service.redis import LocalRedis
 
     if url.startswith("memory:"):
         raise ConfigError("--bus memory:// lives in one process: no other can join there; use a Redis, or auto")

@@ -63,7 +63,7 @@ def criteria_options(command: _Command) -> _Command:
 def criteria_of(*, prove: bool, **options: Any) -> Criteria:
     """Return what the options of `criteria_options` say."""
     from analytics.gather import Criteria
-    from moderator.verify import Verifier
+    from moderator.engine.verify import Verifier
 
     return Criteria(**options, prover=Verifier if prove else None)
 

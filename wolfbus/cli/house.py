@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from analytics.actor import AnalyticsActor
     from analytics.rows import GameRows
-    from moderator.actor import GameOver
+    from moderator.engine.actor import GameOver
     from players.venue import Venue
     from wolfbus.bus.protocol import Bus, Entry
 
@@ -96,7 +96,7 @@ class House:
         venue: Venue | None = None,
     ) -> None:
         from analytics.actor import AnalyticsActor
-        from moderator.house import ModeratorHouse
+        from moderator.house.games import ModeratorHouse
         from players.agent import Agent
         from players.spec import build
         from players.venue import Venue
@@ -256,7 +256,7 @@ class House:
 
 def opening(config: GameConfig, seed: str, brains: Sequence[str], game: str) -> Opened:
     """Return the opening event of a game whose seats are all played by this process."""
-    from moderator import seating
+    from moderator.engine import seating
     from players.spec import declined_by
 
     takers = [seating.Taker(AGENT, brain, declined_by(brain)) for brain in brains]

@@ -93,7 +93,7 @@ def play(
     game_id = check_game_id(game_id)
     path = out / f"{game_id}.ndjson"
     if roles:
-        from moderator.seating import deal
+        from moderator.engine.seating import deal
         from wolfbus.cli.casting import cast
 
         brains = cast(brains, [role for _, role in deal(loaded.config, seed)], roles)

@@ -19,7 +19,7 @@ from wolfbus.record.reader import open_lines
 if TYPE_CHECKING:
     from analytics.rows import GameRows
     from analytics.scores.saved_map import SavedMap
-    from wolfbus.record.paper_log import PaperCounts, PaperLog
+    from wolfbus.record.published_log import PaperCounts, PaperLog
     from wolfbus.vocabulary import Reading
 
 
@@ -140,7 +140,7 @@ def open_source(name: str) -> Source:
     Raises:
         RecordError: it cannot be read at all, or is empty.
     """
-    from wolfbus.record.paper_log import is_paper_log
+    from wolfbus.record.published_log import is_paper_log
 
     lines = open_lines(name)
     first = next(lines, None)
@@ -171,7 +171,7 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
     """
     from analytics.fold import GameFold
     from analytics.metrics import Metrics
-    from moderator.verify import Verifier
+    from moderator.engine.verify import Verifier
 
     verifier = Verifier()
     fold = GameFold(alpha=criteria.alpha, prior=criteria.prior, include_defaulted=criteria.include_defaulted)
@@ -224,7 +224,7 @@ def read_paper(source: Source, meta: Path | None, criteria: Criteria, *, as_reco
     """
     from analytics.metrics import Metrics
     from analytics.paper import rows_of_paper_log
-    from wolfbus.record.paper_log import meta_beside, read_paper_log
+    from wolfbus.record.published_log import meta_beside, read_paper_log
 
     if meta is None and source.path is not None:
         meta = meta_beside(source.path)

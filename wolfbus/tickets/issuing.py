@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wolfbus.bus.redis_url import Address, read_address
+from wolfbus.bus.redis.url import Address, read_address
 from wolfbus.errors import BusDown, BusError, ConfigError
 from wolfbus.tickets.file import (
     fresh_password,

@@ -6,7 +6,7 @@ import contextlib
 from typing import Final
 
 from wolfbus.bus import Bus, open_bus, streams
-from wolfbus.bus.redis_url import with_patience
+from wolfbus.bus.redis.url import with_patience
 from wolfbus.errors import BusError
 
 _PATIENCE_S: Final = 5.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from wolfbus.bus.redis_url import PATIENCE_S, with_patience
+from wolfbus.bus.redis.url import PATIENCE_S, with_patience
 from wolfbus.bus.shown_url import shown_url
 from wolfbus.up.child import Program
 

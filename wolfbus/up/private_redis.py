@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from wolfbus.errors import BusError
-from wolfbus.redis_server import READY_S, RedisHome
+from wolfbus.service.redis import READY_S, RedisHome
 from wolfbus.service.stop import Stopping
 from wolfbus.up.child import Program
 

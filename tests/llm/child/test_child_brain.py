@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from players.child import ChildBrain
+from players.program import ChildBrain
 from tests.llm.child.table import NAMES, Lifeline, ask, bid_of, command, farewells_said, hear, sit
 from wolfbus.errors import ConfigError
 from wolfbus.messages.content import Ballot, Bid, Speech
-from wolfbus.messages.delivery import Public, Revealed
 from wolfbus.messages.events import Dawn, Ended
+from wolfbus.messages.requests import Public, Revealed
 
 ROOT = Path(__file__).parents[3]
 
@@ -333,7 +333,7 @@ def test_a_crash_shows_even_where_a_grandchild_holds_the_pipes(brain_of):
 
 
 def test_a_child_hears_hello_first_and_bye_last_and_may_leave_in_its_own_time(tmp_path, monkeypatch):
-    monkeypatch.setattr("players.child.process.MOMENT", 30.0)
+    monkeypatch.setattr("players.program.process.MOMENT", 30.0)
     code = f"""
         with open({str(tmp_path / "heard")!r}, "w") as heard:
             for line in sys.stdin:
@@ -437,10 +437,10 @@ def test_no_child_outlives_the_process_that_asked_it(tmp_path, closes):
         """,
     )
     program = f"""
-import players.child.process, players.child.farewell
-players.child.process.MOMENT = 0.05
+import players.program.process, players.program.farewell
+players.program.process.MOMENT = 0.05
 from tests.llm.child.table import bid_of, sit
-from players.child import ChildBrain
+from players.program import ChildBrain
 brain = ChildBrain({child!r})
 assert bid_of(brain, sit()) == 1
 if {closes}: brain.close()
@@ -451,7 +451,7 @@ if {closes}: brain.close()
 
 
 def test_children_do_not_inherit_each_others_pipes(brain_of, monkeypatch):
-    monkeypatch.setattr("players.child.process.MOMENT", 30.0)
+    monkeypatch.setattr("players.program.process.MOMENT", 30.0)
     first, second = (brain_of("for each in asks(): say(bid=1)") for _ in range(2))
     assert (bid_of(first, sit()), bid_of(second, sit())) == (1, 1)
     process = first._process._popen

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from players.child.protocol import ask_line, bye_line, hello_line
+from players.program.protocol import ask_line, bye_line, hello_line
 from tests.llm.child.table import sit
 from tests.players.table import CONFIGS, play
-from wolfbus.messages.delivery import Ask, Public
 from wolfbus.messages.events import Ended
+from wolfbus.messages.requests import Ask, Public
 from wolfbus.reading import read
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS

@@ -13,7 +13,7 @@ from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said, said_to
 from tests.players.table import CONFIGS, play
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Bid, Judgement, Label
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.reading import read
 from wolfbus.testing.model_form import (
     Either,

@@ -30,9 +30,9 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
-    from moderator.agenda import Agenda
-    from moderator.settings import GameResult as Told
-    from moderator.settings import Settings
+    from moderator.house.agenda import Agenda
+    from moderator.house.settings import GameResult as Told
+    from moderator.house.settings import Settings
 
 _KEPT_S: Final = 600.0
 """Seconds for which the record of a game that is over stays on the bus: for spectators; the file is the record."""
@@ -80,8 +80,8 @@ class Housed:
         *,
         tickets: bool = False,
     ) -> None:
-        from moderator.agenda import Agenda
-        from moderator.settings import Settings
+        from moderator.house.agenda import Agenda
+        from moderator.house.settings import Settings
 
         self._house = house
         self._config = config
@@ -121,7 +121,7 @@ class Housed:
 
     def play(self, planned: PlannedGame) -> None:
         """Ask for a game and return at once; one that was over before is told as done."""
-        from moderator.agenda import Wanted
+        from moderator.house.agenda import Wanted
 
         with self._lock:
             early = self._early.pop(planned.game, None)
@@ -261,7 +261,7 @@ def _wait_until_free(bus: Bus, house: str) -> None:
 
 def _holders(url: str, house: str) -> int:
     """Return how many tickets a house has, as far as may be asked."""
-    from moderator.tickets import Tickets
+    from moderator.house.tickets import Tickets
 
     try:
         with contextlib.closing(Tickets(url, house)) as tickets:
@@ -272,7 +272,7 @@ def _holders(url: str, house: str) -> int:
 
 def is_left_open(url: str, house: str, ours: Collection[str]) -> bool:
     """Return whether a house is still in the middle of one of these sessions, as far as its bus can be asked."""
-    from moderator.session import Session
+    from moderator.house.session import Session
 
     if not ours:
         return False

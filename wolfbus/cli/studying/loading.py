@@ -43,7 +43,7 @@ class Study:
 
     def plan(self) -> Plan:
         """Return who plays what when."""
-        from moderator.seating import deal
+        from moderator.engine.seating import deal
 
         return Plan(self.config, self.seed, self.settings.kind, self.seats, self.settings.agents, deal)
 
