@@ -10,31 +10,29 @@ from typing import Any
 from pydantic import ValidationError
 
 from wolfbus.messages.content import CONTENT, Content
-from wolfbus.reading.claims import read_claims
-from wolfbus.reading.cleaning import clean_value, one_line, quoted
-from wolfbus.reading.extent import Lost
-from wolfbus.reading.json_text import Members
+from wolfbus.reading.json_text import Lost, Members
 from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, Part, folded
 from wolfbus.reading.labels import kind_of, normalise, settle
-from wolfbus.reading.mending import ends_where_written
 from wolfbus.reading.names import resolve_name
-from wolfbus.reading.objects import Found
-from wolfbus.reading.values import Bad, Got, Value, truth, unit, whole, words
+from wolfbus.reading.objects import Found, ends_where_written
+from wolfbus.reading.text import clean_value, one_line, quoted, worse
+from wolfbus.reading.values import Bad, Got, Value, read_claims, truth, unit, whole, words
 from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 
-RUNGS: tuple[Reading, ...] = ("clean", "extracted", "repaired", "coerced", "reasked")
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
 
 
-def worse(one: Reading, other: Reading) -> Reading:
-    """Return the lower of two rungs of the ladder."""
-    return max(one, other, key=RUNGS.index)
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked: the kind of request and what may be answered; see `wolfbus.reading.read`."""
+    """What was asked.
+
+    Attributes:
+        kind: the kind of request.
+        legal: names that may be answered, None among them for nobody or abstaining; None if that is not known.
+        names: all players, living or not.
+        bid_max: the highest legal bid.
+    """
 
     kind: Kind
     legal: Sequence[str | None] | None = None

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from wolfbus.messages.content import Content
-from wolfbus.reading.answer import RUNGS, Answer, Question, judge, worse
+from wolfbus.reading.answer import Answer, Question, judge
 from wolfbus.reading.keys import ERROR_KEYS, PARTS
 from wolfbus.reading.objects import Found, Search, find, inside
 from wolfbus.reading.prose import judge_prose
-from wolfbus.reading.thinking import without_thinking
+from wolfbus.reading.text import RUNGS, without_thinking, worse
 from wolfbus.vocabulary import Fault, Kind, Reading
 
 LONGEST = 1_000_000
