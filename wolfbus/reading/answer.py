@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from wolfbus.messages.content import CONTENT, Content
-from wolfbus.reading.json_text import Lost, Members
-from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, Part, folded
+from wolfbus.reading.json_text import LostMember, Members
+from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.labels import kind_of, normalise, settle
 from wolfbus.reading.names import resolve_name
 from wolfbus.reading.objects import Found, ends_where_written
@@ -39,13 +39,13 @@ class Question:
     names: Sequence[str] = ()
     bid_max: int = 10
 
-    def wants(self, key: str) -> Part | None:
+    def wants(self, key: str) -> AnswerPart | None:
         """Return the part of the answer that a key stands for, None if it is none."""
         return INDEX[self.kind].get(folded(key))
 
 
 @dataclass(slots=True)
-class Answer:
+class JudgedAnswer:
     """What an object says, as far as it can be used."""
 
     question: Question
@@ -76,11 +76,11 @@ class Answer:
         return tuple(value for name, value in self.content or () if name != "reasoning")
 
 
-def judge(question: Question, found: Found) -> Answer:
+def judge(question: Question, found: Found) -> JudgedAnswer:
     """Return what `found` says in answer to `question`."""
     cleaned = clean_value(found.value)
     rung = found.rung if cleaned is found.value else worse(found.rung, "repaired")
-    answer = Answer(question, rung, cut=found.cut)
+    answer = JudgedAnswer(question, rung, cut=found.cut)
     by_part: dict[str, list[tuple[str, Any]]] = {}
     for key, value in cleaned.items():
         part = question.wants(key)
@@ -98,7 +98,9 @@ def judge(question: Question, found: Found) -> Answer:
     return answer
 
 
-def _take(answer: Answer, part: Part, given: list[tuple[str, Any]], repeated: frozenset[str], found: Found) -> None:
+def _take(
+    answer: JudgedAnswer, part: AnswerPart, given: list[tuple[str, Any]], repeated: frozenset[str], found: Found
+) -> None:
     if part.shape != "name" or len(given) > 1:
         # a null says nothing, unless it stands alone for nobody
         nulls = len(given)
@@ -125,7 +127,7 @@ def _take(answer: Answer, part: Part, given: list[tuple[str, Any]], repeated: fr
         answer.rung = worse(answer.rung, "coerced")
 
 
-def _agreed(question: Question, part: Part, given: list[tuple[str, Any]], repeated: frozenset[str]) -> Value:
+def _agreed(question: Question, part: AnswerPart, given: list[tuple[str, Any]], repeated: frozenset[str]) -> Value:
     """Return the value under a part's first key; for what is needed, other keys must not say otherwise."""
     first, *others = (_value(question, part, value) for _, value in given)
     if part.needed and (any(not _same(first, other) for other in others) or any(key in repeated for key, _ in given)):
@@ -141,7 +143,7 @@ def _has_its_end(value: Any, source: str) -> bool:
     return not isinstance(value, str) or ends_where_written(value, source)
 
 
-def _take_lost(answer: Answer, lost: Lost) -> None:
+def _take_lost(answer: JudgedAnswer, lost: LostMember) -> None:
     """Say what was cut off, and keep the beginning of a text where only researchers read it."""
     part = answer.question.wants(lost.key)
     text: str = clean_value(lost.text or "")
@@ -156,7 +158,7 @@ def _take_lost(answer: Answer, lost: Lost) -> None:
         answer.note = one_line(f'the reply was cut off in "{lost.key}"')
 
 
-def _value(question: Question, part: Part, value: Any) -> Value:
+def _value(question: Question, part: AnswerPart, value: Any) -> Value:
     if part.shape == "whole":
         return whole(value, question.bid_max)
     if part.shape == "name":
@@ -222,7 +224,7 @@ def _thought(value: Any) -> Iterator[str]:
         yield value
 
 
-def _finish(answer: Answer) -> None:
+def _finish(answer: JudgedAnswer) -> None:
     """Settle the kind of deception and build the content, if all that is needed is there."""
     values = answer.values
     if "deceptive" in values:

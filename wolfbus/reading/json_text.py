@@ -112,7 +112,7 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class ObjectExtent:
     """What a text holds of an object that begins at `start`."""
 
     start: int
@@ -148,7 +148,7 @@ def has_quoted_key(text: str, start: int) -> bool:
     return _QUOTED_KEY.match(text, start) is not None
 
 
-def extent(text: str, start: int) -> Extent:
+def extent(text: str, start: int) -> ObjectExtent:
     """Return how far the object reaches whose brace is at `start`."""
     fence = _FENCE_END.search(text, start)
     if fence is not None:
@@ -158,7 +158,7 @@ def extent(text: str, start: int) -> Extent:
     return _walk(text, start, len(text))
 
 
-def _walk(text: str, start: int, end: int) -> Extent:
+def _walk(text: str, start: int, end: int) -> ObjectExtent:
     walk = _Walk()
     begun: int | None = None
     for token in _TOKEN.finditer(text, start, end):
@@ -171,11 +171,11 @@ def _walk(text: str, start: int, end: int) -> Extent:
                 walk.key = token.span()
             walk.before = "s"
         elif mark[0] != "/" and _step(walk, mark, token.start()):
-            return Extent(start, token.end(), closed=True)
+            return ObjectExtent(start, token.end(), closed=True)
         elif len(walk.opens) > _MOST_OPEN:
-            return Extent(start, len(text), closed=False, deep=True)
+            return ObjectExtent(start, len(text), closed=False, deep=True)
     at_end = end == len(text)
-    return Extent(start, end, closed=False, at_end=at_end, opens=tuple(walk.opens), key=walk.key, string=begun)
+    return ObjectExtent(start, end, closed=False, at_end=at_end, opens=tuple(walk.opens), key=walk.key, string=begun)
 
 
 def _step(walk: _Walk, mark: str, at: int) -> bool:
@@ -193,7 +193,7 @@ def _step(walk: _Walk, mark: str, at: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostMember:
     """The member that an object was cut off in."""
 
     key: str
@@ -201,7 +201,7 @@ class Lost:
     """What there is of its value, if that is a text."""
 
 
-def completed(text: str, reach: Extent) -> tuple[str, Lost | None]:
+def completed(text: str, reach: ObjectExtent) -> tuple[str, LostMember | None]:
     """Return what a cut-off object holds for certain, with its brackets closed, and the member that is lost.
 
     A number that ends where the text ends is left out, since a digit may be missing; so is a list that was not
@@ -217,10 +217,10 @@ def completed(text: str, reach: Extent) -> tuple[str, Lost | None]:
     array = next((n for n, each in enumerate(opens) if each.bracket == "["), None)
     if array is not None:
         end, key, opens, begun = opens[array].at, opens[array].key, opens[:array], None
-    lost: Lost | None = None
+    lost: LostMember | None = None
     if key is not None and text[key[1] : end].strip() in {"", ":"}:
         if len(opens) == 1:
-            lost = Lost(text[key[0] + 1 : key[1] - 1], begun)
+            lost = LostMember(text[key[0] + 1 : key[1] - 1], begun)
         end = key[0]
     body = text[reach.start : end].rstrip().rstrip(",")
     return body + "".join("}" if each.bracket == "{" else "]" for each in reversed(opens)), lost

@@ -14,7 +14,7 @@ Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """One field of a content type, as a model may write it."""
 
     name: str
@@ -32,42 +32,44 @@ class Part:
     """Words others will hear: they are taken whole or not at all."""
 
 
-_DECEPTIVE = Part(
+_DECEPTIVE = AnswerPart(
     "deceptive", "truth", ("deceptive", "is_deceptive"), ("deceptive_flag", "is_deception", "flag"), needed=True
 )
-_CONFIDENCE = Part(
+_CONFIDENCE = AnswerPart(
     "confidence", "unit", ("confidence",), ("confidence_level", "confidence_score", "certainty"), needed=True
 )
-_SUSPICION = Part(
+_SUSPICION = AnswerPart(
     "suspicion",
     "unit",
     ("suspicion", "suspicion_level"),
     ("suspicion_score", "suspiciousness", "suspicion_rating"),
     needed=True,
 )
-_KIND = Part(
+_KIND = AnswerPart(
     "kind",
     "deception",
     ("kind", "deception_type"),
     ("deception_kind", "type_of_deception", "type", "deception_category"),
 )
-_STATED = Part("stated_kind", "stated", ("stated_kind",), nullable=True)
-_REASONING = Part("reasoning", "words", ("reasoning",), ("explanation", "rationale", "justification", "reason"))
-_CLAIMS = Part("claims", "claims", ("claims",))
+_STATED = AnswerPart("stated_kind", "stated", ("stated_kind",), nullable=True)
+_REASONING = AnswerPart("reasoning", "words", ("reasoning",), ("explanation", "rationale", "justification", "reason"))
+_CLAIMS = AnswerPart("claims", "claims", ("claims",))
 
 _PICKED = ("choice", "player", "selection")
 
 
-def _target(*synonyms: str, keys: tuple[str, ...] = ("target",)) -> Part:
-    return Part("target", "name", keys, (*synonyms, *_PICKED), needed=True, nullable=True)
+def _target(*synonyms: str, keys: tuple[str, ...] = ("target",)) -> AnswerPart:
+    return AnswerPart("target", "name", keys, (*synonyms, *_PICKED), needed=True, nullable=True)
 
 
-PARTS: Final[dict[Kind, tuple[Part, ...]]] = {
+PARTS: Final[dict[Kind, tuple[AnswerPart, ...]]] = {
     "bid": (
-        Part("bid", "whole", ("bid",), ("bid_value", "bid_amount", "my_bid", "urgency", "eagerness"), needed=True),
+        AnswerPart(
+            "bid", "whole", ("bid",), ("bid_value", "bid_amount", "my_bid", "urgency", "eagerness"), needed=True
+        ),
     ),
     "speak": (
-        Part(
+        AnswerPart(
             "text",
             "words",
             ("text", "statement"),
@@ -81,7 +83,7 @@ PARTS: Final[dict[Kind, tuple[Part, ...]]] = {
     "assess_other": (_DECEPTIVE, _SUSPICION, _CONFIDENCE, _KIND, _STATED, _REASONING),
     "vote": (
         _target("vote_for", "vote_target", "voted_for", "my_vote", "exile", "candidate", keys=("target", "vote")),
-        Part(
+        AnswerPart(
             "reason",
             "words",
             ("reason", "reasoning"),
@@ -96,7 +98,7 @@ PARTS: Final[dict[Kind, tuple[Part, ...]]] = {
     "inspect": (_target("inspect", "inspect_target", "investigate", "unmask", "check"),),
     "whisper": (
         _target("kill", "victim", "eliminate", "proposal", "propose"),
-        Part("word", "words", ("word",), ("words", "message", "whisper"), public=True),
+        AnswerPart("word", "words", ("word",), ("words", "message", "whisper"), public=True),
     ),
 }
 """Parts of an answer per kind of request.
@@ -132,12 +134,12 @@ def folded(key: str) -> str:
     return _DASHES.sub("", key).casefold()
 
 
-def _index(parts: tuple[Part, ...]) -> dict[str, Part]:
+def _index(parts: tuple[AnswerPart, ...]) -> dict[str, AnswerPart]:
     return {folded(key): part for part in parts for key in (*part.synonyms, *part.keys)}
 
 
-INDEX: Final[dict[Kind, dict[str, Part]]] = {kind: _index(parts) for kind, parts in PARTS.items()}
-"""Part per folded key, per kind of request."""
+INDEX: Final[dict[Kind, dict[str, AnswerPart]]] = {kind: _index(parts) for kind, parts in PARTS.items()}
+"""AnswerPart per folded key, per kind of request."""
 
 THOUGHTS: Final[dict[Kind, frozenset[str]]] = {
     kind: frozenset(folded(key) for key in (*_THOUGHTS, *_REASONS)) - INDEX[kind].keys() for kind in PARTS

@@ -12,9 +12,9 @@ from itertools import islice
 from typing import Any
 
 from wolfbus.reading.json_text import (
-    Extent,
-    Lost,
+    LostMember,
     Members,
+    ObjectExtent,
     completed,
     extent,
     has_quoted_key,
@@ -70,7 +70,7 @@ _IN_QUOTES = re.compile(r"""\\(.)|\"""", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Patience:
+class RepairBudget:
     """How many more characters may be given to json-repair in one reading; it is slow, and slowest on garbage."""
 
     chars: int = field(default=_MOST_REPAIRED)
@@ -81,33 +81,33 @@ class Mended:
     """A JSON object that had to be mended."""
 
     value: dict[str, Any]
-    lost: Lost | None = None
+    lost: LostMember | None = None
     """The member it was cut off in."""
     guessed: str | None = None
     """The source, if json-repair had to guess where strings end."""
 
 
-def mend(text: str, reach: Extent, patience: Patience) -> Mended | None:
+def mend(text: str, reach: ObjectExtent, budget: RepairBudget) -> Mended | None:
     """Return the object that the broken JSON at `reach` holds, None if nothing can be made of it."""
     if reach.deep:
         return None
     region = text[reach.start : reach.end]
     if reach.closed:
         value = _object(region)
-        return Mended(value) if value is not None else _repaired(region, patience)
+        return Mended(value) if value is not None else _repaired(region, budget)
     held, lost = completed(text, reach)
     value = _object(held)
     if value is not None:
         return Mended(value, lost)
     if reach.string is not None and region.rstrip().endswith("}"):
         # it has its end, so the quotes are what is wrong
-        return _repaired(region, patience)
-    return _repaired(held, patience, lost)
+        return _repaired(region, budget)
+    return _repaired(held, budget, lost)
 
 
-def mend_bare(text: str, patience: Patience) -> Mended | None:
+def mend_bare(text: str, budget: RepairBudget) -> Mended | None:
     """Return the object that `text` would be if somebody had not forgotten its braces."""
-    return _repaired("{" + text.strip().removesuffix("}") + "}", patience)
+    return _repaired("{" + text.strip().removesuffix("}") + "}", budget)
 
 
 def _object(region: str) -> Members | None:
@@ -118,16 +118,16 @@ def _object(region: str) -> Members | None:
     return value if isinstance(value, Members) else None
 
 
-def _repaired(region: str, patience: Patience, lost: Lost | None = None) -> Mended | None:
+def _repaired(region: str, budget: RepairBudget, lost: LostMember | None = None) -> Mended | None:
     if len(region) > _MOST_TIDIED:
         return None
     source = _tidied(region)
     value = _object(source)
     if value is not None:
         return Mended(value, lost)
-    if len(region) > patience.chars or any(region.count(mark) > most for mark, most in _MOST.items()):
+    if len(region) > budget.chars or any(region.count(mark) > most for mark, most in _MOST.items()):
         return None
-    patience.chars -= len(region)
+    budget.chars -= len(region)
     import json_repair  # most replies never need it
 
     try:
@@ -197,7 +197,7 @@ class Found:
     rung: Reading
     cut: bool = False
     """Whether the text stopped in the middle of it."""
-    lost: Lost | None = None
+    lost: LostMember | None = None
     """The member it was cut off in."""
     guessed: str | None = None
     """The source, where the ends of its strings had to be guessed."""
@@ -248,7 +248,7 @@ def _search(text: str) -> Search:
             inner.found = [found.at_least("repaired") for found in inner.found]
             return inner
     search = Search()
-    patience = Patience()
+    budget = RepairBudget()
     tried = False
     at, tries, scanned = text.find("{"), 0, 0
     while at != -1 and tries < _MOST_TRIES and scanned < _MOST_CHARS:
@@ -266,19 +266,19 @@ def _search(text: str) -> Search:
                 scanned += (len(text) if not reach.closed else reach.end) - at
                 if reach.closed or has_quoted_key(text, at):
                     tried, end = True, reach.end
-                    mended = mend(text, reach, patience)
+                    mended = mend(text, reach, budget)
                     if mended is not None:
                         cut = not reach.closed
                         search.found.append(Found(mended.value, "repaired", cut, mended.lost, mended.guessed))
         at = text.find("{", end)
     if not search.found and not tried:
-        _without_braces(search, text, patience)
+        _without_braces(search, text, budget)
     return search
 
 
-def _without_braces(search: Search, text: str, patience: Patience) -> None:
+def _without_braces(search: Search, text: str, budget: RepairBudget) -> None:
     if "{" not in text and _BARE_KEY.match(text):
-        mended = mend_bare(text, patience)
+        mended = mend_bare(text, budget)
         if mended is not None:
             search.found.append(Found(mended.value, "repaired", guessed=mended.guessed))
     search.rest = text

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from wolfbus.reading.answer import Answer, Question, judge
+from wolfbus.reading.answer import JudgedAnswer, Question, judge
 from wolfbus.reading.json_text import Members, strict, strict_at
 from wolfbus.reading.keys import (
     CLOSED,
@@ -75,7 +75,7 @@ def read_parts(text: str, questions: Mapping[str, Question]) -> dict[str, Read]:
     return made
 
 
-def _answer(name: str, sorter: _Sorter, search: Search) -> Answer:
+def _answer(name: str, sorter: _Sorter, search: Search) -> JudgedAnswer:
     question = sorter.questions[name]
     found = sorter.found[name]
     if search.too_many:

@@ -8,7 +8,7 @@ from typing import Final
 
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
-from wolfbus.reading.answer import Answer, Question
+from wolfbus.reading.answer import JudgedAnswer, Question
 from wolfbus.reading.names import resolve_name
 from wolfbus.reading.text import quoted
 from wolfbus.reading.values import NUMBER_WORDS, Bad, whole
@@ -106,13 +106,13 @@ _BID = re.compile(
 )
 
 
-def judge_prose(question: Question, text: str) -> Answer:
+def judge_prose(question: Question, text: str) -> JudgedAnswer:
     """Return what a text without any JSON says in answer to `question`.
 
     A statement may be plain prose, a bid a lone number, a vote or a night's choice a lone name; all count as coerced.
     Assessments have no plain form.
     """
-    answer = Answer(question, "coerced")
+    answer = JudgedAnswer(question, "coerced")
     fence = _WHOLE_FENCE.fullmatch(text)
     plain = (fence.group(1) if fence else text).strip()
     trouble = _trouble(question, plain)
@@ -163,7 +163,7 @@ def _said(plain: str) -> Content:
     return Speech(text=plain)
 
 
-def _bid(answer: Answer, plain: str) -> None:
+def _bid(answer: JudgedAnswer, plain: str) -> None:
     lone = _BID.fullmatch(plain[:200]) if len(plain) <= 200 else None
     if lone is None:
         answer.fail("unparseable", f'the reply holds no JSON object with "bid", and no lone number: {quoted(plain)}')
@@ -175,7 +175,7 @@ def _bid(answer: Answer, plain: str) -> None:
         answer.content = Bid(bid=value.value)
 
 
-def _named(answer: Answer, plain: str) -> None:
+def _named(answer: JudgedAnswer, plain: str) -> None:
     question = answer.question
     legal = question.legal if question.legal is not None else [*question.names, None]
     resolved = resolve_name(plain, legal, question.names)

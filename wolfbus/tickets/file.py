@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from wolfbus.bus.redis.url import Address, read_address
+from wolfbus.bus.url import Address, read_address
 from wolfbus.errors import ConfigError
 from wolfbus.tickets.holders import MODERATOR, Holder
 from wolfbus.whole_file import OWNER, write_whole
