@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from wolfbus.errors import ConfigError
 from wolfbus.reading import Read
 from wolfbus.vocabulary import ROLES, Deception, Kind, Reading, Role, Winner
+from wolfbus.whole_file import read_whole
 
 PaperPhase: TypeAlias = Literal["debate", "vote"]
 
@@ -250,6 +251,7 @@ class PaperLog:
 _ROLES: Final[TypeAdapter[dict[str, Role]]] = TypeAdapter(dict[str, Role])
 _EVENTS = "-events.ndjson"
 _META = "run_meta.json"
+_LONGEST: Final = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +284,7 @@ def read_meta(path: Path) -> PaperMeta:
         ConfigError: one line, if it cannot be read or says nothing of roles.
     """
     try:
-        value = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from None
+        value = json.loads(read_whole(path, _LONGEST))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not JSON ({error})") from None
     if not isinstance(value, dict) or not isinstance(value.get("roles"), dict) or not value["roles"]:
