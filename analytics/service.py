@@ -25,8 +25,7 @@ from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.member import AGAIN_S, Member, Parting
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, RecordError, StreamLost, WolfError
 from wolfbus.messages.codec import encode

@@ -16,7 +16,7 @@ from typing import Any, Final
 import click
 
 from wolfbus import __version__
-from wolfbus.bus.shown_url import masked
+from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, RecordError, WolfError
 
 GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wolfbus.record.folder import prepare_folder
+from wolfbus.record.writer import prepare_folder
 from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:

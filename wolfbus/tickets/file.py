@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from wolfbus.bus.redis.url import Address, read_address
+from wolfbus.bus.url import Address, read_address
 from wolfbus.errors import ConfigError
 from wolfbus.tickets.holders import MODERATOR, Holder
 from wolfbus.whole_file import OWNER, read_text_whole, write_whole
