@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
 from analytics.accumulator import Result
 from analytics.published.contradictions import contradictions
-from analytics.published.values import (
-    BASE_RATE,
-    EVENTS,
-    FIGURE_1,
-    FINAL_ROUND,
-    FLAGGED,
-    GAMES,
-    GAP,
-    PER_GAME,
-    PLACES,
-    SEPARABLE,
-    SLOPE,
-    TABLE_1,
-    TABLE_2,
-    TABLE_3,
-    TABLE_4,
-    TABLE_5,
-    WINNERS,
-)
+from analytics.published.values import PublishedValues, values
 
-_RATES = ("accuracy", "precision", "recall", "f1")
-_SCORES = ("brier", "auc", "auprc")
+_SECTIONS: Final = frozenset(
+    {"production", "table1", "table2", "table3", "table4", "table5", "events", "figure1", "trends", "places"}
+)
+_RATES: Final = ("accuracy", "precision", "recall", "f1")
+_SCORES: Final = ("brier", "auc", "auprc")
 
 
 def published() -> Result:
@@ -38,33 +23,25 @@ def published() -> Result:
     ``variability["metrics"][name]``. Beside the sections, ``places[section]`` says where in the paper its values stand
     and ``notes[section]`` lists in sentences what contradicts them; see `contradictions`.
     """
+    paper = values()
     return {
-        "outcomes": {"games": GAMES, "winners": _copy(WINNERS), "per_game": _copy(PER_GAME)},
-        "production": {"base_rate": BASE_RATE},
-        "table1": _copy(TABLE_1),
-        "table2": _copy(TABLE_2),
-        "table3": _copy(TABLE_3),
-        "table4": _copy(TABLE_4),
-        "table5": _copy(TABLE_5),
-        "events": _copy(EVENTS),
-        "figure1": {"suspicion": _copy(FIGURE_1), "flagged": dict(FLAGGED), "final_round": _copy(FINAL_ROUND)},
-        "trends": {"Werewolf": {"slope": SLOPE}, "separable": {"round": SEPARABLE}, "gap": dict(GAP)},
-        "variability": {"metrics": _headlines()},
-        "places": dict(PLACES),
+        "outcomes": paper.model_dump(include={"games", "winners", "per_game"}),
+        **paper.model_dump(include=set(_SECTIONS)),
+        "variability": {"metrics": _headlines(paper)},
         "notes": _notes(),
     }
 
 
-def _headlines() -> dict[str, float]:
+def _headlines(paper: PublishedValues) -> dict[str, float]:
     found: dict[str, float] = {
-        "villager_wins": WINNERS["villagers"]["share"],
-        "werewolf_wins": WINNERS["werewolves"]["share"],
-        "no_winner": WINNERS["nobody"]["share"],
-        "deception_rate": BASE_RATE,
+        "villager_wins": paper.winners["villagers"]["share"],
+        "werewolf_wins": paper.winners["werewolves"]["share"],
+        "no_winner": paper.winners["nobody"]["share"],
+        "deception_rate": paper.production["base_rate"],
     }
-    for role, row in TABLE_3.items():
+    for role, row in paper.table3.items():
         found |= {name if role == "overall" else f"{name}/{role}": row[name] for name in _RATES}
-    for role, scores in TABLE_4.items():
+    for role, scores in paper.table4.items():
         found |= {f"{name}/{role}": scores[name] for name in _SCORES}
     return found
 
@@ -72,10 +49,6 @@ def _headlines() -> dict[str, float]:
 def _notes() -> dict[str, list[str]]:
     notes: dict[str, list[str]] = {}
     for each in contradictions():
-        for section in each["where"]:
-            notes.setdefault(section, []).append(f"{each['says']} {each['but']} {each['ours']}")
+        for section in each.where:
+            notes.setdefault(section, []).append(f"{each.says} {each.but} {each.ours}")
     return notes
-
-
-def _copy(rows: Any) -> dict[str, Any]:
-    return {str(key): dict(row) for key, row in rows.items()}

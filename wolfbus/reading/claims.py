@@ -9,12 +9,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from wolfbus.messages.claims import Claim
 from wolfbus.reading.names import resolve_name
-from wolfbus.vocabulary import ROLES
+from wolfbus.vocabulary import ROLE_WORDS, Role
 
 _CLAIM: Final[TypeAdapter[Claim]] = TypeAdapter(Claim)
 _MOST_CLAIMS = 50
 _LAST_ROUND = 100_000
-_ROLE_WORDS = {role.casefold(): role for role in ROLES} | {"wolf": "Werewolf", "were-wolf": "Werewolf"}
+_ROLE_WORDS: dict[str, Role] = {**ROLE_WORDS, "were-wolf": "Werewolf"}
 
 
 def read_claims(value: Any, names: Sequence[str]) -> tuple[tuple[Claim, ...], bool]:

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from wolfbus.testing.model_answer import Draws, Scene, Writer, is_player_choice
 from wolfbus.testing.model_behaviour import UGLY, Behaviour, UglySort, drawn_sort
 from wolfbus.testing.model_form import Either, Fraction, Group, OneOf, Shape, Truth, Whole, Words
-from wolfbus.testing.model_words import FOREIGN, THOUGHTS
+from wolfbus.testing.model_words import model_words
 
 HUGE: Final = 200_000
 """Characters of a huge reply, at least."""
@@ -171,10 +171,10 @@ def _foreign(draft: Draft) -> _Spoiled:
         if isinstance(shape, Whole) and 0 <= value < len(_ZAHLEN):
             return _ZAHLEN[value]
         if isinstance(shape, Words):
-            return draft.writer.sentence(f"foreign {key}", FOREIGN)
+            return draft.writer.sentence(f"foreign {key}", model_words().foreign)
         return f"Ich nehme {value}." if isinstance(value, str) and is_player_choice(shape) else value
 
-    return _dumped(draft, change) or draft.writer.sentence("foreign", FOREIGN)
+    return _dumped(draft, change) or draft.writer.sentence("foreign", model_words().foreign)
 
 
 def _words(draft: Draft) -> _Spoiled:
@@ -221,7 +221,7 @@ def _html(draft: Draft) -> _Spoiled:
 
 
 def _huge(draft: Draft) -> _Spoiled:
-    babble = draft.writer.sentence("huge", THOUGHTS) + " "
+    babble = draft.writer.sentence("huge", model_words().thoughts) + " "
     babble *= HUGE // len(babble) + 1
     if draft.value is not None and draft.draws.unit("huge") < 0.5:
         rest = {key: value for key, value in draft.value.items() if key != "thought"}
@@ -260,14 +260,14 @@ def _apology(draft: Draft) -> _Spoiled:
 
 
 def _think(draft: Draft) -> _Spoiled:
-    thought = draft.writer.sentence("think", THOUGHTS)
+    thought = draft.writer.sentence("think", model_words().thoughts)
     if draft.value is not None and draft.draws.unit("think") < 0.5:
         thought += f"\nPerhaps {dump(draft.again(1))}? No."
     return f"<think>\n{thought}\n</think>\n\n{draft.text}"
 
 
 def _reasoning(draft: Draft) -> _Spoiled:
-    return Reply(draft.text, reasoning=draft.writer.sentence("reasoning", THOUGHTS))
+    return Reply(draft.text, reasoning=draft.writer.sentence("reasoning", model_words().thoughts))
 
 
 def _illegal(draft: Draft) -> _Spoiled:
