@@ -14,8 +14,7 @@ from moderator.engine.verify import Verifier
 from moderator.rules.steps import Steps
 from wolfbus.audience import Herald
 from wolfbus.bus import streams
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.errors import MessageError, RecordError, RulesError
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import Ended, Opened

@@ -14,8 +14,7 @@ from moderator.house.roster import AGENTS_AT_MOST, Roster
 from moderator.house.tickets import Tickets
 from wolfbus.bus import streams
 from wolfbus.bus.ids import START, Id, parse_id
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN, Part
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate

@@ -46,7 +46,7 @@ VoteReason: TypeAlias = Literal["own result", "wolf", "believe seer", "evidence"
 """What the reason of a ballot rests on."""
 
 
-class Words(PackageData):
+class Wordings(PackageData):
     """All wordings."""
 
     sentences: Mapping[Intent, Lines]
@@ -68,10 +68,10 @@ class Words(PackageData):
 
 
 @cache
-def words() -> Words:
+def words() -> Wordings:
     """Return the wordings.
 
     Raises:
         ConfigError: their file is not as it should be.
     """
-    return read_data("players.scripted", "words", Words)
+    return read_data("players.scripted", "words", Wordings)

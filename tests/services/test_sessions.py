@@ -23,8 +23,7 @@ from wolfbus import session as fold
 from wolfbus.actors import ActorPool
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.memory import MemoryBus
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
 from wolfbus.messages.house import (

@@ -8,12 +8,12 @@ import time
 
 import pytest
 
+from tests.proxy import Proxy
 from tests.whole.house import HASTY, outcomes, play_many
 from wolfbus.cli.house import House
 from wolfbus.cli.proof import Criteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.codec import decode_delivery
-from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
 
 

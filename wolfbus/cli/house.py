@@ -103,7 +103,7 @@ class House:
         from players.agent import Agent
         from players.spec import build
         from players.venue import Venue
-        from wolfbus.bus.redis.url import read_address
+        from wolfbus.bus.url import read_address
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._done = done

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus, streams
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus.protocol import Bus, every_entry
 from wolfbus.cli.studying.crew import News
 from wolfbus.cli.studying.playing import Broken, Done, Halt
 from wolfbus.cli.studying.reading import result_of
