@@ -308,7 +308,7 @@ class ModeratorActor(PooledActor):
         landing = self._landing
         if landing is None:
             return
-        if isinstance(error, BusDown | BusFull) and self._has_patience(landing):
+        if isinstance(error, BusDown | BusFull) and self._has_patience(landing, error):
             # housekeeping makes room as agents read on, so a full memory passes as an outage does;
             # of that the writer tells
             if isinstance(error, BusDown):
@@ -340,14 +340,17 @@ class ModeratorActor(PooledActor):
         self._catch_up()
         self._go_on()
 
-    def _has_patience(self, landing: _Landing) -> bool:
+    def _has_patience(self, landing: _Landing, error: BusError) -> bool:
         """Return whether to commit again: what passes within the longest deadline costs only time."""
         if self._handing_over:
             return False
         now = time.monotonic()
         landing.first_failure = landing.first_failure or now
         deadlines = self._opened.config.deadlines
-        return now - landing.first_failure < max(deadlines.of(kind) for kind in KINDS)
+        longest = max(deadlines.of(kind) for kind in KINDS)
+        if isinstance(error, BusFull) and self._office.full_s is not None:
+            longest = self._office.full_s
+        return now - landing.first_failure < longest
 
     def _set_timers(self, requests: list[OpenRequest]) -> None:
         """Start the clocks of a step's batches: one timer for each batch and length of time."""

@@ -24,6 +24,8 @@ class Office:
         timers: the process's timers.
         cursors: how far the agents' out streams are accounted for.
         clock: seconds that never run backwards.
+        full_s: seconds after which a game ends for a bus whose memory stays full, > 0; None where
+            housekeeping may still make room, for as long as an outage may last.
     """
 
     house: str
@@ -33,3 +35,4 @@ class Office:
     timers: Timers
     cursors: Cursors
     clock: Callable[[], float] = time.monotonic
+    full_s: float | None = None

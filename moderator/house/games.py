@@ -52,6 +52,7 @@ class ModeratorHouse:
         backwards: called with the loss of an out stream that now ends before what was read of it, from the reader's
             thread: the bus has gone backwards, and nothing known of it holds any more. One that was only cut is read on
             behind what was read. None leaves both to the reader's owner.
+        full_s: seconds after which games end for a bus whose memory stays full; None for as long as an outage may last.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class ModeratorHouse:
         hear: Callable[[str, Entry], None] | None = None,
         failed: Callable[[BusError, str], None] | None = None,
         backwards: Callable[[StreamLost], None] | None = None,
+        full_s: float | None = None,
     ) -> None:
         self.epoch = epoch
         self._house = house
@@ -75,7 +77,7 @@ class ModeratorHouse:
         self._hear = hear
         self._backwards = backwards
         self._cursors = Cursors()
-        self._office = Office(house, epoch, bus, writer, timers, self._cursors)
+        self._office = Office(house, epoch, bus, writer, timers, self._cursors, full_s=full_s)
         self._crier = Crier(house, epoch, writer, self._cursors, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
         # id up to which each agent's out stream was handed on

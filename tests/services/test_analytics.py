@@ -355,7 +355,7 @@ def test_a_moderator_that_is_new_hears_again_what_is_archived(
         first = told.next()
         house.tell_mailbox("analytics", Welcome(house=HOUSE, agent="analytics", instance=instance, again_s=5.0))
         assert told.next() == first
-        assert service.stop() == 0
+        assert service.stop() == 1
 
 
 def test_the_picture_shows_suspicion_while_the_game_runs_and_figures_when_it_is_over(
@@ -374,7 +374,7 @@ def test_the_picture_shows_suspicion_while_the_game_runs_and_figures_when_it_is_
         done = unpack(live.next(lambda entry: unpack(entry.body)["over"] == 1).body)
         assert (done["running"], sum(done["winners"].values())) == (0, 1)
         assert done["headline"]["n"] > 0
-        assert service.stop() == 0
+        assert service.stop() == 1
     live.close()
 
 
@@ -401,5 +401,5 @@ def test_a_second_process_under_the_same_name_takes_over(redis_url: str, house: 
                 ConfigError, match=r"^another process plays as analytics in house fed; this one leaves$"
             ):
                 old.wait()
-            assert new.stop() == 0
+            assert new.stop() == 1
     joined.close()

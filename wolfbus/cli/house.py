@@ -84,6 +84,7 @@ class House:
         watch: sees every event of every game in record order; None for nobody.
         done: called with every finished game, from an actor's thread; None for nobody.
         venue: what the brains of this process share; whoever gives it closes it after the house.
+        keep_s: seconds that the record of a game that is over stays on a Redis, >= 0; None for ever.
     """
 
     def __init__(
@@ -94,15 +95,18 @@ class House:
         watch: Callable[[Recorded], None] | None = None,
         done: Callable[[Game], None] | None = None,
         venue: Venue | None = None,
+        keep_s: float | None = None,
     ) -> None:
         from analytics.actor import AnalyticsActor
         from moderator.house.games import ModeratorHouse
         from players.agent import Agent
         from players.spec import build
         from players.venue import Venue
+        from wolfbus.bus.url import read_address
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._done = done
+        self._keep_s = keep_s
         self._games: dict[str, Game] = {}
         self._lock = threading.Lock()
         self._hasty = False
@@ -137,6 +141,8 @@ class House:
                 self._pool,
                 self._timers,
                 self._bus.claim(self.name, f"play-{os.getpid()}"),
+                # nobody makes room on it but who runs it
+                full_s=read_address(bus).patience_s if isinstance(bus, str) and not self._in_memory else None,
             )
             self._ending.callback(self._moderator.stop)
             self._moderator.listen(AGENT)
@@ -193,8 +199,7 @@ class House:
             if self._games.pop(game.opened.game, None) is None:
                 return
         self._reader.unfollow(streams.record(self.name, game.opened.game))
-        if self._in_memory:
-            self._bus.expire(self.name, game.opened.game, 0)
+        self._forget(game.opened.game)
         if game.over is None or game.over.error is not None:
             if game.over is not None and isinstance(game.over.error, BusError):
                 self.abandon()
@@ -205,6 +210,14 @@ class House:
                 self._done(game)
         finally:
             game.finished.set()
+
+    def _forget(self, game: str) -> None:
+        keep_s = 0.0 if self._in_memory else self._keep_s
+        if keep_s is not None:
+            try:
+                self._bus.expire(self.name, game, keep_s)
+            except BusError as error:
+                logger.debug("game %s stays on the bus: %s", game, error)
 
     def _fail(self, error: BusError) -> None:
         """End what a lost stream makes impossible; a bus that is only away may come back."""

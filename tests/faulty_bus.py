@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
 
+from tests.faulty_reader import FaultyReader, Reading, drawn
 from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader
 from wolfbus.draws import choose, unit
 from wolfbus.errors import BusError
 from wolfbus.messages.codec import pack, unpack
-from wolfbus.testing.faulty_reader import FaultyReader, Reading, drawn
 
 Fault: TypeAlias = Literal[
     "doubled", "late", "lost", "malformed", "illegal", "oversized", "forged", "stranger", "old_version"
