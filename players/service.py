@@ -32,9 +32,7 @@ class Settings:
     threads: int = 2
 
 
-def serve(
-    settings: Settings, venue: Venue, stopping: Stopping, health: Health | None = None
-) -> int:
+def serve(settings: Settings, venue: Venue, stopping: Stopping, health: Health | None = None) -> int:
     """Play until the house closes or somebody asks to stop; returns 0.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 import socket
 import ssl
@@ -14,7 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from players.llm.keys import NO_KEY, OPENAI_URL, quiet_client_logs, redacted, without_key
+from players.llm.keys import NO_KEY, OPENAI_URL, is_here, quiet_client_logs, redacted, without_key
 from players.llm.redirects import MOST_REDIRECTS, Astray, origin_of, target_of
 from players.llm.retry import Failure, trouble_of, wait_wanted
 from players.llm.wire import ErrorInside, NotAReply, Reply, message_of, read_reply
@@ -34,6 +35,10 @@ _IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after
 _PATH: Final = "/chat/completions"
 _OWN_HEADERS: Final = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
 _VERSION: Final = re.compile(r"/v\d")
+_IN_CONTAINER: Final = (
+    "; this is a container, where that host is the container itself: a server on the machine around it is "
+    "host.docker.internal, and must listen to more than the machine's loopback"
+)
 _NEVER_STOOD: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
 
 
@@ -209,7 +214,7 @@ class Client:
         if any(isinstance(each, socket.gaierror) for each in chain):
             what = "no host of that name is known"
         elif any(isinstance(each, ConnectionRefusedError) for each in chain):
-            what = "connection refused"
+            what = "connection refused" + (_IN_CONTAINER if is_here(self._url) and _in_container() else "")
         elif any(isinstance(each, ssl.SSLError) for each in chain):
             what = redacted(f"no secure connection: {chain[-1]}", self._key)
         elif never_stood or (names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}):
@@ -218,6 +223,15 @@ class Client:
         else:
             what = "the connection broke before a reply came"
         return Failure("connection", f"{self._url}: {what}", again=True, charged=not never_stood)
+
+
+def _in_container() -> bool:
+    """Return whether this process runs in a container, by the variable that says so.
+
+    Our image sets it, and so do some engines; a file like /.dockerenv stands also on machines that
+    are containers themselves, with model servers of their own.
+    """
+    return bool(os.environ.get("container"))  # noqa: SIM112 - that is its name
 
 
 def _open(url: str, key: str, at_once: int, connect_s: float, *, aiohttp: bool) -> AsyncOpenAI:

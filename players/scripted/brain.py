@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from players.scripted.bidding import bid
+from players.scripted.assessing import judge, label
+from players.scripted.choosing import ballot, bid, inspect, kill, protect, whisper
 from players.scripted.honest import plan_honest
-from players.scripted.judging import judge
-from players.scripted.labelling import label
-from players.scripted.night import inspect, kill, protect, whisper
-from players.scripted.notes import Notes
 from players.scripted.phrasing import sentence
-from players.scripted.standpoint import Standpoint
-from players.scripted.voting import ballot
+from players.scripted.standpoint import PublicNotes, Standpoint
 from players.scripted.wolfish import plan_wolf
 from wolfbus.agent import Agent
 from wolfbus.agent.answer import Answer
@@ -31,7 +27,7 @@ class ScriptedBrain(Agent):
     def __init__(self) -> None:
         self._view: SeatView | None = None
         self._names: tuple[str, ...] = ()
-        self._notes = Notes(())
+        self._notes = PublicNotes(())
         self._heard = 0
         self._traits: dict[tuple[str, str, int], float] = {}
 
@@ -81,7 +77,7 @@ class ScriptedBrain(Agent):
     def _standpoint(self, ask: Ask, view: SeatView) -> Standpoint:
         if view is not self._view or view.names != self._names:
             self._view, self._names = view, view.names
-            self._notes, self._heard = Notes(view.names), 0
+            self._notes, self._heard = PublicNotes(view.names), 0
             self._traits = {}
         facts = view.public
         if len(facts) > self._heard:

@@ -30,11 +30,11 @@ from tests.bus.parts import (
     step,
     whole,
 )
+from tests.proxy import Proxy
 from wolfbus.bus import Bus, Commit, Entry, open_bus, streams
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StaleWriter, StreamLost
-from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
 
 News = queue.Queue[tuple[str, list[Entry]]]

@@ -20,15 +20,15 @@ VARIANTS: Final = {
 }
 """Rules by name."""
 STUDIES: Final = (
-    ("paper", "scripted", "1", 10),
-    ("paper", "scripted*4,random*4", "2", 8),
-    ("paper", "random", "3", 4),
-    ("short", f"scripted*5,{CARELESS}*3", "4", 10),
+    ("paper", "scripted", "1", 6),
+    ("paper", "scripted*4,random*4", "2", 4),
+    ("paper", "random", "3", 2),
+    ("short", f"scripted*5,{CARELESS}*3", "4", 20),
     ("open", f"scripted*4,random*2,{CARELESS}*2", "5", 8),
-    ("large", "scripted*8,random*4", "6", 6),
+    ("large", "scripted*8,random*4", "6", 4),
 )
 """Rules, players, seed and games of each study."""
-SEEDS: Final = ("7", "8", "ünïcode", "a long seed of several words")
+SEEDS: Final = ("0", "1", "7", "8", "ünïcode", "a long seed of several words")
 """Seeds of single games of eight scripted players."""
 
 

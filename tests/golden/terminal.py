@@ -55,7 +55,6 @@ def values(folder: Path, redis_url: str) -> dict[str, str]:
         "compare-json": ("compare", "scripted", "mixed", "--json", "--workers", "1", *COMPARED),
         "compare-csv": ("compare", SCRIPTED, HASTY, "--csv", "--permutations", "100"),
         "compare-agents": ("compare", "models", "--agents", "llm:big", "llm:small", "--workers", "1", *COMPARED),
-        "report-md": ("report", SCRIPTED, HASTY, "--md", "-"),
         "report-bibtex": ("report", "scripted", "--bibtex"),
         "export-csv": ("export", "csv", "mixed", "torn.ndjson", "--out", "tables"),
         "export-parquet": ("export", "parquet", "mixed", "--out", "parquet", "--tables", "games,seats"),

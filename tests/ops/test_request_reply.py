@@ -26,9 +26,7 @@ pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is n
         (("round-trips", "--games", "1"), "round_trips"),
     ],
 )
-def test_it_measures_with_the_client_that_is_installed(
-    words: tuple[str, ...], measured: str
-) -> None:
+def test_it_measures_with_the_client_that_is_installed(words: tuple[str, ...], measured: str) -> None:
     done = subprocess.run(
         [*BENCHMARK, *words, "--json"],
         capture_output=True,

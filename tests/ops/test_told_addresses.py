@@ -18,8 +18,7 @@ import pytest
 
 from moderator.house.settings import Settings
 from wolfbus import cli
-from wolfbus.bus.redis.url import read_address
-from wolfbus.bus.shown_url import masked, shown_url
+from wolfbus.bus.url import masked, read_address, shown_url
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 from wolfbus.up.plan import OPEN, Plan
 
@@ -114,9 +113,7 @@ def secrets_in(text: str) -> list[str]:
 def files_telling(folder: Path) -> list[Path]:
     """Return the files below a folder that hold a secret, by name or within."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
-    return [
-        path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()
-    ]
+    return [path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()]
 
 
 def with_secret(url: str, user: str = USER, password: str = PASSWORD) -> str:
@@ -160,9 +157,7 @@ def test_every_command_is_tried() -> None:
 
 
 @pytest.mark.parametrize("command", sorted(commands("", Path())))
-def test_no_command_tells_the_password_of_a_bus_that_is_away(
-    command: str, closed_port: int, folder: Path
-) -> None:
+def test_no_command_tells_the_password_of_a_bus_that_is_away(command: str, closed_port: int, folder: Path) -> None:
     url = with_secret(f"redis://127.0.0.1:{closed_port}?patience=0.1")
     apart = command in {"analytics", "join", "moderator", "player", "watch", "up"}
     code, said = (run_apart if apart else run)(command, *commands(url, folder)[command])
@@ -173,9 +168,7 @@ def test_no_command_tells_the_password_of_a_bus_that_is_away(
 
 
 @pytest.mark.parametrize("command", sorted(commands("", Path())))
-def test_no_command_tells_the_password_of_a_bus_that_is_there(
-    command: str, guarded: str, folder: Path
-) -> None:
+def test_no_command_tells_the_password_of_a_bus_that_is_there(command: str, guarded: str, folder: Path) -> None:
     words = commands(guarded, folder)[command]
     if command in WAITING:
         _, said = run_apart(command, *words, until=WAITING[command])
@@ -201,9 +194,7 @@ def test_no_command_tells_the_password_of_a_bus_that_is_there(
         f"redis://{USER}:{PASSWORD}@localhost?name=x",
     ],
 )
-def test_no_command_repeats_the_password_of_an_address_that_is_wrong(
-    command: str, url: str, folder: Path
-) -> None:
+def test_no_command_repeats_the_password_of_an_address_that_is_wrong(command: str, url: str, folder: Path) -> None:
     code, said = run(command, *commands(url, folder)[command])
     assert code == 2, said
     assert "Traceback" not in said
@@ -225,15 +216,10 @@ def test_an_address_without_a_scheme_is_told_the_right_form_in_one_line(tmp_path
         out = ("--out", str(tmp_path)) if command == "analytics" else ()
         code, said = run(command, "--bus", "localhost:6379", *out)
         assert code == 2
-        assert (
-            said
-            == "wolfbus: bus address: 'localhost:6379' has no scheme; write redis://localhost:6379/0\n"
-        )
+        assert said == "wolfbus: bus address: 'localhost:6379' has no scheme; write redis://localhost:6379/0\n"
 
 
-def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(
-    guarded: str, tmp_path: Path
-) -> None:
+def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = (
         "run",
@@ -250,10 +236,7 @@ def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(
     code, said = run_apart(*words, until="waiting for agents")
     place = guarded.partition("@")[2]
     assert code == 130
-    assert (
-        f"go on with: wolfbus run --resume --out {out} --house h --bus 'redis://***@{place}?patience=7'"
-        in said
-    )
+    assert f"go on with: wolfbus run --resume --out {out} --house h --bus 'redis://***@{place}?patience=7'" in said
     assert not secrets_in(said)
     assert not files_telling(tmp_path)
 
@@ -262,10 +245,7 @@ def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_un
     plan = Plan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
     _, password, join, player = plan.invitation()
     assert password.strip().startswith("read -rs WOLFBUS_BUS; export WOLFBUS_BUS  ")
-    assert (
-        "a password is needed: type redis://***@h:1/2, user and password in place of the stars"
-        in password
-    )
+    assert "a password is needed: type redis://***@h:1/2, user and password in place of the stars" in password
     assert join.strip().startswith("wolfbus join --house up-1 --place 2 -- ")
     assert player.strip().startswith("wolfbus player --house up-1 --place 2 ")
 
@@ -302,7 +282,4 @@ def test_an_address_is_shown_without_user_and_password(url: str, shown: str) -> 
 
 def test_addresses_are_masked_wherever_they_stand_in_a_text() -> None:
     text = "no file 'redis://u:p@h:1/0' beside unix://u:p@/run/redis.sock, nor a@b at http://h"
-    assert (
-        masked(text)
-        == "no file 'redis://***@h:1/0' beside unix://***@/run/redis.sock, nor a@b at http://h"
-    )
+    assert masked(text) == "no file 'redis://***@h:1/0' beside unix://***@/run/redis.sock, nor a@b at http://h"

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from moderator.house.lobby import Reception
+from moderator.house.lobby import Lobby
+from tests.proxy import Proxy
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, archive, guests, until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Entry
@@ -23,7 +24,6 @@ from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Refused, Welcome
-from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets.holders import services
 
@@ -300,7 +300,7 @@ def break_down(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = l
         before()
         raise ZeroDivisionError("Ada is the Werewolf")
 
-    monkeypatch.setattr(Reception, "urge", fails)
+    monkeypatch.setattr(Lobby, "urge", fails)
 
 
 def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(

@@ -49,10 +49,7 @@ def process(*words: str) -> Iterator[None]:
 
 def seats_of(out: Path) -> set[tuple[str, str, bool]]:
     """Return (agent, brain, in house) of every seat that a study's records tell of."""
-    opened = [
-        next(iter(read_record(open_lines(out / game["record"])))).event
-        for game in manifest(out)["games"]
-    ]
+    opened = [next(iter(read_record(open_lines(out / game["record"])))).event for game in manifest(out)["games"]]
     return {(seat.agent, seat.brain, seat.in_house) for event in opened for seat in event.seats}
 
 
@@ -62,9 +59,7 @@ def test_with_tickets_nobody_gets_the_seats_of_another_by_announcing_its_brain(
     out = tmp_path / "out"
     # where a ticket that was sourced has put it
     environment = {"WOLFBUS_BUS": tickets["moderator"]}
-    study = study_file(
-        tmp_path, 'games = 2\nseed = 5\nat_once = 1\nplayers = "scripted*4,outside:alice*4"'
-    )
+    study = study_file(tmp_path, 'games = 2\nseed = 5\nat_once = 1\nplayers = "scripted*4,outside:alice*4"')
     mallory = (
         "--bus",
         tickets["mallory"],
@@ -112,9 +107,7 @@ def test_a_run_that_does_not_go_by_the_tickets_of_its_house_says_so_and_who_is_t
     finally:
         running.kill()
         running.communicate()
-    assert line.startswith(
-        f"wolfbus: house {HOUSE} has 3 tickets, and this run does not go by them"
-    )
+    assert line.startswith(f"wolfbus: house {HOUSE} has 3 tickets, and this run does not go by them")
     assert "is not heard" in line
     assert "--tickets goes by them" in line
 
@@ -124,9 +117,7 @@ def test_tickets_without_a_house_are_a_usage_error(tmp_path: Path) -> None:
     assert (done.returncode, "--tickets are those of a --house" in done.stderr) == (2, True)
 
 
-def test_what_an_agent_announces_counts_where_nobody_asks_for_tickets_or_it_is_the_operators() -> (
-    None
-):
+def test_what_an_agent_announces_counts_where_nobody_asks_for_tickets_or_it_is_the_operators() -> None:
     roster = Roster(8, 5.0)
     join = Join(agent="ann", instance="1", version="1", brain="llm:big", seats=8)
     assert roster.brain(join) == "llm:big"

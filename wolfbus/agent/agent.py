@@ -122,9 +122,7 @@ class Agent:
     def seated(self, view: SeatView, /) -> Awaitable[None] | None:
         """Hear of the role and the rules. Called once, first."""
 
-    def heard(
-        self, news: Sequence[PublicFact | Memory], view: SeatView, /
-    ) -> Awaitable[None] | None:
+    def heard(self, news: Sequence[PublicFact | Memory], view: SeatView, /) -> Awaitable[None] | None:
         """Hear what is new: public facts, then what this seat alone learned or did. Called before
         requests.
 

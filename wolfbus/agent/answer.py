@@ -111,9 +111,7 @@ def _from_value(kind: Kind, simple: object) -> Content | None:
     return Choice(target=simple) if kind in {"kill", "protect", "inspect"} else None
 
 
-def reply_to(
-    game: str, seat: str, ask: Ask, said: Said, limit: int | None = None
-) -> dict[str, object]:
+def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = None) -> dict[str, object]:
     """Return the reply that carries an answer, as plain values.
 
     Args:

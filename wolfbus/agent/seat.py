@@ -134,9 +134,7 @@ class SeatActor(PooledActor):
         self._listens = kind.heard is not Agent.heard
         self._by_kind = kind.answer is Agent.answer
         self._hearing = Hearing(self._seat)
-        self._writer = ReplyWriter(
-            self._game, self._seat, self._context.outbox, self._hearing.requests
-        )
+        self._writer = ReplyWriter(self._game, self._seat, self._context.outbox, self._hearing.requests)
         self._calls.clear()
         self._busy = None
 
@@ -220,9 +218,7 @@ class SeatActor(PooledActor):
         """Return whether a request should still be thought about."""
         (ask,) = call.asks
         newest = not self._waiting and not any(later.asks for later in self._calls)
-        return self._hearing.requests.under_way(ask.id) and worth_answering(
-            ask, call.heard, newest=newest
-        )
+        return self._hearing.requests.under_way(ask.id) and worth_answering(ask, call.heard, newest=newest)
 
     def _work(self, call: _Call) -> None:
         tell_if_alive(self.actor_ref, _Done(call, *_outcome(call)))
@@ -232,9 +228,7 @@ class SeatActor(PooledActor):
         if error is None and inspect.isawaitable(given):
             self._busy = call
             ref = self.actor_ref
-            self._awaited = await_later(
-                given, lambda given, error: tell_if_alive(ref, _Done(call, given, error))
-            )
+            self._awaited = await_later(given, lambda given, error: tell_if_alive(ref, _Done(call, given, error)))
         elif isinstance(error, CancelledError):
             logger.debug("%s: %s was given up", self._seat, call.method)
         elif error is not None:
@@ -246,9 +240,7 @@ class SeatActor(PooledActor):
     def _record(self, call: _Call, error: BaseException) -> None:
         if not call.asks:
             name = getattr(call.method, "__name__", "a hook")
-            logger.error(
-                "%s: the brain failed in %s", self._seat, name, exc_info=error, extra=self._where
-            )
+            logger.error("%s: the brain failed in %s", self._seat, name, exc_info=error, extra=self._where)
         for ask in call.asks:
             logger.debug("%s: %s failed", self._seat, ask.kind, exc_info=error, extra=self._where)
             self._writer.fail(ask, error)

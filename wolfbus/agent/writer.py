@@ -87,8 +87,7 @@ class ReplyWriter:
         # the first failure is told, for its author; the record has them all
         logger.log(
             logging.DEBUG if self._failed else logging.WARNING,
-            "%s: the brain failed on %s: %.200s"
-            " (further failures of this seat are in the record only)",
+            "%s: the brain failed on %s: %.200s (further failures of this seat are in the record only)",
             self._seat,
             ask.kind,
             what,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from wolfbus.bus.shown_url import shown_url
+from wolfbus.bus.url import shown_url
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 

@@ -60,13 +60,6 @@ _SECONDS = click.FloatRange(0, 3600)
 )
 @click.option("--reasoning", is_flag=True, help="Think first, and spend completion tokens on that.")
 @click.option("--key", metavar="KEY", envvar="WOLFBUS_FAKE_MODEL_KEY", help="Ask clients for this key.")
-@click.option(
-    "--worded",
-    type=click.Choice(["openai", "vllm"]),
-    default="openai",
-    show_default=True,
-    help="Like whose server it words its complaints.",
-)
 def fake_model(
     host: str,
     port: int,
@@ -79,7 +72,6 @@ def fake_model(
     models: tuple[str, ...],
     needs: Literal["max_tokens", "max_completion_tokens"] | None,
     key: str | None,
-    worded: Literal["openai", "vllm"],
     *,
     no_schema: bool,
     ignore_schema: bool,
@@ -113,7 +105,6 @@ def fake_model(
             "needs": needs,
             "reasoning": reasoning,
             "key": key,
-            "worded": worded,
         }
     )
     # click.echo flushes: whoever started this waits for the line

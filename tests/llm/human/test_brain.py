@@ -138,9 +138,7 @@ def test_an_empty_line_counts_as_the_conservative_default(seat: Seat, kind: Kind
 
 def test_where_somebody_has_to_be_chosen_an_empty_line_is_told(seat: Seat) -> None:
     seat.type("\nbram\n")
-    assert seat.ask(ask_for("kill", legal=("Bram", "Emil")), view_of()) == Answer(
-        Choice(target="Bram"), raw="bram"
-    )
+    assert seat.ask(ask_for("kill", legal=("Bram", "Emil")), view_of()) == Answer(Choice(target="Bram"), raw="bram")
     assert "You have to choose somebody" in seat.paper.text
 
 

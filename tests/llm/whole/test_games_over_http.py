@@ -180,6 +180,12 @@ def wolfbus(*arguments: str, cwd: Path, **environment: str) -> subprocess.Comple
     )
 
 
+def without_waiting(said: str) -> list[str]:
+    """Lines but the one that tells, first, who takes long."""
+    waiting = "wolfbus: waiting for double to answer a first small question"
+    return [line for line in said.strip().splitlines() if line != waiting]
+
+
 QUICK = "debate_turns = 2\nmax_rounds = 1\n"
 
 
@@ -196,7 +202,7 @@ def test_the_key_reaches_the_server_and_nothing_else(tmp_path):
         refused = wolfbus("play", "--players", f"llm:double@{server.url}", cwd=tmp_path)
     assert refused.returncode == 1
     assert "OPENAI_API_KEY" in refused.stderr
-    assert len(refused.stderr.strip().splitlines()) == 1
+    assert len(without_waiting(refused.stderr)) == 1
     for text in (result.stdout, result.stderr, refused.stdout, refused.stderr):
         assert "canary" not in text
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".env"]
@@ -231,9 +237,7 @@ def test_a_dead_endpoint_is_one_clear_line_before_the_first_night(tmp_path):
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
         result = wolfbus("play", "--players", f"llm:double@{url}", cwd=tmp_path)
     assert result.returncode == 1
-    # who takes long is told so first
-    waiting = "wolfbus: waiting for double to answer a first small question"
-    (line,) = [line for line in result.stderr.strip().splitlines() if line != waiting]
+    (line,) = without_waiting(result.stderr)
     assert line.startswith(f"wolfbus: double does not answer: {url}: connection refused")
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
 

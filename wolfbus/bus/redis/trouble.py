@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from wolfbus.bus.redis.url import Address
+from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown
 
 FULL: Final = (
@@ -32,9 +32,7 @@ def unreachable(address: Address, tried_s: float, error: Exception) -> BusDown:
     """
     tried = "" if is_lasting(error) else f" (tried for {tried_s:g} s)"
     why = str(error).rstrip(". ")
-    return BusDown(
-        f"Redis at {address.place} cannot be reached{tried}: {why}; {_remedy(address, error)}"
-    )
+    return BusDown(f"Redis at {address.place} cannot be reached{tried}: {why}; {_remedy(address, error)}")
 
 
 def is_lasting(error: BaseException) -> bool:
@@ -78,10 +76,7 @@ def _remedy(address: Address, error: Exception) -> str:
                 "self-signed"
             )
     if address.kind == "tls":
-        return (
-            "check the address, and that it runs there and speaks TLS (without TLS an address "
-            "begins with redis://)"
-        )
+        return "check the address, and that it runs there and speaks TLS (without TLS an address begins with redis://)"
     if address.kind == "unix":
         start = "redis-server --unixsocket PATH"
         return f"start it ({start}), or check the path; ?patience=SECONDS waits longer"
