@@ -23,7 +23,7 @@ APPARATUS: Final = (
         baseline="of each metric that has one",
         interval=GAMES,
         source="5.9",
-        code="analytics.headlines.variability.variability",
+        code="analytics.measures.study.variability",
         choices=(
             (
                 "The bootstrap, since judgements of one game are not independent; the paper's normal approximation is "
@@ -50,7 +50,7 @@ APPARATUS: Final = (
         baseline=NONE,
         interval=GAMES,
         source="ours, after 5.9",
-        code="analytics.headlines.table_intervals.table_intervals",
+        code="analytics.findings.table_intervals",
         choices=("With fewer than five blocks, or above 5 % of draws undefined, a cell has none.",),
     ),
     Definition(
@@ -66,7 +66,7 @@ APPARATUS: Final = (
         baseline="as in the tables",
         interval=GAMES,
         source="ours, after 5.5",
-        code="analytics.headlines.agents.agents",
+        code="analytics.measures.study.agents",
     ),
     Definition(
         name="headline",
@@ -80,7 +80,7 @@ APPARATUS: Final = (
         baseline="the other of the two",
         interval=NONE,
         source="ours",
-        code="analytics.tables.headline.Headline.result",
+        code="analytics.measures.tables.headline",
     ),
     Definition(
         name="repair",
@@ -94,7 +94,7 @@ APPARATUS: Final = (
         baseline=NONE,
         interval=NONE,
         source="ours; 4.3 mentions conservative defaults",
-        code="analytics.tables.repair.Repair.result",
+        code="analytics.measures.ledger.Ledger.repair",
     ),
     Definition(
         name="cost",
@@ -108,6 +108,6 @@ APPARATUS: Final = (
         baseline=NONE,
         interval=NONE,
         source="ours, after 5.1",
-        code="analytics.tables.cost.Cost.result",
+        code="analytics.measures.ledger.Ledger.cost",
     ),
 )

@@ -20,7 +20,7 @@ EVENTS: Final = (
         baseline="0: no difference",
         interval=GAMES,
         source="5.3",
-        code="analytics.tables.events.Events.result",
+        code="analytics.measures.tables.events",
         choices=(
             (
                 "A Seer who never claims has no “before” and is left out. A claim is given by the speaker or found in "
@@ -41,7 +41,7 @@ EVENTS: Final = (
         baseline="0: no difference",
         interval=GAMES,
         source="5.3",
-        code="analytics.tables.events.Events.result",
+        code="analytics.measures.tables.events",
         choices=("Nights without an attempt count for neither.",),
     ),
 )
@@ -60,7 +60,7 @@ VOTES: Final = (
         baseline="1 / (living − 1), a vote at random",
         interval=GAMES,
         source="ours",
-        code="analytics.tables.votes.Votes.result",
+        code="analytics.measures.tables.votes",
         choices=("Votes of players who have judged nobody alive by then are counted apart, too.",),
         headline=("vote_follows_suspicion",),
     ),
@@ -77,7 +77,7 @@ VOTES: Final = (
         baseline="Werewolves / (living − 1)",
         interval=GAMES,
         source="ours",
-        code="analytics.tables.votes.Votes.result",
+        code="analytics.measures.tables.votes",
         headline=("vote_hit", "vote_hit_lift"),
     ),
     Definition(
@@ -92,7 +92,7 @@ VOTES: Final = (
         baseline="Werewolves / living",
         interval=GAMES,
         source="ours, after 4.5",
-        code="analytics.tables.votes.Votes.result",
+        code="analytics.measures.tables.votes",
         choices=(
             "Whom an observer has not judged yet counts in that mean with the prior D₀.",
             "Over votes before which one of the living others has judged somebody alive.",
@@ -130,7 +130,7 @@ TRUTH: Final = (
         baseline=NONE,
         interval=NONE,
         source="ours",
-        code="analytics.tables.claims.Claims.result",
+        code="analytics.measures.tables.claims",
         choices=(
             (
                 "Found are role claims (“I am the Seer”) and inspection results with an exact role, in the first 6,000 "
@@ -148,7 +148,7 @@ TRUTH: Final = (
         baseline=NONE,
         interval=GAMES,
         source="ours",
-        code="analytics.truth.truth",
+        code="analytics.measures.truth.truth",
         headline=("coverage",),
     ),
     Definition(
@@ -161,7 +161,7 @@ TRUTH: Final = (
         baseline="the rate over all",
         interval=GAMES,
         source="ours",
-        code="analytics.truth.truth",
+        code="analytics.measures.truth.truth",
         headline=("lie_rate",),
     ),
     Definition(
@@ -177,7 +177,7 @@ TRUTH: Final = (
         baseline="1: self-labels may be trusted",
         interval=GAMES,
         source="ours",
-        code="analytics.truth.truth",
+        code="analytics.measures.truth.truth",
         headline=("confession_rate",),
     ),
     Definition(
@@ -192,7 +192,7 @@ TRUTH: Final = (
         baseline="as in Table 3",
         interval=GAMES,
         source="ours",
-        code="analytics.truth.truth",
+        code="analytics.measures.truth.truth",
         choices=("Lies and mistakes both count as false.",),
         headline=("truth_accuracy", "truth_accuracy_lift", "truth_balanced_accuracy"),
     ),
@@ -214,7 +214,7 @@ ABILITIES: Final = (
         baseline="0: the middle of the group",
         interval=GAMES,
         source="ours",
-        code="analytics.abilities.abilities",
+        code="analytics.measures.abilities.abilities",
         choices=(
             (
                 "Parameters sum to 0 within each connected group of agents that judged each other; groups are not "
@@ -232,7 +232,7 @@ ABILITIES: Final = (
         baseline="0: the middle of the group",
         interval=GAMES,
         source="ours",
-        code="analytics.abilities.abilities",
+        code="analytics.measures.abilities.abilities",
     ),
     Definition(
         name="conceals",
@@ -243,7 +243,7 @@ ABILITIES: Final = (
         baseline="0: the middle of the group",
         interval=GAMES,
         source="ours",
-        code="analytics.abilities.abilities",
+        code="analytics.measures.abilities.abilities",
         choices=(
             (
                 "Confession rate and n stand beside it: with self-labels, who never confesses has few deceptions to "
@@ -263,6 +263,6 @@ ABILITIES: Final = (
         baseline="0: the middle of the group",
         interval=GAMES,
         source="ours",
-        code="analytics.abilities.abilities",
+        code="analytics.measures.abilities.abilities",
     ),
 )

@@ -21,7 +21,7 @@ DETECTION: Final = (
         baseline=NONE,
         interval=NONE,
         source="5.5, Table 3",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
     ),
     Definition(
         name="accuracy",
@@ -33,7 +33,7 @@ DETECTION: Final = (
         baseline="the better constant guess",
         interval=GAMES,
         source="4.5, 5.5, Table 3",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
         headline=("accuracy",),
     ),
     Definition(
@@ -46,7 +46,7 @@ DETECTION: Final = (
         baseline="the base rate, the precision of flagging everything",
         interval=GAMES,
         source="5.5, Table 3",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
         headline=("precision",),
     ),
     Definition(
@@ -59,7 +59,7 @@ DETECTION: Final = (
         baseline="the share flagged of truthful statements",
         interval=GAMES,
         source="5.5, Table 3",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
         headline=("recall",),
     ),
     Definition(
@@ -72,7 +72,7 @@ DETECTION: Final = (
         baseline="2b / (1 + b) for base rate b: F1 of flagging everything",
         interval=GAMES,
         source="5.5, Table 3",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
         headline=("f1",),
     ),
     Definition(
@@ -88,7 +88,7 @@ DETECTION: Final = (
         baseline="0.5, that of any constant guess",
         interval=GAMES,
         source="ours",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
         headline=("balanced_accuracy",),
     ),
     Definition(
@@ -101,7 +101,7 @@ DETECTION: Final = (
         baseline="0, that of guessing",
         interval=GAMES,
         source="ours",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
         headline=("mcc",),
     ),
     Definition(
@@ -117,7 +117,7 @@ DETECTION: Final = (
         baseline=NONE,
         interval=NONE,
         source="ours",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
     ),
     Definition(
         name="constant_accuracy",
@@ -132,7 +132,7 @@ DETECTION: Final = (
         baseline="none: it is one",
         interval=f"of the difference: {GAMES}",
         source="ours",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
         choices=(
             (
                 "The guess is made on the same games and moves with the accuracy, so that the interval of their "
@@ -154,7 +154,7 @@ DETECTION: Final = (
         baseline="0, that of guessing",
         interval=NONE,
         source="ours",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
     ),
     Definition(
         name="criterion",
@@ -166,6 +166,6 @@ DETECTION: Final = (
         baseline="0, no leaning",
         interval=NONE,
         source="ours",
-        code="analytics.tables.detection.Confusion.measures",
+        code="analytics.measures.tables.table3",
     ),
 )

@@ -20,7 +20,7 @@ TABLE_4: Final = (
         baseline="the base rate b, the share of deceptive statements among them",
         interval=NONE,
         source="5.7, Table 4",
-        code="analytics.scores.predictions.predictions",
+        code="analytics.measures.scores.scores_of",
         choices=("The paper only says “by role”; we read that as the observer's, as in Table 3.",),
     ),
     Definition(
@@ -36,7 +36,7 @@ TABLE_4: Final = (
         baseline="b·(1 − b) for base rate b; 0.25 for a constant 0.5",
         interval=GAMES,
         source="4.5, 5.7, Table 4",
-        code="analytics.scores.measures.brier",
+        code="analytics.measures.scores.brier",
         headline=("brier", "brier_before"),
     ),
     Definition(
@@ -49,7 +49,7 @@ TABLE_4: Final = (
         baseline="0: no better than the base rate",
         interval=GAMES,
         source="ours",
-        code="analytics.scores.measures.brier_skill",
+        code="analytics.measures.scores.brier_skill",
         headline=("brier_skill", "brier_skill_before"),
     ),
     Definition(
@@ -65,7 +65,7 @@ TABLE_4: Final = (
         baseline="0.5: guessing",
         interval=GAMES,
         source="4.5, 5.7, Table 4",
-        code="analytics.scores.measures.auc",
+        code="analytics.measures.scores.auc",
         headline=("auc", "auc_before"),
     ),
     Definition(
@@ -81,7 +81,7 @@ TABLE_4: Final = (
         baseline="the base rate: guessing reaches it",
         interval=GAMES,
         source="4.5, 5.7, Table 4",
-        code="analytics.scores.measures.auprc",
+        code="analytics.measures.scores.auprc",
         choices=(
             "The paper does not say how it interpolates; this is scikit-learn's average precision, which does not.",
         ),
@@ -97,7 +97,7 @@ TABLE_4: Final = (
         baseline="0: guessing",
         interval=GAMES,
         source="ours",
-        code="analytics.scores.table4.row",
+        code="analytics.measures.table4.row",
         headline=("auprc_lift",),
     ),
     Definition(
@@ -113,7 +113,7 @@ TABLE_4: Final = (
         baseline="0: calibrated",
         interval=GAMES,
         source="ours, after “calibration” in 4.5",
-        code="analytics.scores.reliability.expected_calibration_error",
+        code="analytics.measures.scores.expected_calibration_error",
         choices=("The bins.",),
         headline=("ece", "ece_before"),
     ),
@@ -126,7 +126,7 @@ TABLE_4: Final = (
         baseline="the diagonal: calibrated",
         interval=NONE,
         source="ours, after “calibration” in 4.5",
-        code="analytics.scores.reliability.reliability",
+        code="analytics.measures.scores.reliability",
     ),
 )
 
@@ -144,7 +144,7 @@ BEYOND_TABLE_4: Final = (
         baseline="the diagonal; the base rate",
         interval=NONE,
         source="4.5, 5.7",
-        code="analytics.scores.curves.curves",
+        code="analytics.measures.table4.curves",
     ),
     Definition(
         name="thresholds",
@@ -160,7 +160,7 @@ BEYOND_TABLE_4: Final = (
         baseline="the threshold 0.5 and the flags themselves",
         interval=GAMES,
         source="ours, after 4.5",
-        code="analytics.scores.thresholds.thresholds",
+        code="analytics.measures.thresholds.thresholds",
         choices=("Five folds by block; the threshold shown is the median of the folds'; null under five blocks.",),
     ),
     Definition(
@@ -177,7 +177,7 @@ BEYOND_TABLE_4: Final = (
         baseline="the same scores before",
         interval=GAMES,
         source="ours; 5.7 asks for it",
-        code="analytics.scores.recalibration.recalibration",
+        code="analytics.measures.recalibration.recalibration",
         choices=(
             "GroupKFold(5) by block; null under five blocks; a saved map fits all games and carries these scores.",
         ),

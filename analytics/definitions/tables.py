@@ -89,7 +89,7 @@ UNITS: Final = (
         baseline=NONE,
         interval=NONE,
         source="ours",
-        code="analytics.tables.labels.Labels.result",
+        code="analytics.measures.tables.labels",
     ),
 )
 
@@ -107,7 +107,7 @@ TABLES: Final = (
         baseline="the paper's shares",
         interval=f"Wilson over finished games, 95 %; in the headline metrics {GAMES}",
         source="5.2",
-        code="analytics.tables.outcomes.Outcomes.result",
+        code="analytics.measures.tables.outcomes",
         headline=("villager_wins", "werewolf_wins", "no_winner"),
     ),
     Definition(
@@ -123,7 +123,7 @@ TABLES: Final = (
         baseline="the paper's means",
         interval=NONE,
         source="5.2",
-        code="analytics.tables.outcomes.Outcomes.result",
+        code="analytics.measures.tables.outcomes",
         choices=("The paper does not name its ±; we read it as the standard deviation.",),
     ),
     Definition(
@@ -139,7 +139,7 @@ TABLES: Final = (
         baseline="the base rate over all",
         interval=GAMES,
         source="4.5, 5.2, 5.3",
-        code="analytics.tables.production.Production.result",
+        code="analytics.measures.tables.production",
         headline=("deception_rate",),
     ),
     Definition(
@@ -155,7 +155,7 @@ TABLES: Final = (
         baseline="the overall row",
         interval=GAMES,
         source="5.3, Table 1",
-        code="analytics.tables.statements.Table1.result",
+        code="analytics.measures.tables.table1",
     ),
     Definition(
         name="table2",
@@ -170,7 +170,7 @@ TABLES: Final = (
         baseline="the prior D₀",
         interval=GAMES,
         source="4.5, 5.4, Table 2",
-        code="analytics.tables.cross_perception.Table2.result",
+        code="analytics.measures.tables.table2",
         choices=("Cells of equal roles, which the paper leaves out, are filled; cells without pairs are null.",),
     ),
     Definition(
@@ -183,7 +183,7 @@ TABLES: Final = (
         baseline="0: Werewolves are suspected no more than others",
         interval=GAMES,
         source="ours, after 5.4 and 5.9",
-        code="analytics.headlines.variability.variability",
+        code="analytics.measures.study.variability",
         headline=("suspicion_gap",),
     ),
     Definition(
@@ -200,7 +200,7 @@ TABLES: Final = (
         baseline="the prior D₀",
         interval="± 1 standard error over games, null below 2",
         source="5.6, Figure 1",
-        code="analytics.tables.trajectories.Trajectories.figure1",
+        code="analytics.measures.tables.figure1",
         choices=("The paper does not say which pairs a round's average is over.",),
     ),
     Definition(
@@ -217,7 +217,7 @@ TABLES: Final = (
         baseline="0: no trend",
         interval=SINGLE_GAMES,
         source="5.6",
-        code="analytics.tables.trends.slope_of_games",
+        code="analytics.measures.tables.trends",
         choices=(
             "Slopes are taken within games, so that the long games that alone reach late rounds do not make a trend.",
         ),
@@ -235,7 +235,7 @@ TABLES: Final = (
         baseline=NONE,
         interval=SINGLE_GAMES,
         source="5.6",
-        code="analytics.tables.trends.first_separable",
+        code="analytics.measures.tables.trends",
         choices=(
             "Differences are paired within games, where the paper compares two intervals; 10 games is our limit.",
         ),
@@ -252,7 +252,7 @@ TABLES: Final = (
         baseline="the kind “none”",
         interval=GAMES,
         source="5.8, Table 5",
-        code="analytics.tables.statements.Table5.result",
+        code="analytics.measures.tables.table5",
         choices=("“Unspecified” is a row of its own: called deceptive without a kind.",),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.published.contradictions import contradictions
 from analytics.published.values import (
     BASE_RATE,

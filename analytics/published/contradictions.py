@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, TypedDict
 
+from analytics.measures.formulas import Confusion
 from analytics.published.values import (
     ABSTRACT_STATEMENTS,
     ABSTRACT_WEREWOLVES,
@@ -24,7 +25,6 @@ from analytics.published.values import (
     TEXT_RECALL,
     Row,
 )
-from analytics.tables.detection import Confusion
 from wolfbus.vocabulary import ROLES, Role
 
 _COUNTS: Final = ("tp", "tn", "fp", "fn")

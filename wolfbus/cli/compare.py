@@ -49,7 +49,7 @@ def compare(
 
     It exits 1 if something is wrong with a file; what holds of it is counted all the same.
     """
-    from analytics import comparing
+    from analytics import compare as comparing
     from analytics.gather import Criteria
     from wolfbus.errors import ConfigError
     from wolfbus.printable import counted
@@ -78,7 +78,7 @@ def compare(
 
 
 def _shown(result: dict[str, Any], *, as_json: bool, as_table: bool) -> str:
-    from analytics import comparing
+    from analytics import compare as comparing
 
     if as_json:
         return json.dumps(result, allow_nan=False) + "\n"
@@ -86,7 +86,7 @@ def _shown(result: dict[str, Any], *, as_json: bool, as_table: bool) -> str:
 
 
 def _metrics(names: Sequence[str]) -> list[str] | None:
-    from analytics.headlines import MEASURES
+    from analytics.measures.headlines import MEASURES
     from wolfbus.errors import ConfigError
 
     for name in names:

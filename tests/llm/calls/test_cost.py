@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.callbook import CallBook
-from analytics.distribution import ACCURACY, Distribution
+from analytics.calls import ACCURACY, Distribution
 from analytics.fold import GameFold
 from analytics.metrics import Metrics, metrics
 from analytics.rows import GameRows
