@@ -12,7 +12,7 @@ from wolfbus.expense import is_free, sort_of
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.events import AnyAnswered, Asked
-from wolfbus.record.requests import RequestNames
+from wolfbus.record.prompts import RequestNames
 
 CallKey: TypeAlias = tuple[SeatName, str, str]
 """Seat, model, and what the call answers: a kind of request, or several as `sort_of` names them."""

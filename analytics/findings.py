@@ -12,6 +12,7 @@ from typing import Any, Final
 from analytics import Result
 from analytics.gather import Gathered
 from analytics.gather import Study as Told
+from analytics.gather.checks import study_check
 from analytics.measures.ledger import Ledger
 from analytics.measures.study import Study
 from analytics.metrics import paper_tables
@@ -54,8 +55,9 @@ def findings(gathered: Gathered) -> Result:
 
     The sections of `Metrics.result` (the paper's tables), and those computed over all judgements at
     once: ``table4``, ``curves``, ``thresholds``, ``recalibration``, ``truth``, ``abilities``,
-    ``variability``, ``agents``, and ``intervals`` of the tables' figures. ``files`` says what was read and what was wrong with it, ``studies`` what the studies' manifests
-    say.
+    ``variability``, ``agents``, and ``intervals`` of the tables' figures. ``files`` says what was
+    read and what was wrong with it, ``studies`` what the studies' manifests say, and what was checked
+    of their records.
     """
     study = Study(gathered.columns)
     if len(gathered.columns.judgements["d"]) < LARGE:
@@ -72,7 +74,7 @@ def _together(gathered: Gathered, of_agents: Result, of_tables: Result) -> Resul
         "format": FORMAT,
         "version": VERSION,
         "files": _files(gathered),
-        "studies": [_study(study) for study in gathered.studies],
+        "studies": [_study(study, gathered) for study in gathered.studies],
         **of_tables,
         **of_agents,
     }
@@ -139,11 +141,10 @@ def _files(gathered: Gathered) -> Result:
     }
 
 
-def _study(study: Told) -> Result:
+def _study(study: Told, gathered: Gathered) -> Result:
     told: dict[str, Any] = {name: study.manifest.get(name) for name in _TOLD}
     states = Counter(str(game.get("state")) for game in study.manifest.get("games", ()))
-    return {
-        **told,
-        "complete": study.manifest.get("complete"),
-        "games": dict(sorted(states.items())),
-    }
+    checked = study_check(study, gathered.files).as_json()
+    del checked["study"]
+    complete = study.manifest.get("complete")
+    return {**told, "complete": complete, "games": dict(sorted(states.items())), "checked": checked}

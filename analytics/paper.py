@@ -10,7 +10,7 @@ from analytics.rows import Departure, GameRows, NightRow, SeatRow
 from analytics.scorebook import Scorebook
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
-from wolfbus.record.paper_log import (
+from wolfbus.record.published_log import (
     PaperAnalysis,
     PaperDay,
     PaperLabel,

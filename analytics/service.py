@@ -7,7 +7,7 @@ import logging
 import resource
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,8 +25,7 @@ from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.member import AGAIN_S, Member, Parting
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, RecordError, StreamLost, WolfError
 from wolfbus.messages.codec import encode
@@ -63,7 +62,7 @@ class Settings:
         look_s: seconds between two looks around: live pictures, health, what is waited for.
     """
 
-    url: str
+    url: str = field(repr=False)
     house: str
     folder: Path
     name: str = "analytics"
@@ -86,7 +85,8 @@ def serve(
         tell: called with the results once they are written; with those so far after a request to stop.
 
     Returns:
-        The exit code: 0, or 1 if a game failed, or a record or the results could not be kept.
+        The exit code: 0 if the session has closed with at least one game, every game ended, and all is kept; else 1,
+        and so where it was asked to stop before.
 
     Raises:
         ConfigError: the house does not take us, or another process has our name.
@@ -96,7 +96,7 @@ def serve(
     with contextlib.ExitStack() as ending:
         bus = open_when_there(settings.url, stopping, health)
         if bus is None:
-            return 0
+            return 1
         ending.callback(bus.close)
         service = _Service(settings, bus, stopping, health or Health(None), ending)
         ending.callback(service.stop)
@@ -105,15 +105,15 @@ def serve(
         results = service.finish()
     if service.parting is not None and service.parting.error is not None and not service.done:
         raise service.parting.error
-    code = 0 if results.fine else 1
-    if results.session:
+    code = 0 if results.closed and results.fine else 1
+    if results.known:
         try:
             write_results(results)
         except RecordError as error:
             logger.error("%s", error)  # noqa: TRY400 - the line says it all
             code = 1
     tell(results)
-    return code if service.done else 0
+    return code
 
 
 class _Service:

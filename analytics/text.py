@@ -26,9 +26,9 @@ _NAMES = {
 }
 
 
-def render(result: Result) -> str:
-    """Return `Metrics.result`, or what JSON made of it, as text that ends in a newline."""
-    lines = [line for warning in warnings(result) for line in note(warning, indent="")]
+def render(result: Result, reasons: Mapping[str, str] | None = None) -> str:
+    """Return `Metrics.result`, or what JSON made of it, as text that ends in a newline; `reasons` as for `warnings`."""
+    lines = [line for warning in warnings(result, reasons) for line in note(warning, indent="")]
     for section in (
         *(_opening, _outcomes, _production, _table1, _table2, _table3, _table5, _figure1, _trends),
         *(event_lines, vote_lines, repair_lines, cost_lines),
@@ -37,11 +37,15 @@ def render(result: Result) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def warnings(result: Result) -> list[str]:
+def warnings(result: Result, reasons: Mapping[str, str] | None = None) -> list[str]:
     """Return what must be known before any figure of `Metrics.result` is believed, a line each, in ASCII.
 
     A brain is named of whose answers more than a tenth is missing: defaulted, because no reply could be had or used, or
     timed out. The built-in brains that ask nobody are not; those that play at their seats do so by design.
+
+    Args:
+        result: the figures.
+        reasons: the commonest reason of a brain whose answers are missing, a line each, where they are known.
     """
     lines: list[str] = []
     brains = result["repair"]["by_brain"]
@@ -55,6 +59,8 @@ def warnings(result: Result) -> list[str]:
         if row["timed_out"]:
             causes.append((row["timed_out"], "timed out"))
         told = ", ".join(f"{cause} {count}" for count, cause in sorted(causes, key=lambda each: -each[0]))
+        if reasons is not None and brain in reasons:
+            told += f"; most often: {reasons[brain]}"
         what = "model" if brain.startswith("llm") else "brain"
         lines.append(
             f"WARNING: {lost} of {asked} answers of {shown[brain]} are defaults" + (f" ({told})" if told else "")

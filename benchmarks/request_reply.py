@@ -15,13 +15,15 @@ import argparse
 import json
 import multiprocessing
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgpack
 import redis
@@ -33,12 +35,37 @@ from wolfbus.testing.redis_server import RedisServer
 AGENTS = ("ada", "bruno")
 
 
+BLOCK_MS = 1000
+"""Longest time that one read blocks: a client waits for its socket no longer than a few seconds."""
+
+SILENCE_S = 120.0
+"""Seconds without a word on any stream after which nothing more will come."""
+
+LEAVING_S = 20.0
+"""Seconds that a service gets to leave after it was asked to."""
+
+
+class Silent(Exception):  # noqa: N818
+    """Nothing is said any more, or whoever should say it has ended."""
+
+
+def _read(client: Redis, after: dict[Any, Any], alive: Callable[[], bool]) -> list[Any]:
+    """Return what is new on streams, as soon as there is anything; raises Silent."""
+    until = time.monotonic() + SILENCE_S
+    while time.monotonic() < until:
+        if found := client.xread(after, block=BLOCK_MS):
+            return list(found)
+        if not alive():
+            break
+    raise Silent("nothing came any more from " + ", ".join(map(str, after)))
+
+
 def _answer(url: str, count: int) -> None:
     client = redis.Redis.from_url(url)
     after = b"0-0"
     answered = 0
     while answered < count:
-        for _, entries in client.xread({"asks": after}, block=0):
+        for _, entries in _read(client, {"asks": after}, lambda: True):
             for entry_id, fields in entries:
                 after = entry_id
                 client.xadd("replies", {"body": fields[b"body"]})
@@ -49,6 +76,14 @@ def bare(url: str, count: int) -> dict[str, float]:
     """Ask and wait, one question at a time, as plainly as redis-py can."""
     child = multiprocessing.get_context("spawn").Process(target=_answer, args=(url, count))
     child.start()
+    try:
+        return _ask(url, count, child.is_alive)
+    finally:
+        child.terminate()
+        child.join()
+
+
+def _ask(url: str, count: int, alive: Callable[[], bool]) -> dict[str, float]:
     client = redis.Redis.from_url(url)
     body = msgpack.packb({"v": 1, "type": "ask", "text": "x" * 300})
     times: list[float] = []
@@ -57,13 +92,12 @@ def bare(url: str, count: int) -> dict[str, float]:
     for number in range(count):
         began = time.perf_counter()
         client.xadd("asks", {"body": body})
-        ((_, entries),) = client.xread({"replies": after}, block=0)
+        ((_, entries),) = _read(client, {"replies": after}, alive)
         after = entries[-1][0]
         # the first ones wait for the other process to start
         if number >= count // 10:
             times.append(time.perf_counter() - began)
     cpu = time.process_time() - cpu
-    child.join()
     return {**_quantiles(times), "asker_cpu_us_per_round": round(cpu / count * 1e6, 1)}
 
 
@@ -73,7 +107,10 @@ def _quantiles(times: list[float]) -> dict[str, float]:
 
 
 class House:
-    """The services of one house, each a process of its own, until the moderator has closed it."""
+    """The services of one house, each a process of its own, until the moderator has closed it.
+
+    None outlives the context.
+    """
 
     def __init__(self, url: str, games: int, at_once: int, folder: Path | None, keep: int = 3600) -> None:
         bus = ["--bus", url, "--house", "bench", "--log", "json"]
@@ -82,7 +119,35 @@ class House:
         words = [moderator, *(["player", *bus, "--name", name, "--seats", str(4 * at_once)] for name in AGENTS)]
         if folder is not None:
             words.append(["analytics", *bus, "--out", str(folder)])
-        self._processes = [_start(line) for line in words]
+        self._processes: list[subprocess.Popen[bytes]] = []
+        try:
+            for line in words:
+                self._processes.append(_start(line))
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def alive(self) -> bool:
+        """Return whether all of them run still."""
+        return all(process.poll() is None for process in self._processes)
+
+    def stop(self) -> None:
+        """End whatever of them still runs."""
+        running = [process for process in self._processes if process.poll() is None]
+        for process in running:
+            process.terminate()
+        for process in running:
+            try:
+                process.wait(LEAVING_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
     def wait(self) -> list[float]:
         """Wait until all have left; returns the CPU seconds of each, the moderator first."""
@@ -105,9 +170,9 @@ def _start(words: list[str]) -> subprocess.Popen[bytes]:
 def house(url: str, games: int, at_once: int) -> dict[str, float]:
     """Play games between processes; count what travels, and what it costs the moderator and the agents."""
     client = redis.Redis.from_url(url)
-    services = House(url, games, at_once, None)
-    began, ended = _watch(client, games)
-    cpu = services.wait()
+    with House(url, games, at_once, None) as services:
+        began, ended = _watch(client, games, services.alive)
+        cpu = services.wait()
     moved = _messages(client)
     total = sum(moved.values())
     return {
@@ -119,11 +184,11 @@ def house(url: str, games: int, at_once: int) -> dict[str, float]:
     }
 
 
-def _watch(client: Redis, games: int) -> tuple[float, float]:
+def _watch(client: Redis, games: int, alive: Callable[[], bool]) -> tuple[float, float]:
     """Return when the first game was opened and when the last one was closed."""
     after, began, closed = "0-0", 0.0, 0
     while closed < games:
-        for _, entries in client.xread({streams.games("bench"): after}, block=0):
+        for _, entries in _read(client, {streams.games("bench"): after}, alive):
             for after, fields in entries:  # noqa: B007 - where to go on
                 began = began or time.perf_counter()
                 closed += fields[b"type"] == b"game_closed"
@@ -142,8 +207,14 @@ def _messages(client: Redis) -> dict[str, int]:
 
 def round_trips(url: str, games: int) -> dict[str, float]:
     """Measure, as somebody who reads both streams, how long requests stand in a mailbox until the reply is out."""
-    client = redis.Redis.from_url(url)
-    services = House(url, games, 1, None)
+    with House(url, games, 1, None) as services:
+        times = _listen(redis.Redis.from_url(url), services.alive)
+        services.wait()
+    return _quantiles(times)
+
+
+def _listen(client: Redis, alive: Callable[[], bool]) -> list[float]:
+    """Return the seconds between requests and replies, until every agent was told goodbye."""
     asked: dict[str, float] = {}
     times: list[float] = []
     after: dict[Any, Any] = {
@@ -151,7 +222,7 @@ def round_trips(url: str, games: int) -> dict[str, float]:
     }
     gone = 0
     while gone < len(AGENTS):
-        for key, entries in client.xread(after, block=0):
+        for key, entries in _read(client, after, alive):
             now = time.perf_counter()
             after[key.decode()] = entries[-1][0]
             for _, fields in entries:
@@ -161,8 +232,7 @@ def round_trips(url: str, games: int) -> dict[str, float]:
                     asked.update(dict.fromkeys((ask["id"] for ask in part.get("asks", ())), now))
                 if message["type"] == "reply":
                     times.append(now - asked.pop(message["request"]))
-    services.wait()
-    return _quantiles(times)
+    return times
 
 
 def memory(url: str, games: int) -> dict[str, float]:
@@ -173,7 +243,8 @@ def memory(url: str, games: int) -> dict[str, float]:
         for name, keep in (("kept", 3600), ("let_go", 0)):
             client.flushall()
             before = client.info("memory")["used_memory"]
-            House(url, games, 16, Path(folder) / name, keep).wait()
+            with House(url, games, 16, Path(folder) / name, keep) as services:
+                services.wait()
             left[f"kb_per_game_{name}"] = round((client.info("memory")["used_memory"] - before) / games / 1024, 1)
     return left
 
@@ -187,13 +258,21 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    with RedisServer() as server:
-        result = {
-            "bare": lambda: bare(server.url, options.count),
-            "house": lambda: house(server.url, options.games, options.at_once),
-            "round-trips": lambda: round_trips(server.url, min(options.games, 10)),
-            "memory": lambda: memory(server.url, options.games),
-        }[options.what]()
+    # whoever ends it by a signal leaves no service behind either
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with RedisServer() as server:
+            result = {
+                "bare": lambda: bare(server.url, options.count),
+                "house": lambda: house(server.url, options.games, options.at_once),
+                "round-trips": lambda: round_trips(server.url, min(options.games, 10)),
+                "memory": lambda: memory(server.url, options.games),
+            }[options.what]()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (Silent, redis.RedisError) as error:
+        sys.exit(f"request_reply: {error}")
     print(json.dumps(result) if options.json else "\n".join(f"{name:30} {value}" for name, value in result.items()))
 
 

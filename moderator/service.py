@@ -14,14 +14,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from moderator.agenda import Agenda
-from moderator.departure import Departure
-from moderator.host import Host
-from moderator.lease import stand_by
-from moderator.session import Session
-from moderator.settings import GameResult, Settings
-from moderator.tickets import Tickets
-from moderator.unfinished import finish_closed
+from moderator.house.agenda import Agenda
+from moderator.house.departure import Departure
+from moderator.house.host import Host
+from moderator.house.lease import stand_by
+from moderator.house.session import Session
+from moderator.house.settings import GameResult, Settings
+from moderator.house.tickets import Tickets
+from moderator.house.unfinished import finish_closed
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
 from wolfbus.service.health import Health
@@ -113,9 +113,18 @@ def _term(
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
             ending.callback(tickets.close)
-        claim = stand_by(bus, settings.house, holder, settings.lease_s, stopping, health)
-        if claim is None:
-            return Departure("handed over", stopping.why)
+        claim = stand_by(
+            bus,
+            settings.house,
+            holder,
+            settings.lease_s,
+            stopping,
+            health,
+            known=before is not None,
+            session=before is not None and before.how == "fenced",
+        )
+        if isinstance(claim, Departure):
+            return claim
         if settings.agenda is not None and (other := _other_session(bus, settings.house, settings.agenda)):
             bus.release(settings.house, holder, claim.epoch)
             raise WolfError(
@@ -128,8 +137,8 @@ def _term(
             bus.release(settings.house, holder, claim.epoch)
             return departure
         logger.info("moderating house %s on %s, epoch %d", settings.house, bus.url, claim.epoch)
-        anew, playing = (before.how == "anew", before.playing) if before is not None else (False, ())
-        return Host(bus, settings, claim, stopping, health, told, tickets, playing, anew=anew).run()
+        playing = before.playing if before is not None else ()
+        return Host(bus, settings, claim, stopping, health, told, tickets, playing).run()
 
 
 def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:

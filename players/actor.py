@@ -18,7 +18,7 @@ from wolfbus.errors import BusError, RulesError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText
 from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.delivery import Ask, Seated
+from wolfbus.messages.requests import Ask, Seated
 
 logger = logging.getLogger(__name__)
 
@@ -140,6 +140,7 @@ class PlayerActor(PooledActor):
             self._desk.missed(self._game, str(error))
             return
         if not asks:
+            self._tell()
             return
         self._pen.limit = self._hearing.view.config.max_reply_bytes
         if self._later is not None:
@@ -152,6 +153,15 @@ class PlayerActor(PooledActor):
             # a daemon: a brain that never comes back must not keep the process
             arguments = (self._now, self._hearing, self._pen, news.heard, asks)
             threading.Thread(target=self._think, args=arguments, name=f"brain-{self._seat}", daemon=True).start()
+
+    def _tell(self) -> None:
+        """Let a brain that wants to know of it hear what is new."""
+        heard = getattr(self._brain, "heard", None)
+        try:
+            if callable(heard):
+                heard(self._hearing.view)
+        except Exception:
+            logger.exception("%s: the brain failed on what it heard", self._seat)
 
     def _start(self, brain: LaterBrain, asks: tuple[Ask, ...]) -> None:
         try:

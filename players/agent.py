@@ -26,7 +26,7 @@ from wolfbus.errors import WolfError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.delivery import Ask, Seated
+from wolfbus.messages.requests import Ask, Seated
 from wolfbus.view import SeatView
 
 logger = logging.getLogger(__name__)

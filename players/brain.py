@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.calls import Call, PromptText
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 
@@ -19,7 +19,7 @@ Given: TypeAlias = Answer | Content | None
 class Brain(Protocol):
     """Anything that answers requests. It is made without arguments, one per seat.
 
-    A brain may also carry `quick` and `declines`, as `BaseBrain` describes them.
+    A brain may also carry `quick`, `declines` and `heard`, as `BaseBrain` describes them.
     """
 
     def answer(self, ask: Ask, view: SeatView, /) -> Given:
@@ -94,6 +94,13 @@ class BaseBrain:
         """Hand the request to the method named after its kind."""
         method: Callable[[Ask, SeatView], Given] = getattr(self, ask.kind)
         return method(ask, view)
+
+    def heard(self, view: SeatView, /) -> None:
+        """Take note of news with which nothing is asked: others' turns, one's own death (`view.death`), what
+        everybody hears after it, and the end (`view.ended`, with all roles in `view.revealed`).
+
+        Called inside the seat's actor, so it must not block; never while this brain answers in a thread of its own.
+        """
 
     def bid(self, _ask: Ask, _view: SeatView, /) -> Answer | Bid | None:
         """Say how much this seat wants the floor: 0 to `view.config.bid_max`."""

@@ -10,7 +10,7 @@ from wolfbus.draws import draw
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
 from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 

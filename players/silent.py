@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from players.brain import BaseBrain, Given
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
 

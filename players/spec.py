@@ -35,7 +35,10 @@ COMMAND: Final = "exec:"
 """Begins the spec of a child process."""
 
 _CLASS = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)")
+_WORD = re.compile(r"[\w.@:/+~-]+")
 _REST: Final = 0
+_PATHS: Final = ("./", "../", "/", "~")
+"""Begin the path of a program; any other name that is not known is most likely a model's."""
 _CHOICES: Final = (
     f"known are {', '.join(KNOWN)}, llm:MODEL, llm:MODEL@URL, exec:COMMAND, and module:Class for one of your own"
 )
@@ -105,7 +108,8 @@ def _check_name(name: str) -> None:
     if _CLASS.fullmatch(name):
         return
     close = difflib.get_close_matches(name.casefold(), KNOWN, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    meant = close[0] if close else COMMAND + name if name.startswith(_PATHS) else MODEL + name
+    hint = f"did you mean {meant!r}? " if close or _WORD.fullmatch(name) else ""
     raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
 
 
@@ -128,7 +132,7 @@ def build(brain_spec: str, venue: Venue | None = None) -> Brain | LaterBrain:
 
         return ModelBrain(model_of(brain_spec.removeprefix(MODEL), venue.models), venue.gateway)
     if brain_spec.startswith(COMMAND):
-        from players.child import ChildBrain
+        from players.program import ChildBrain
 
         return ChildBrain(brain_spec.removeprefix(COMMAND), venue.logs)
     return _of_class(brain_spec)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from wolfbus.errors import WolfError
+from wolfbus.errors import PlayerError, WolfError
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
@@ -26,9 +27,11 @@ class Venue:
         budget: what calls may cost in all; None for any amount.
         cassette: where replies are recorded or played from; None for neither.
         logs: folder for the error output of child processes; None lets it through to our own.
+        give_up: replies in a row of a model that cannot be read, and none before, after which a game ends; 0 for never.
 
     Attributes:
-        fatal: ends all games of this process with a reason: a budget that is spent, a cassette that lacks a reply.
+        fatal: ends all games of this process with a reason: a budget that is spent, a cassette that lacks a reply; of
+            `GivenUp`, the one game that it names.
     """
 
     def __init__(
@@ -37,12 +40,15 @@ class Venue:
         budget: Budget | None = None,
         cassette: Cassette | None = None,
         logs: Path | None = None,
+        *,
+        give_up: int = 0,
     ) -> None:
         self.models: dict[str, Model] = dict(models or {})
         self.logs = logs
         self.fatal: Callable[[WolfError], None] | None = None
         self._budget = budget
         self._cassette = cassette
+        self._give_up = give_up
         self._gateway: Gateway | None = None
         self._lock = threading.Lock()
 
@@ -53,7 +59,9 @@ class Venue:
             if self._gateway is None:
                 from players.llm.gateway import Gateway
 
-                self._gateway = Gateway(budget=self._budget, cassette=self._cassette, fatal=self._end)
+                self._gateway = Gateway(
+                    budget=self._budget, cassette=self._cassette, give_up=self._give_up, fatal=self._end
+                )
             return self._gateway
 
     @property
@@ -83,8 +91,10 @@ class Venue:
         Raises:
             PlayerError: one has not; one clear line.
         """
+        brains = tuple(brains)
         if models := self.models_of(brains):
-            self.gateway.check(models)
+            with self._asking_for_their_file(brains):
+                self.gateway.check(models)
 
     def probe(self, brains: Iterable[str]) -> None:
         """Ask each model that `brains` name something small.
@@ -92,8 +102,28 @@ class Venue:
         Raises:
             PlayerError: one does not answer; one clear line.
         """
+        brains = tuple(brains)
         if models := self.models_of(brains):
-            self.gateway.probe(models)
+            with self._asking_for_their_file(brains):
+                self.gateway.probe(models)
+
+    @contextlib.contextmanager
+    def _asking_for_their_file(self, brains: Sequence[str]) -> Iterator[None]:
+        """Add to what is wrong with models that some names may be aliases, if no file was given that tells them."""
+        try:
+            yield
+        except PlayerError as error:
+            words = [brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:")]
+            names = [each for each in dict.fromkeys(words) if "@" not in each]
+            if self.models or not names:
+                raise
+            are = f"{names[0]} is an alias" if len(names) == 1 else f"{', '.join(names)} are aliases"
+            hint = f"if {are}, give the models file: --config FILE.toml (see examples/models.toml)"
+            raise PlayerError(f"{error}; {hint}") from error
+
+    def settled(self, model: Model) -> Model:
+        """Return a model as another process should be told of it, with what was found out of its server."""
+        return model if self._gateway is None else self._gateway.settled(model)
 
     def close(self) -> None:
         """Give up all calls and end the gateway's thread."""

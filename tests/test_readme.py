@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from wolfbus.testing.model_server import ModelServer
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -43,6 +47,45 @@ def test_the_agent_of_the_readme_bids_votes_and_declines_the_rest(monkeypatch):
     assert url.startswith("redis://")
     assert options == {"seats": 2}
     assert set(KINDS) - set(agent.declines()) == {"bid", "vote"}
+
+
+def run_of_the_readme(folder: Path, url: str, *without: str) -> subprocess.CompletedProcess[str]:
+    """Run the README's study of two models, of one short game, with its servers at `url`."""
+    (words,) = re.findall(r"^\| `wolfbus (run --games [^`]*)`", README, re.MULTILINE)
+    models = (ROOT / "examples" / "models.toml").read_text(encoding="utf-8")
+    (folder / "examples").mkdir()
+    models = models.replace("http://localhost:8000/v1", url)
+    (folder / "examples" / "models.toml").write_text(f"debate_turns = 1\nmax_rounds = 1\n{models}")
+    line = shlex.split(words)
+    for word in without:
+        line.remove(word)
+    return subprocess.run(
+        [sys.executable, "-m", "wolfbus", *line, "--games", "1"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url},
+        check=False,
+    )
+
+
+def test_the_study_of_two_models_of_the_readme_is_played_as_printed(tmp_path):
+    with ModelServer() as server:
+        done = run_of_the_readme(tmp_path, server.url)
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "runs" / "first" / "study.json").read_text())
+    assert manifest["totals"]["ended"] == 1
+    assert manifest["agents"] == ["llm:mini", "llm:local"]
+
+
+def test_a_study_of_aliases_without_their_file_says_which_file_is_wanted(tmp_path):
+    with ModelServer() as server:
+        url = server.url
+    done = run_of_the_readme(tmp_path, url, "--config", "examples/models.toml")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "if mini, local are aliases, give the models file: --config FILE.toml" in last
+    assert "examples/models.toml" in last
 
 
 NOT_OURS = {"--strict", "--exit-code-from"}

@@ -18,7 +18,6 @@ from wolfbus.draws import brain_seed
 from wolfbus.errors import RulesError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Proposal
-from wolfbus.messages.delivery import Private, Public, Seated, Whispered
 from wolfbus.messages.events import (
     AnsweredWhisper,
     AnyEvent,
@@ -28,6 +27,7 @@ from wolfbus.messages.events import (
     Opened,
     Statement,
 )
+from wolfbus.messages.requests import Private, Public, Seated, Whispered
 from wolfbus.view import SeatView
 
 GAME = synthetic.small_game()

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from wolfbus.draws import brain_seed
 from wolfbus.messages.base import Audience, SeatName
-from wolfbus.messages.delivery import PrivateFact, PublicFact, Revealed, Seated, Whispered
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
+from wolfbus.messages.requests import PrivateFact, PublicFact, Revealed, Seated, Whispered
 
 _PUBLIC = frozenset({"statement", "silence", "tally", "exile", "dawn", "ended"})
 

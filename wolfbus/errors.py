@@ -18,6 +18,7 @@
     ├── RecordError           a record that cannot be read, written, or is not what it claims to be
     └── PlayerError           a brain that cannot be built or that failed
         ├── BudgetSpent       the next model call could go beyond the budget
+        ├── GivenUp           nothing that a model says can be read
         └── CassetteError     recorded model replies that cannot be read, written, or lack a call
 """
 
@@ -128,6 +129,18 @@ class PlayerError(WolfError):
 
 class BudgetSpent(PlayerError):  # noqa: N818
     """The next model call could go beyond the budget: the run stops."""
+
+
+class GivenUp(PlayerError):  # noqa: N818
+    """Nothing that a model says can be read: the game that it plays in is not worth going on with.
+
+    Attributes:
+        game: that game's id.
+    """
+
+    def __init__(self, message: str, game: str = "") -> None:
+        super().__init__(message)
+        self.game = game
 
 
 class CassetteError(PlayerError):

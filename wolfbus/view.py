@@ -15,14 +15,6 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName, slim
 from wolfbus.messages.content import Content, Judgement, Proposal
-from wolfbus.messages.delivery import (
-    Private,
-    PrivateFact,
-    Public,
-    PublicFact,
-    Seated,
-    Whispered,
-)
 from wolfbus.messages.events import (
     AnyAnswered,
     Dawn,
@@ -30,6 +22,14 @@ from wolfbus.messages.events import (
     Exile,
     Inspection,
     Statement,
+)
+from wolfbus.messages.requests import (
+    Private,
+    PrivateFact,
+    Public,
+    PublicFact,
+    Seated,
+    Whispered,
 )
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Deception, Kind, Outcome, Role, Team
@@ -125,6 +125,14 @@ class SeatView:
     def others(self) -> tuple[SeatName, ...]:
         """Living players but this one, in seating order."""
         return tuple(name for name in self.names if name not in self.dead and name != self.me)
+
+    @property
+    def death(self) -> Dawn | Exile | None:
+        """The public fact by which this seat left the game; None while it lives."""
+        if self.me not in self.dead:
+            return None
+        left = (fact for fact in self.public if isinstance(fact, Dawn | Exile))
+        return next(fact for fact in left if self.me == (fact.died if isinstance(fact, Dawn) else fact.seat))
 
     @property
     def private_known(self) -> int:

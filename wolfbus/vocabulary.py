@@ -54,6 +54,8 @@ Protocol: TypeAlias = Literal["paper", "compact"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 DECEPTIONS: Final[tuple[Deception, ...]] = get_args(Deception)
+ROLE_WORDS: Final[dict[str, Role]] = {**{role.lower(): role for role in ROLES}, "wolf": "Werewolf"}
+"""Roles by the word for them in a text in lower case."""
 
 
 def team_of(role: Role) -> Team:

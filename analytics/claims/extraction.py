@@ -15,11 +15,12 @@ from re import Match, Pattern
 from typing import Final
 
 from analytics.claims import patterns
-from analytics.claims.words import FIRST_MARK, sentences
+from analytics.claims.words import sentences
+from wolfbus.marks import FIRST_MARK
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import Claim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.truth import Facts, verdict
-from wolfbus.vocabulary import Role
+from wolfbus.vocabulary import ROLE_WORDS, Role
 
 _PRONOUNS: Final = frozenset({"he", "she", "they", "it", "who", "him", "her", "them"})
 
@@ -214,7 +215,7 @@ def _worth(sentence: str, *tried: Pattern[str]) -> Iterator[Pattern[str]]:
 
 
 def _role(found: Match[str]) -> Role:
-    return patterns.ROLE_OF[found["role"]]
+    return ROLE_WORDS[found["role"]]
 
 
 def _night(words: str) -> int | None:

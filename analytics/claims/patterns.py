@@ -10,17 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from analytics.claims.words import MARK
-from wolfbus.vocabulary import Role
+from wolfbus.marks import MARK
 
-ROLE_OF: Final[dict[str, Role]] = {
-    "seer": "Seer",
-    "doctor": "Doctor",
-    "villager": "Villager",
-    "werewolf": "Werewolf",
-    "wolf": "Werewolf",
-}
-"""Roles by the word for them."""
 NIGHT_OF: Final = {str(number): number for number in range(1, 21)}
 for _number, _words in enumerate(("one first", "two second", "three third", "four fourth", "five fifth"), 1):
     NIGHT_OF.update(dict.fromkeys(_words.split(), _number))

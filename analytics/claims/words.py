@@ -7,22 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
+from wolfbus.marks import marked
 from wolfbus.messages.base import SeatName
 
 LONGEST: Final = 6_000
 """Characters of a statement that are read."""
-FIRST_MARK: Final = 0xE000
-"""Names are swapped for single private-use characters from here on, so that no pattern trips over what a name is made
-of; a game has at most 16."""
-MARK: Final = "[\ue000-\ue0ff]"
-"""Matches a name that was swapped."""
-
 _CUT: Final = "\ufffc"
 """Stands where a quotation was."""
-_PRIVATE = re.compile("[\ue000-\uf8ff\ufffc]")
 _PLAIN: Final = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201b\u02bc\u00b4`", "'"),
@@ -39,23 +32,12 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _SPACES = re.compile(r"[ \t\r\f\v]+")
 
 
-@lru_cache(maxsize=512)
-def name_pattern(names: tuple[SeatName, ...]) -> re.Pattern[str]:
-    """Return a pattern that finds any of these names as a whole word; case counts, for "Hope" is not "hope"."""
-    longest_first = sorted(names, key=lambda name: (-len(name), name))
-    return re.compile(r"(?<![^\W_])(?:" + "|".join(re.escape(name) for name in longest_first) + r")(?![^\W_])")
-
-
 def sentences(text: str, names: tuple[SeatName, ...]) -> Iterator[str | None]:
     """Yield the sentences of `text` in lower case, the player at place n of `names` as the nth mark.
 
     None stands for a sentence that says nothing on its speaker's own account: a question, or one with a quotation.
     """
-    marks = {name: chr(FIRST_MARK + place) for place, name in enumerate(names)}
-    words = _PRIVATE.sub("", text[:LONGEST])
-    if names:
-        words = name_pattern(names).sub(lambda found: marks[found[0]], words)
-    words = words.translate(_PLAIN).lower().strip()
+    words = marked(text[:LONGEST].replace(_CUT, ""), names).translate(_PLAIN).lower().strip()
     if words[:1] == '"' and words.find('"', 1) == len(words) - 1:
         words = words[1:-1]
     if '"' in words:

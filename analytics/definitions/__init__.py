@@ -1,45 +1,68 @@
 """The methods appendix: what every number of the findings is, where it comes from, and where its code is.
 
-Reports and documents render these entries; a test holds that every section and headline metric has one, and that the
-code they name exists.
+The entries are in the TOML files here; reports and documents render them. A test holds that every section and headline
+metric has one, and that the code they name exists.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
-from analytics.definitions.apparatus import APPARATUS
-from analytics.definitions.beyond import ABILITIES, EVENTS, TRUTH, VOTES
-from analytics.definitions.detection import DETECTION
-from analytics.definitions.entry import Definition
-from analytics.definitions.scores import BEYOND_TABLE_4, TABLE_4
-from analytics.definitions.tables import TABLES, UNITS
+from wolfbus.package_data import PackageData, Prose, read_data
 
-__all__ = ["DEFINITIONS", "Definition", "definition_of", "definitions"]
+__all__ = ["Definition", "definitions"]
 
-DEFINITIONS: Final[tuple[Definition, ...]] = (
-    *(*UNITS, *TABLES, *DETECTION, *TABLE_4, *BEYOND_TABLE_4),
-    *(*EVENTS, *VOTES, *TRUTH, *ABILITIES, *APPARATUS),
-)
-"""All entries, in the order in which an appendix gives them."""
-
-
-def definitions(section: str | None = None) -> tuple[Definition, ...]:
-    """Return the entries of a section of the findings, or all."""
-    return tuple(each for each in DEFINITIONS if section is None or each.section == section)
+FILES: Final = ("units", "tables", "detection", "scores", "beyond", "apparatus")
+"""In the order in which an appendix gives their entries."""
+INTERVALS: Final = {
+    "games": "percentile bootstrap over blocks of games, 95 %, 2,000 draws",
+    "single_games": "percentile bootstrap over single games, whatever the design, 95 %, 2,000 draws",
+}
+"""What ``{games}`` and ``{single_games}`` stand for in an interval: that of most estimates (see the entry
+``variability``), and that of trends, which are statements about games.
+"""
 
 
-def definition_of(metric: str) -> Definition:
-    """Return the entry of a headline metric.
+class Definition(PackageData):
+    """What the appendix says of one metric; a count has no baseline and no interval."""
 
-    Args:
-        metric: its name in the ``variability`` section, with or without a role, as in ``accuracy/Seer``.
+    name: str
+    """Unique in its section."""
+    section: str
+    """The section of the findings that holds it."""
+    title: str
+    """A few words for a heading."""
+    words: Prose
+    """What it measures, over which rows, and when it is undefined."""
+    units: Prose
+    """What its numbers are."""
+    baseline: Prose = "none"
+    """What needs no skill, or what it stands beside."""
+    interval: Prose = "none"
+    """How its uncertainty is given."""
+    source: Prose
+    """Where in the paper it comes from; "ours" for what the paper lacks."""
+    code: str
+    """Dotted path of the function, method or class that computes it."""
+    formula: Prose = ""
+    """As plain text; empty where the words say it all."""
+    choices: tuple[Prose, ...] = ()
+    """What we chose because the paper is silent or contradicts itself, a sentence each."""
+    headline: tuple[str, ...] = ()
+    """Names in the ``variability`` section that it defines, without the role behind the slash."""
+
+
+class _Definitions(PackageData):
+    definition: tuple[Definition, ...]
+
+
+@cache
+def definitions() -> tuple[Definition, ...]:
+    """Return all entries, in the order in which an appendix gives them.
 
     Raises:
-        KeyError: there is no such metric.
+        ConfigError: a file of theirs is not as it should be.
     """
-    name = metric.partition("/")[0]
-    for each in DEFINITIONS:
-        if name in each.headline:
-            return each
-    raise KeyError(metric)
+    found = (each for name in FILES for each in read_data("analytics.definitions", name, _Definitions).definition)
+    return tuple(each.model_copy(update={"interval": each.interval.format(**INTERVALS)}) for each in found)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Final
 
 from analytics.export.column import Column, Table
-from analytics.export.guide import GUIDE
 from analytics.export.inspect_log.measures import MEASURES
 from analytics.export.tables import TABLES
 
@@ -20,7 +20,8 @@ _NOTICE: Final = "<!-- Made by: python -m analytics.export.dictionary > docs/dat
 def dictionary() -> str:
     """Return the whole page."""
     scores = "\n".join(f"| `{measure.name}` | {_cell(measure.meaning)} |" for measure in MEASURES)
-    guide = GUIDE.replace("{scores}", scores).replace("{memory}", _MEMORY)
+    guide = files("analytics.export").joinpath("guide.md").read_text("utf-8")
+    guide = guide.replace("{scores}", scores).replace("{memory}", _MEMORY)
     return "\n".join([_NOTICE, "", guide, *_tables()])
 
 

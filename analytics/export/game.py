@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 
 from analytics.export.details import DetailFold, Details
-from analytics.fold import GameFold
 from analytics.gather import Collection, Criteria, FileNote, Planned, Source
 from analytics.gather.reading import read_game
 from analytics.rows import GameRows
-from wolfbus.errors import RecordError, RulesError
-from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded
-from wolfbus.record.reader import RecordReader, open_lines, read_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,41 +75,17 @@ def read_exported(
 ) -> tuple[FileNote, ExportedGame | None]:
     """Return what became of a file, and as much of its game as holds, None if not even the opening does.
 
-    Number, seal and content of every line are checked; whether the rules were kept is for ``wolfbus replay``.
+    What is checked, and what counts, is as `read_game` has it.
     """
-    if source.kind != "record" or source.problem is not None:
-        note, rows = read_game(source, criteria, keep_text=True)
-        note = collection.remarked(note)
-        game = None if rows is None else ExportedGame(rows, Details(), note, planned=collection.planned.get(rows.game))
-        return note, game
-    fold = GameFold(criteria.alpha, criteria.prior, include_defaulted=criteria.include_defaulted, keep_text=True)
-    details, digest, lines, problem = DetailFold(), Digest(), 0, None
-    path = str(source.path)
-    with closing(open_lines(source.path)) as file:
-        reader = read_record(file, tolerant=True)
-        try:
-            for recorded in reader:
-                fold.feed(recorded.event, recorded.time)
-                details.feed(recorded)
-                digest.feed(recorded.event)
-                watch(recorded)
-                lines += 1
-        except (RecordError, RulesError) as error:
-            problem = str(error).removeprefix(f"{path}: ")
-    problem = problem or _problem(reader, details.details, lines, path)
-    if reader.opened is None or not lines:
-        return FileNote(path, source.game, lines, False, problem or "not a wolfbus record"), None
-    rows = fold.rows()
-    note = collection.remarked(FileNote(path, rows.game, lines, True, problem))
-    whole = digest.hexdigest() if problem is None else None
-    return note, ExportedGame(rows, details.details, note, lines, whole, collection.planned.get(rows.game))
+    details = DetailFold()
 
+    def see(recorded: Recorded) -> None:
+        details.feed(recorded)
+        watch(recorded)
 
-def _problem(reader: RecordReader, details: Details, lines: int, path: str) -> str | None:
-    if reader.problems:
-        return str(reader.problems[0]).removeprefix(f"{path}: ")
-    if details.stopped is not None:
-        return f"the game was stopped before its end: {printable(details.stopped, NOTE_SHOWN)}"
-    if not reader.ended:
-        return f"line {lines + 1}: missing: the record stops before its game ended"
-    return None
+    note, rows = read_game(source, criteria, keep_text=True, watch=see)
+    if rows is None:
+        return note, None
+    planned = collection.planned.get(rows.game)
+    lines = 0 if note.published else note.events
+    return note, ExportedGame(rows, details.details, note, lines, note.digest, planned)

@@ -15,6 +15,7 @@ from analytics.export.package import PACKAGE, package
 from analytics.export.parquet_file import ParquetFile, pyarrow
 from analytics.export.tables import TABLES
 from analytics.gather import Criteria, FileNote, collect
+from analytics.gather.checks import StudyCheck, checks
 from wolfbus.errors import ConfigError
 
 Tell = Callable[[int, int], None]
@@ -28,11 +29,13 @@ class Exported:
         counts: rows of every table written.
         files: what became of each file, in the order in which they were read.
         paths: the files written.
+        checks: what was checked of the records.
     """
 
     counts: Mapping[str, int]
     files: tuple[FileNote, ...]
     paths: tuple[Path, ...]
+    checks: tuple[StudyCheck, ...] = ()
 
     @property
     def problems(self) -> tuple[FileNote, ...]:
@@ -135,7 +138,8 @@ def _write(
             raise
         for name, content in beside.items():
             landing.file(name).write(content)
-    return Exported(counts, tuple(notes), tuple(folder / name for name in (*paths.values(), *beside)))
+    written = tuple(folder / name for name in (*paths.values(), *beside))
+    return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
 
 
 def _open(table: Table, suffix: str, file: IO[bytes]) -> _File:

@@ -12,9 +12,9 @@ from analytics.gather.reading import FileNote
 from analytics.gather.sources import Source, Study, find
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.line import check_seal
-from wolfbus.record.paper_log import meta_beside, read_meta
+from wolfbus.record.published_log import meta_beside, read_meta
 from wolfbus.record.reader import open_lines
-from wolfbus.study.manifest import RECORDS
+from wolfbus.study.manifest import FILE, RECORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,12 @@ class Collection:
         refused: notes on files that are left out, because another one holds their game, or that are not there.
         studies: the studies whose folders were met.
         planned: what they say of their games, by game id.
-        remarks: what is wrong with a file though it may be whole, by its path: its study does not know its game, or
-            takes it for failed.
     """
 
     files: tuple[Source, ...]
     refused: tuple[FileNote, ...] = ()
     studies: tuple[Study, ...] = ()
     planned: Mapping[str, Planned] = field(default_factory=dict)
-    remarks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def blocks(self) -> dict[str, str]:
@@ -61,16 +58,12 @@ class Collection:
         """The studies' manifests, by study id."""
         return {study.id: study.manifest for study in self.studies}
 
-    def remarked(self, note: FileNote) -> FileNote:
-        """Return a note with what is known of its file beside what was read."""
-        remark = self.remarks.get(note.path)
-        return note if remark is None or note.problem is not None else replace(note, problem=remark)
-
 
 def collect(given: Sequence[str | Path], roles: Path | None = None) -> Collection:
     """Return what there is to read in folders and files; see `find`.
 
-    Of files that hold the same game the first one that is whole is read; where none is, the one that reaches furthest.
+    Of files that hold the same game the one is read that its study has noted; of others the first that is whole; where
+    none is, the one that reaches furthest.
 
     Args:
         given: folders and files.
@@ -80,7 +73,7 @@ def collect(given: Sequence[str | Path], roles: Path | None = None) -> Collectio
         RecordError: as `find` does.
     """
     found, studies = find(given)
-    found = [_named(source, roles) for source in found]
+    found = [_in_study(_named(source, roles), studies) for source in found]
     holders: dict[str, list[Source]] = {}
     for source in found:
         if source.game is not None:
@@ -100,17 +93,39 @@ def collect(given: Sequence[str | Path], roles: Path | None = None) -> Collectio
         for game in study.games
     }
     refused += _missing(studies, holders.keys())
-    return Collection(tuple(files), tuple(refused), tuple(studies), planned, _remarks(files, studies))
+    refused += _faults(studies)
+    return Collection(tuple(files), tuple(refused), tuple(studies), planned)
 
 
 def _missing(studies: Sequence[Study], there: Container[str]) -> Iterator[FileNote]:
     """Yield a note on every game that a study has played, and whose record is in none of the files."""
     for study in studies:
         for game in study.games:
-            if game.get("state") == "ended" and game["game"] not in there:
+            if study.notes.games[game["game"]].state == "ended" and game["game"] not in there:
                 path = study.folder / str(game.get("record") or RECORDS)
                 problem = f"missing: study {study.id} says that game {game['game']} was played to its end"
                 yield FileNote(str(path), game["game"], 0, False, problem)
+
+
+def _faults(studies: Sequence[Study]) -> Iterator[FileNote]:
+    for study in studies:
+        if study.notes.fault is not None:
+            yield FileNote(str(study.folder / FILE), None, 0, False, study.notes.fault)
+
+
+def _in_study(source: Source, studies: Sequence[Study]) -> Source:
+    """Return a source with what its study notes of its game: the one in whose folder it stands, else any that does."""
+    if source.kind != "record" or source.game is None:
+        return source
+    folder = source.path.parent.resolve()
+    # one that tells of no games says nothing of any
+    own = next((study for study in studies if study.games and study.records.resolve() == folder), None)
+    if own is not None and source.game not in own.notes.games:
+        return replace(source, stray=f"study {own.id} planned no game {source.game}, which stands among its records")
+    for study in studies if own is None else (own,):
+        if source.game in study.notes.games:
+            return replace(source, noted=study.notes.games[source.game])
+    return source
 
 
 def _named(source: Source, roles: Path | None) -> Source:
@@ -126,49 +141,33 @@ def _named(source: Source, roles: Path | None) -> Source:
 
 
 def _best(sources: Sequence[Source]) -> Source:
-    best, most = sources[0], -1
-    for source in sources:
-        whole, lines = _reach(source)
+    # a study names its records after their games
+    own_first = sorted(sources, key=lambda source: source.noted is None or source.path.stem != source.game)
+    reached = [(source, *_reach(source)) for source in own_first]
+    for source, _, _, head in reached:
+        if source.noted is not None and head in source.noted.heads:
+            return source
+    for source, whole, _, _ in reached:
         if whole:
             return source
-        if lines > most:
-            best, most = source, lines
-    return best
+    return max(reached, key=lambda each: each[2])[0]
 
 
-def _reach(source: Source) -> tuple[bool, int]:
-    """Return whether a file's seals hold up to the end of its game, and the number of lines that are sealed."""
+def _reach(source: Source) -> tuple[bool, int, str]:
+    """Return whether a file's seals hold up to the end of its game, the number of lines that are sealed, and the seal
+    of the last of them.
+    """
     if source.kind != "record":
-        return source.kind == "paper", 0
+        return source.kind == "paper", 0, ""
     head, count, last = "", 0, b""
     try:
         with closing(open_lines(source.path)) as lines:
             for line in lines:
                 if line[-1:] != b"\n":
-                    return False, count
+                    return False, count, head
                 head = check_seal(head, line[:-1], count + 1)
                 last = line
                 count += 1
     except RecordError:
-        return False, count
-    return b'"type":"ended"' in last, count
-
-
-def _remarks(files: Sequence[Source], studies: Sequence[Study]) -> dict[str, str]:
-    """Return what there is to say of files among a study's records that its manifest does not take for games of it."""
-    states = {
-        study.records.resolve(): (study, {game["game"]: game.get("state") for game in study.games})
-        for study in studies
-        # one that tells of no games says nothing of any
-        if study.games
-    }
-    found: dict[str, str] = {}
-    for source in files:
-        study, known = states.get(source.path.resolve().parent, (None, {}))
-        if study is None or source.game is None:
-            continue
-        if source.game not in known:
-            found[str(source.path)] = f"study {study.id} planned no game {source.game}, which stands among its records"
-        elif known[source.game] == "failed":
-            found[str(source.path)] = f"study {study.id} says that game {source.game} failed"
-    return found
+        return False, count, head
+    return b'"type":"ended"' in last, count, head

@@ -87,7 +87,7 @@ def gather(
     for done, one, many, told in _read_all(found.files, criteria, found.blocks, workers):
         ledger.merge(one)
         builder.merge(many)
-        notes += map(found.remarked, told)
+        notes += told
         read += done
         tell(read, size)
     notes.sort(key=lambda note: note.path)
@@ -111,8 +111,7 @@ def each_game(
         if source is None:
             yield waiting[path], None
         else:
-            note, rows = read_game(source, criteria, keep_text=keep_text)
-            yield found.remarked(note), rows
+            yield read_game(source, criteria, keep_text=keep_text)
 
 
 _Part = tuple[int, Ledger, ColumnsBuilder, list[FileNote]]

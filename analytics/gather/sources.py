@@ -6,14 +6,15 @@ import re
 import stat
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.record.paper_log import is_paper_log
+from wolfbus.record.published_log import is_paper_log
 from wolfbus.record.reader import open_lines
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
+from wolfbus.study.noted import NotedGame, Notes, notes_of
 
 _SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
@@ -29,6 +30,8 @@ class Source:
         game: the game's id, by its first line; None where that does not tell.
         size: bytes.
         problem: why it is of no use, None if it may be.
+        noted: what the study to which it belongs has noted of its game; None if it belongs to none.
+        stray: why it is no record of the study in whose folder it stands; None if it is one, or in none.
     """
 
     path: Path
@@ -36,19 +39,23 @@ class Source:
     game: str | None
     size: int
     problem: str | None = None
+    noted: NotedGame | None = None
+    stray: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study's manifest.
+    """What a study's folder says.
 
     Attributes:
         folder: where the study is.
         manifest: what ``study.json`` says.
+        notes: what is noted of its games, there and in its journal.
     """
 
     folder: Path
     manifest: dict[str, Any]
+    notes: Notes = field(default_factory=lambda: Notes({}))
 
     @property
     def id(self) -> str:
@@ -117,15 +124,17 @@ def _under(folder: Path, studies: dict[Path, Study]) -> list[Source]:
 
 def _is_record_of(source: Source, studies: Iterable[Path]) -> bool:
     """Return whether a study put the file among its records, whatever stands in it now."""
-    return any(source.path.parent.resolve() == folder / RECORDS for folder in studies)
+    return any(source.path.parent.resolve() == (folder / RECORDS).resolve() for folder in studies)
 
 
 def _study(path: Path) -> Study | None:
     try:
         told = load_manifest(path) if path.is_file() else None
+        if told is None:
+            return None
+        return Study(path.parent, told, notes_of(path.parent, told, Study(path.parent, told).id))
     except ConfigError as error:
         raise RecordError(str(error)) from None
-    return None if told is None else Study(path.parent, told)
 
 
 def _peek(path: Path) -> Source:

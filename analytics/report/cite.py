@@ -67,6 +67,7 @@ def _study(study: Mapping[str, Any], context: Context) -> str:
         told.append(f"commit {git['commit']}{' with changes' if git.get('dirty') else ''}")
     if study.get("prompts"):
         told.append(f"prompts {study['prompts']}")
+    told += [f"study hash {check.hash}" for check in context.checks if check.hash and check.study == study.get("study")]
     year = re.match(r"\d{4}", str(study.get("created") or ""))
     fields = {"title": f"{name}: a study with WOLF", "year": year[0] if year else "", "note": "; ".join(told)}
     return _entry("misc", key, fields)

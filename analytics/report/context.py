@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from analytics.gather import FileNote
+from analytics.gather.checks import StudyCheck
 from analytics.report.blocks import Cell, Link
 from analytics.report.html import visible
 from analytics.report.links import Selection
@@ -50,6 +51,7 @@ class Context:
         agents: the agents, by whose places selections name them.
         files: what became of each file.
         studies: manifests of the studies that were read.
+        checks: what was checked of the records of studies whose games ended, and of those of none if proven.
         published: the paper's values, see `analytics.published`.
         indexed: what the index holds.
         version: of wolfbus.
@@ -58,6 +60,7 @@ class Context:
     agents: tuple[str, ...] = ()
     files: tuple[FileNote, ...] = ()
     studies: tuple[Mapping[str, Any], ...] = ()
+    checks: tuple[StudyCheck, ...] = ()
     published: Mapping[str, Any] = field(default_factory=dict)
     indexed: Indexed = field(default_factory=Indexed)
     version: str = ""

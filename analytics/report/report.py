@@ -8,6 +8,7 @@ from typing import Final
 
 from analytics import Result
 from analytics.gather import Criteria, Gathered
+from analytics.gather.checks import checks
 from analytics.published import published
 from analytics.report.blocks import Section
 from analytics.report.cite import bibtex
@@ -75,11 +76,13 @@ class Report:
     def __init__(self, findings: Result, gathered: Gathered, criteria: Criteria | None = None) -> None:
         self._findings = findings
         self._gathered = gathered
-        self._criteria = criteria or Criteria()
+        # words are read again from files that were checked
+        self._criteria = replace(criteria or Criteria(), prover=None)
         self.context = Context(
             agents=gathered.columns.agents,
             files=gathered.files,
             studies=tuple(study.manifest for study in gathered.studies),
+            checks=tuple(checks(gathered.studies, gathered.files)),
             published=published(),
             version=__version__,
         )

@@ -21,7 +21,7 @@ from players.human.typed import Typo, answer_of
 from players.human.wording import COUNTS_AS, content_in_words
 from wolfbus.agent.answer import Answer
 from wolfbus.errors import PlayerError
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.printable import counted, printable
 from wolfbus.rules import rules_text
 from wolfbus.view import SeatView
@@ -60,8 +60,9 @@ class HumanBrain(BaseBrain):
 
     The person sees what the seat may know and nothing else: what is new since the last question, then the question,
     what may be answered and the time left. A line that cannot be read is told and asked for again. When the time is up
-    a half-typed line is dropped. A person who is away is asked the newest question with its full time, since an answer
-    that comes too late still makes the game wait again. At the end of the input every further question gets the
+    a half-typed line is dropped. Once the seat is out of the game, its person is told how, and sees all that everybody
+    may know as it happens, to the end. A person who is away is asked the newest question with its full time, since an
+    answer that comes too late still makes the game wait again. At the end of the input every further question gets the
     conservative default at once.
 
     Questions come by `start`, which knows when they came, or one at a time by `answer`.
@@ -91,6 +92,8 @@ class HumanBrain(BaseBrain):
         self._missed = 0
         self._changed = threading.Condition()
         self._questions: deque[_Question] = deque()
+        self._seen: SeatView | None = None
+        """What a person who is asked nothing any more may see, and was not shown yet."""
         self._closed = False
         self._thread: threading.Thread | None = None
 
@@ -102,11 +105,17 @@ class HumanBrain(BaseBrain):
                 return
             self._view = view
             self._questions += [_Question(ask, held, heard, outlet) for ask in asks]
-            self._changed.notify()
-            if self._thread is None:
-                # a daemon: nobody waits for a person when the process ends
-                self._thread = threading.Thread(target=self._work, name=f"human-{view.me}", daemon=True)
-                self._thread.start()
+            self._wake(view)
+
+    def heard(self, view: SeatView, /) -> None:
+        """Show what happens to a person whose seat is out of the game; others see it with their next question."""
+        with self._changed:
+            if self._closed:
+                return
+            self._view = view
+            if view.death is not None:
+                self._seen = still(view)
+                self._wake(view)
 
     def answer(self, ask: Ask, view: SeatView, /) -> Given:
         """Put one question before the person and wait for the answer; None when the time is up."""
@@ -131,8 +140,18 @@ class HumanBrain(BaseBrain):
             if self._seated.get(self._keyboard.place) is self:
                 del self._seated[self._keyboard.place]
 
+    def _wake(self, view: SeatView) -> None:
+        self._changed.notify()
+        if self._thread is None:
+            # a daemon: nobody waits for a person when the process ends
+            self._thread = threading.Thread(target=self._work, name=f"human-{view.me}", daemon=True)
+            self._thread.start()
+
     def _work(self) -> None:
         while (question := self._next()) is not None:
+            if isinstance(question, SeatView):
+                self._screen.say(self._news.since(question))
+                continue
             outlet = question.outlet
             try:
                 given = self._put(question)
@@ -149,14 +168,19 @@ class HumanBrain(BaseBrain):
         if self._view is not None:
             self._screen.say(["", *self._news.since(self._view)])
 
-    def _next(self) -> _Question | None:
-        """Return the next question that is still worth an answer; None at the end."""
+    def _next(self) -> _Question | SeatView | None:
+        """Return the next question that is still worth an answer, or what is to be seen where none waits; None at the
+        end.
+        """
         with self._changed:
             while True:
-                while not self._questions and not self._closed:
+                while not self._questions and self._seen is None and not self._closed:
                     self._changed.wait()
                 if self._closed:
                     return None
+                if not self._questions:
+                    seen, self._seen = self._seen, None
+                    return seen
                 question = self._questions.popleft()
                 newest = not self._questions
                 if time.monotonic() < question.due or (newest and question.away) or self._ended:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from players.human.wording import (
     COUNTS_AS,
@@ -14,11 +15,11 @@ from players.human.wording import (
     who,
 )
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.delivery import PublicFact, Whispered
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
+from wolfbus.messages.requests import PublicFact, Whispered
 from wolfbus.printable import counted, name_of, printable, spoken
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import ROLES, Ending, Winner
+from wolfbus.vocabulary import ROLES, Ending, Winner, team_of
 
 _WINNERS: dict[Winner, str] = {
     "villagers": "the villagers win",
@@ -30,6 +31,12 @@ _ENDINGS: dict[Ending, str] = {
     "wolves_reach_parity": "they are as many as the others",
     "max_rounds": "the last round is over",
 }
+
+
+_OUT: Final = (
+    "You are out of the game and asked nothing more. From here on you see what everybody may know, and at the end who "
+    "was who."
+)
 
 
 class News:
@@ -71,13 +78,21 @@ def _fact_in_words(view: SeatView, fact: PublicFact) -> Iterator[str]:
         yield f"  {who(view, fact.seat)} {verb} the floor and say{'' if fact.seat == view.me else 's'} nothing."
     elif isinstance(fact, Dawn):
         yield f"Night {fact.round} is over: {_subject(view, fact.died, 'died')}{_shown(fact)}."
+        if fact.died == view.me:
+            yield f"The Werewolves killed you in night {fact.round}. {_OUT}"
     elif isinstance(fact, Tally):
         yield from _tally_in_words(view, fact)
     elif isinstance(fact, Exile):
         yield f"{_capital(_subject(view, fact.seat, 'exiled', passive=True))}{_shown(fact)}."
+        if fact.seat == view.me:
+            against = [name for name, target in view.tallies.get(fact.round, {}).items() if target == view.me]
+            votes = f"{counted(len(against), 'vote')}: {names_of(against)}"
+            yield f"You were exiled on day {fact.round} by {votes}. {_OUT}"
     elif isinstance(fact, Ended):
         how = f"{_WINNERS[fact.winner]}, {_ENDINGS[fact.reason]}"
         yield f"The game is over after {counted(fact.rounds, 'round')}: {how}."
+        if fact.winner is not None:
+            yield f"You were a {view.role}: you {'win' if fact.winner == team_of(view.role) else 'lose'}."
     else:
         yield "Who was who: " + ", ".join(f"{name_of(name)} {role}" for name, role in fact.roles.items()) + "."
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from players.human.wording import COUNTS_AS, NOUNS, WHOLE, names_of, seconds_in_words, who
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.printable import name_of, printable, spoken
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import DECEPTIONS, Kind

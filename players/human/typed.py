@@ -12,7 +12,7 @@ from players.human.wording import names_of
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.printable import printable
 from wolfbus.reading import resolve_name
 from wolfbus.reading.labels import kind_of

@@ -18,7 +18,7 @@ from players.llm.settings import Model
 from players.llm.turn import Turn, report
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Ballot, Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 
@@ -126,8 +126,7 @@ class ModelBrain:
                 outlet.answer(ask, Answer(None, fault="failed", note=note))
 
     async def _converse(self, turn: Turn, outlet: Outlet) -> None:
-        completion = await self._ask(turn, turn.prompt, outlet)
-        answers = turn.read(completion)
+        completion, answers = await self._ask(turn, turn.prompt, outlet)
         wanting = self._hand_in(turn, answers, outlet)
         if not wanting:
             return
@@ -136,18 +135,21 @@ class ModelBrain:
             note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in wanting))
             prompt = self._writer.reask(turn.prompt, reply, note)
             outlet.segments(prompt.fresh)
-            again = await self._ask(turn, prompt, outlet, reask=True)
+            again, read = await self._ask(turn, prompt, outlet, reask=True)
             if again.error is None and not again.timed_out:
                 # a label goes with the words that it came with
                 answers.pop("label", None)
                 answers |= {
                     name: replace(answer, reading="reasked") if answer.content is not None else answer
-                    for name, answer in turn.read(again).items()
+                    for name, answer in read.items()
                     if name in wanting or name == "label"
                 }
         self._hand_in(turn, answers, outlet, wanting)
 
-    async def _ask(self, turn: Turn, prompt: Prompt, outlet: Outlet, *, reask: bool = False) -> Completion:
+    async def _ask(
+        self, turn: Turn, prompt: Prompt, outlet: Outlet, *, reask: bool = False
+    ) -> tuple[Completion, dict[str, Answer]]:
+        """Make one call; returns what came of it, and what that was read as."""
         first = turn.asks[0]
         model = self._model
         if turn.parts > 1:
@@ -156,7 +158,11 @@ class ModelBrain:
         question = Question(model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried)
         completion = await self._gateway.complete(question)
         outlet.called(report(turn, self._model, prompt, completion, reask=reask))
-        return completion
+        answers = turn.read(completion)
+        if completion.attempts or completion.cassette or not completion.timed_out:
+            # one that only waited for our own limits says nothing of the model
+            self._gateway.heard(question, completion, _why_unread(completion, answers))
+        return completion, answers
 
     def _hand_in(
         self, turn: Turn, answers: Mapping[str, Answer], outlet: Outlet, last: Sequence[str] = ()
@@ -187,6 +193,14 @@ class ModelBrain:
         text = words.text if isinstance(words, Speech) else words.reason if isinstance(words, Ballot) else None
         if label is not None and label.content is not None and text:
             self._labels[text.strip()] = label
+
+
+def _why_unread(completion: Completion, answers: Mapping[str, Answer]) -> str | None:
+    """Return why nothing of a reply can be used; None if something can."""
+    if any(answer.content is not None for answer in answers.values()):
+        return None
+    notes = (answer.note for answer in answers.values())
+    return completion.error or next((note for note in notes if note), "no reply in time")
 
 
 def _groups(asks: tuple[Ask, ...], *, compact: bool) -> list[tuple[Ask, ...]]:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import deque
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from players.llm.call import Completion, Question
@@ -272,13 +273,13 @@ class Calling:
 
     def _tell_circuit(self, reply: Reply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
         circuit = self._server.circuit
-        in_flight = self._server.gate.in_flight
+        failed = partial(circuit.failed, trial=trial, sent_at=self._attempt_at, in_flight=self._server.gate.in_flight)
         if failure is not None and failure.sick:
-            circuit.failed(failure.line, trial=trial, in_flight=in_flight)
+            failed(failure.line, late=failure.trouble == "timeout")
         elif reply is not None or failure is not None:
             circuit.succeeded()
         elif sent and self._had_time() and time.monotonic() >= self._question.deadline:
-            circuit.failed(f"{self._server.url}: no reply in a request's time", trial=trial, in_flight=in_flight)
+            failed(f"{self._server.url}: no reply in a request's time", late=True)
         else:
             circuit.give_up(trial=trial)
 

@@ -1,4 +1,5 @@
-"""`Capability`: what a model on an endpoint takes, found out from what it rejects, and remembered for the process.
+"""`Capability`: what a model on an endpoint takes, found out from what it rejects or ignores, and remembered for the
+process.
 
 Servers say in words, not in codes, what they do not take. The words below are those of OpenAI, Azure, vLLM, SGLang,
 llama.cpp, Ollama, LM Studio, Mistral, Groq, DeepSeek, Gemini and Anthropic behind LiteLLM.
@@ -100,6 +101,26 @@ class Capability:
             or self._learn_system(text, sent)
             or self._learn_mode(text, sent, model, failure.status)
         )
+
+    def ignored(self, mode: str, model: Model) -> bool:
+        """Take note that the server took a way to hold a reply to its form, and did not keep to it.
+
+        Args:
+            mode: that way; see `Mode`.
+            model: the model's settings.
+
+        Returns:
+            Whether another way will be tried from now on.
+        """
+        if self.for_model(model).mode != mode or mode == "text":
+            return False
+        name = "a JSON Schema" if mode == "schema" else "JSON mode"
+        if model.structured != "auto":
+            logger.warning('%s takes %s, as structured = "%s" asks, but does not keep to it', self.name, name, mode)
+            return False
+        self.shape = replace(self.shape, mode=_NEXT_MODE[self.shape.mode])
+        logger.warning("%s takes %s but does not keep to it: trying %s", self.name, name, self.shape.mode)
+        return True
 
     def _learn_tokens(self, text: str, sent: Shape) -> bool:
         if sent.tokens is None or not re.search(rf"\b{sent.tokens}\b", text) or not _NOT_TAKEN.search(text):

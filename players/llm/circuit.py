@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -13,6 +14,11 @@ logger = logging.getLogger(__name__)
 
 FAILURES: Final = 8
 """Failures in a row that open a circuit; one request in five failing by chance makes so many once in 400,000."""
+
+
+_LATE_KEPT: Final = 16
+_LATE_HINTED: Final = 4
+"""Of the last `_LATE_KEPT` requests, so many whose time ran out while others were answered earn a hint."""
 
 
 class Down(Exception):  # noqa: N818 - a state of the endpoint
@@ -65,6 +71,9 @@ class Circuit:
         self._on_trial = False
         self._waiting: list[_Waiting] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._answered_at: float | None = None
+        self._late: deque[bool] = deque(maxlen=_LATE_KEPT)
+        self._hinted = False
 
     @property
     def closed(self) -> bool:
@@ -98,14 +107,15 @@ class Circuit:
             finally:
                 if waiting in self._waiting:
                     self._waiting.remove(waiting)
-                elif self._opened_at is not None:
-                    # it was woken for a trial that it may not make: the next one may
-                    self._set_timer()
+                # nobody may be left to wake; or this one was woken for a trial that it may not make, and the next may
+                self._set_timer()
         return False
 
     def succeeded(self) -> None:
         """Say that the endpoint answered, if only to reject a request."""
         self._in_a_row = 0
+        self._answered_at = time.monotonic()
+        self._late.append(False)
         if self._opened_at is None:
             return
         logger.warning("%s is back after %.0f s", self._url, time.monotonic() - self._opened_at)
@@ -120,12 +130,17 @@ class Circuit:
             if not each.woken.done():
                 each.woken.set_result(None)
 
-    def failed(self, reason: str, *, trial: bool, in_flight: int = 0) -> None:
+    def failed(
+        self, reason: str, *, trial: bool, sent_at: float | None = None, late: bool = False, in_flight: int = 0
+    ) -> None:
         """Say that a request failed in a way that speaks against the endpoint.
 
         Args:
             reason: one line, without any secret.
             trial: whether the request was the trial.
+            sent_at: monotonic time at which it was sent. Where another one was answered after that, the endpoint is at
+                work: slow perhaps, but not down, and the failure does not count.
+            late: whether its time ran out.
             in_flight: requests still under way. Failures come back faster than replies, so that of many requests at
                 once the first to return are failures; only more of them than are still out tell of an endpoint's end.
         """
@@ -137,6 +152,11 @@ class Circuit:
                 self._pause = min(2 * self._pause, self._longest)
                 self._trial_at = now + self._pause
                 self._set_timer()
+            return
+        if sent_at is not None and self._answered_at is not None and self._answered_at > sent_at:
+            if late:
+                self._late.append(True)
+                self._hint()
             return
         if self._in_a_row == 0:
             self._row_began = now
@@ -158,6 +178,16 @@ class Circuit:
         if trial and self._opened_at is not None and self._on_trial:
             self._on_trial = False
             self._set_timer()
+
+    def _hint(self) -> None:
+        if self._hinted or sum(self._late) < _LATE_HINTED:
+            return
+        self._hinted = True
+        logger.warning(
+            "%s answers some requests while others run out of time: it is slow, not down; if it serves one at a time, "
+            "at_once = 1 in its [endpoints] table has calls wait their turn",
+            self._url,
+        )
 
     def _set_timer(self) -> None:
         """See to it that the next waiting call is woken for the next trial, and all when patience is over."""

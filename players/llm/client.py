@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 import socket
 import ssl
@@ -14,14 +15,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from players.llm.keys import NO_KEY, OPENAI_URL, quiet_client_logs, redacted, without_key
+from players.llm.keys import NO_KEY, OPENAI_URL, is_here, quiet_client_logs, redacted, without_key
+from players.llm.redirects import MOST_REDIRECTS, Astray, origin_of, target_of
 from players.llm.retry import Failure, trouble_of, wait_wanted
 from players.llm.wire import ErrorInside, NotAReply, Reply, message_of, read_reply
 from wolfbus.printable import printable, storable
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import AsyncOpenAI
+    from openai import AsyncOpenAI, RequestOptions
 
 CONNECT_S: Final = 10.0
 """Seconds for a connection to stand."""
@@ -31,7 +33,12 @@ SERVED_KEPT: Final = 200
 
 _IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after 5 s
 _PATH: Final = "/chat/completions"
+_OWN_HEADERS: Final = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
 _VERSION: Final = re.compile(r"/v\d")
+_IN_CONTAINER: Final = (
+    "; this is a container, where that host is the container itself: a server on the machine around it is "
+    "host.docker.internal, and must listen to more than the machine's loopback"
+)
 _NEVER_STOOD: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
 
 
@@ -60,6 +67,7 @@ class Client:
         key_env: where the key is looked up, for what is said of it; None where none is sent.
         at_once: connections at most.
         connect_s: seconds for a connection to stand.
+        follow_redirects: another origin to which the server may redirect, prompts and all; the key never goes there.
         aiohttp: whether to use that transport; unless given, if it is there.
     """
 
@@ -71,6 +79,7 @@ class Client:
         at_once: int,
         *,
         connect_s: float = CONNECT_S,
+        follow_redirects: str | None = None,
         aiohttp: bool | None = None,
     ) -> None:
         import httpx2
@@ -79,6 +88,7 @@ class Client:
         self._key = key
         self._key_env = key_env
         self._connect_s = connect_s
+        self._follow_redirects = follow_redirects
         self._response_type = httpx2.Response
         aiohttp = find_spec("aiohttp") is not None if aiohttp is None else aiohttp
         self._client = _open(url, key or NO_KEY, at_once, connect_s, aiohttp=aiohttp)
@@ -95,16 +105,15 @@ class Client:
         Raises:
             Failed: there is no reply.
         """
-        from openai import APIStatusError
-
         try:
             async with asyncio.timeout(seconds) if seconds is not None else contextlib.nullcontext():
-                response = await self._client.post(_PATH, content=body, cast_to=self._response_type)
+                response = await self._response(body)
         except TimeoutError:
             line = f"{self._url}: no reply within {seconds:.3g} s"
             raise Failed(Failure("timeout", line, again=True, charged=True)) from None
-        except APIStatusError as error:
-            response = error.response
+        except Astray as error:
+            line = f"{self._url}: {without_key(str(error), self._key)}"
+            raise Failed(Failure("rejected", line, again=False)) from None
         except self._broken as error:
             raise Failed(self._lost(error)) from None
         if response.is_success:
@@ -118,6 +127,33 @@ class Client:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.close()
+
+    async def _response(self, body: bytes) -> httpx2.Response:
+        """Return what the server says, whatever its status, after redirects that may be followed.
+
+        Raises:
+            Astray: a redirect may not be followed, or there are too many.
+        """
+        url = f"{self._url}{_PATH}"
+        for _ in range(MOST_REDIRECTS + 1):
+            response = await self._one_response(body, url)
+            target = target_of(response.status_code, response.headers, url, self._url, self._follow_redirects)
+            if target is None:
+                return response
+            url = target
+        raise Astray(f"{response.status_code}: more than {MOST_REDIRECTS} redirects in a row")
+
+    async def _one_response(self, body: bytes, url: str) -> httpx2.Response:
+        from openai import APIStatusError, Omit
+
+        options: RequestOptions = {}
+        if origin_of(url) != origin_of(self._url):
+            # whoever allowed prompts to go there said nothing of the key
+            options = {"headers": dict.fromkeys(_OWN_HEADERS, Omit())}
+        try:
+            return await self._client.post(url, content=body, cast_to=self._response_type, options=options)
+        except APIStatusError as error:
+            return error.response
 
     def _read(self, response: httpx2.Response, model: str) -> Reply:
         try:
@@ -178,7 +214,7 @@ class Client:
         if any(isinstance(each, socket.gaierror) for each in chain):
             what = "no host of that name is known"
         elif any(isinstance(each, ConnectionRefusedError) for each in chain):
-            what = "connection refused"
+            what = "connection refused" + (_IN_CONTAINER if is_here(self._url) and _in_container() else "")
         elif any(isinstance(each, ssl.SSLError) for each in chain):
             what = redacted(f"no secure connection: {chain[-1]}", self._key)
         elif never_stood or (names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}):
@@ -189,6 +225,15 @@ class Client:
         return Failure("connection", f"{self._url}: {what}", again=True, charged=not never_stood)
 
 
+def _in_container() -> bool:
+    """Return whether this process runs in a container, by the variable that says so.
+
+    Our image sets it, and so do some engines; a file like /.dockerenv stands also on machines that
+    are containers themselves, with model servers of their own.
+    """
+    return bool(os.environ.get("container"))  # noqa: SIM112 - that is its name
+
+
 def _open(url: str, key: str, at_once: int, connect_s: float, *, aiohttp: bool) -> AsyncOpenAI:
     import httpx2
     from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient
@@ -197,7 +242,8 @@ def _open(url: str, key: str, at_once: int, connect_s: float, *, aiohttp: bool) 
     kind = DefaultAioHttpClient if aiohttp else DefaultAsyncHttpxClient
     timeout = httpx2.Timeout(None, connect=connect_s)
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
-    transport = kind(timeout=timeout, limits=limits)
+    # a redirect would take prompts wherever the server likes: `Client` follows them, where that is allowed
+    transport = kind(timeout=timeout, limits=limits, follow_redirects=False)
     client = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=transport)
     if url != OPENAI_URL:
         # they come from the environment, and are nobody else's business

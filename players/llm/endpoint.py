@@ -86,7 +86,14 @@ class Server:
     def client(self) -> Client:
         """The way to it; made on first use."""
         if self._client is None:
-            self._client = Client(self.url, self._key, self._key_env, self.endpoint.at_once, connect_s=self._connect_s)
+            self._client = Client(
+                self.url,
+                self._key,
+                self._key_env,
+                self.endpoint.at_once,
+                connect_s=self._connect_s,
+                follow_redirects=self.endpoint.follow_redirects,
+            )
         return self._client
 
     def capability(self, model: str) -> Capability:

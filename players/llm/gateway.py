@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 from players.llm.accounts import Accounts, cost_of
 from players.llm.call import Completion, Question
 from players.llm.calling import Calling
+from players.llm.capability import Capability
 from players.llm.endpoint import Server, Tempo
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.probe import PROBE_ATTEMPTS, check, probe
 from players.llm.settings import Endpoint, Model
-from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, WolfError
+from players.llm.unread import Unread
+from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, WolfError
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget
@@ -43,11 +45,15 @@ class Gateway:
        not take this one, and with more room where the reply was cut off before it said anything.
     6. Tokens are counted, the cassette is kept.
 
+    A model that was given up is asked no more; its brains say with `heard` what its replies were read as.
+
     Args:
         budget: what calls may cost in all; None for any amount.
         cassette: where replies are recorded or played from; None for neither.
-        fatal: told, in the gateway's thread, at every call that no more calls can be made: the budget is spent, or the
-            cassette lacks a reply.
+        give_up: replies in a row of a model that nobody could read, and none before, after which the games that it
+            plays in are ended; 0 for never.
+        fatal: told, in the gateway's thread, at every call that no more calls can be made: the budget is spent, the
+            cassette lacks a reply, or (of the one game that `GivenUp` names) a model is given up.
         environment: where keys are looked up before ``.env``; `os.environ` unless given.
         tempo: how fast things go wrong, and right again.
 
@@ -60,6 +66,7 @@ class Gateway:
         *,
         budget: Budget | None = None,
         cassette: Cassette | None = None,
+        give_up: int = 0,
         fatal: Callable[[WolfError], None] | None = None,
         environment: Mapping[str, str] | None = None,
         tempo: Tempo | None = None,
@@ -68,6 +75,7 @@ class Gateway:
         self._budget = budget
         self._cassette = cassette
         self._fatal = fatal
+        self._unread = Unread(give_up)
         self._ended: WolfError | None = None
         self._imported = False
         self._keys = Keys(environment)
@@ -92,6 +100,9 @@ class Gateway:
         Raises:
             asyncio.CancelledError: the job was cancelled.
         """
+        if (hopeless := self._unread.given_up(question.model)) is not None:
+            self._give_up(hopeless, question)
+            return Completion(error=hopeless)
         try:
             if self._cassette is not None and (found := self._cassette.find(question)) is not None:
                 self.accounts.add(question.model.model, question.purpose, found)
@@ -108,6 +119,18 @@ class Gateway:
             logger.exception("%s: a call failed inside the gateway", question.label)
             return Completion(error=f"the gateway failed: {type(error).__name__}")
 
+    def heard(self, question: Question, completion: Completion, why: str | None) -> None:
+        """Take in what a reply was read as, from a job of this gateway.
+
+        Args:
+            question: what was asked; its label is a request's id.
+            completion: what came of it.
+            why: one line on why nothing of the reply could be used, or why there is none; None if something could.
+        """
+        model = question.model
+        if (hopeless := self._unread.take(model, completion.url or model.endpoint.url, why)) is not None:
+            self._give_up(hopeless, question)
+
     def probe(self, models: Iterable[Model]) -> None:
         """Ask each model something small, all at once, and find out what its server takes. Not from a job.
 
@@ -121,7 +144,22 @@ class Gateway:
         models = list(models)
         self.check(models)
         self._import_client()
-        self._loop.run(probe(models, partial(self._ask, attempts=PROBE_ATTEMPTS, again_if_cut=False)))
+        ask = partial(self._ask, attempts=PROBE_ATTEMPTS, again_if_cut=False)
+        self._loop.run(probe(models, ask, self._capability))
+
+    def settled(self, model: Model) -> Model:
+        """Return a model whose settings say how its replies are held to their form, as far as that was found out.
+
+        It is for another process, which then need not find out again that a server ignores what it takes.
+        """
+        server = self._servers.get(model.endpoint)
+        if (
+            server is None
+            or model.structured != "auto"
+            or (mode := server.capability(model.model).shape.mode) == "schema"
+        ):
+            return model
+        return model.model_copy(update={"structured": mode})
 
     def check(self, models: Iterable[Model]) -> None:
         """Look at the settings of each model, without any network; nothing is wrong if a cassette is played.
@@ -166,19 +204,28 @@ class Gateway:
     def _plays(self) -> bool:
         return self._cassette is not None and self._cassette.plays
 
+    def _capability(self, model: Model) -> Capability:
+        return self._server(model.endpoint).capability(model.model)
+
     def _server(self, endpoint: Endpoint) -> Server:
         server = self._servers.get(endpoint)
         if server is None:
             server = self._servers[endpoint] = Server(endpoint, self._keys, self._tempo)
         return server
 
+    def _give_up(self, why: str, question: Question) -> None:
+        self._tell(GivenUp(why, question.label.partition("/")[0]))
+
     def _end(self, error: WolfError) -> None:
         if self._ended is None:
             self._ended = error
+        # every time: games may have begun since
+        self._tell(self._ended)
+
+    def _tell(self, error: WolfError) -> None:
         if self._fatal is not None:
             try:
-                # every time: games may have begun since
-                self._fatal(self._ended)
+                self._fatal(error)
             except Exception:
                 logger.exception("ending the games failed")
 

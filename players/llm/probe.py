@@ -1,4 +1,4 @@
-"""Asks each model something small before the first night: whether it answers, and what its server takes."""
+"""Asks each model something small before the first night: whether it answers, what its server takes, and keeps to."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from players.llm.call import Completion, Form, Message, Question
+from players.llm.capability import Capability
 from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
+from wolfbus.reading.objects import find
+from wolfbus.reading.text import without_thinking
 
 PROBE_ATTEMPTS: Final = 3
 """Tries of a probe: somebody sits and waits for the game to begin."""
@@ -32,37 +35,46 @@ FORM: Final = Form(
             "sure": {"type": "boolean"},
             "weight": {"type": "number"},
             "word": {"type": ["string", "null"]},
+            "mark": {"type": "string", "enum": ["kept"]},
         },
-        "required": ["thought", "target", "bid", "sure", "weight", "word"],
+        "required": ["thought", "target", "bid", "sure", "weight", "word", "mark"],
         "additionalProperties": False,
     },
 )
-"""Has what the forms of a game have, so that a server that does not take it says so now."""
+"""Has what the forms of a game have, so that a server that does not take it says so now; and a mark that only this
+schema yields, for the prompt asks for another one."""
 
+_MARK: Final = ("mark", "kept")
 _MESSAGES: Final = (
     Message("system", "You answer with one JSON object and nothing else."),
     Message(
         "user",
-        "This is a test of the connection. Reply with this JSON object:\n"
-        '{"thought": "ready", "target": null, "bid": 1, "sure": true, "weight": 0.5, "word": null}',
+        "This is a test of the connection. Reply with one JSON object in this form:\n"
+        '{"thought": "ready", "target": null, "bid": 1, "sure": true, "weight": 0.5, "word": null, "mark": "open"}',
     ),
 )
 
 
-async def probe(models: Iterable[Model], ask: Callable[[Question], Awaitable[Completion]]) -> None:
-    """Ask each distinct model on its endpoint, all at once.
+async def probe(
+    models: Iterable[Model],
+    ask: Callable[[Question], Awaitable[Completion]],
+    capability_of: Callable[[Model], Capability],
+) -> None:
+    """Ask each distinct model on its endpoint, all at once; a server that takes a form and ignores it is found out.
 
     Args:
         models: whom to ask.
         ask: puts a question.
+        capability_of: returns what is known of a model on its endpoint.
 
     Raises:
         PlayerError: some do not answer; the line says which and why.
     """
-    distinct: dict[tuple[Endpoint, str], Model] = {}
+    distinct: dict[tuple[Endpoint, str, str], Model] = {}
     for model in models:
-        distinct.setdefault((model.endpoint, model.model), model)
-    outcomes = await asyncio.gather(*(_ask(model, ask) for model in distinct.values()), return_exceptions=True)
+        distinct.setdefault((model.endpoint, model.model, model.structured), model)
+    asked = (_find_out(model, ask, capability_of) for model in distinct.values())
+    outcomes = await asyncio.gather(*asked, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome
@@ -112,9 +124,33 @@ def _joined(first: str, others: Sequence[str]) -> str:
     return "; and ".join([first, *others])
 
 
-async def _ask(model: Model, ask: Callable[[Question], Awaitable[Completion]]) -> str | None:
+async def _find_out(
+    model: Model,
+    ask: Callable[[Question], Awaitable[Completion]],
+    capability_of: Callable[[Model], Capability],
+) -> str | None:
+    """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
+    while True:
+        completion = await _ask(model, ask)
+        mode = completion.parameters.get("structured")
+        # a refusal or an empty reply is an answer, too
+        if completion.error is not None or not isinstance(mode, str) or _keeps(mode, completion) is not False:
+            return completion.error
+        if not capability_of(model).ignored(mode, model):
+            return None
+
+
+def _keeps(mode: str, completion: Completion) -> bool | None:
+    """Return whether a reply keeps to how it was to be held to its form; None where nothing can be told of that."""
+    text = completion.text or ""
+    if mode == "text" or completion.refusal is not None or completion.finish == "length" or not text.strip():
+        return None
+    found = find(without_thinking(text).text).found
+    name, value = _MARK
+    return any(each.value.get(name) == value for each in found) if mode == "schema" else bool(found)
+
+
+async def _ask(model: Model, ask: Callable[[Question], Awaitable[Completion]]) -> Completion:
     deadline = time.monotonic() + (model.timeouts.probe or _SECONDS)
     small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
-    completion = await ask(Question(small, "probe", "probe", _MESSAGES, FORM, deadline))
-    # a refusal or an empty reply is an answer, too
-    return completion.error
+    return await ask(Question(small, "probe", "probe", _MESSAGES, FORM, deadline))

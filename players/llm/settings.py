@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from players.llm.redirects import origin_of
 from wolfbus.errors import ConfigError
 from wolfbus.messages.calls import Scalar
 
@@ -63,6 +64,18 @@ class Endpoint(_Settings):
     """Tries of one call, the first included, while its time lasts; 429s are not counted."""
     patience: Annotated[float, Field(ge=0, le=86_400)] = 30.0
     """Seconds for which calls wait for an endpoint that is down; after that they fail at once until it is back."""
+    follow_redirects: str | None = None
+    """Another origin to which the server may redirect prompts, such as ``https://gpu2.example:8443``; redirects to any
+    other are refused, and the key never goes along. Redirects within the server's own origin are followed."""
+
+    @field_validator("follow_redirects")
+    @classmethod
+    def _redirects_go_to_an_origin(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        if urlsplit(checked_url(url)).path or (origin := origin_of(url)) is None:
+            raise ValueError(f"{reprlib.repr(url)} is no origin: write scheme, host and port alone")
+        return origin
 
     @field_validator("url")
     @classmethod

@@ -15,7 +15,7 @@ from players.scripted.voting import ballot
 from players.scripted.wolfish import plan_wolf
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
 

@@ -13,18 +13,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from wolfbus.marks import MARK, MARKS, marked, marks_in, marks_of, without_marks
 from wolfbus.messages.base import SeatName
-from wolfbus.vocabulary import Role
+from wolfbus.vocabulary import ROLE_WORDS, Role
 
 LONGEST: Final = 1500
 """Characters of a statement that are read."""
 
-_FIRST: Final = 0xE000
-"""Names are swapped for single private-use characters from here on: no pattern trips over what a name is made of."""
-_N: Final = "[\ue000-\ue0ff]"
-_GAP: Final = "[^\\w\ue000-\ue0ff]+"
+_GAP: Final = f"[^\\w{MARKS}]+"
 
-_PRIVATE = re.compile("[\ue000-\uf8ff]")
 _CLAUSE = re.compile(r"[^.!?;:\n]+[.!?;:\n]*")
 _TURN = re.compile(r"\b(?:but|while|although|whereas|so)\b|, and\b")
 _SPACES = re.compile(r"\s+")
@@ -42,13 +39,6 @@ _TONE = re.compile(
     r"voting me|i have nothing to hide|against me)|"
     r"(?P<grounded>voted|votes?|last night|yesterday|night|died|killed|ballots?|said))\b"
 )
-_BE: Final[dict[str, Role]] = {
-    "seer": "Seer",
-    "doctor": "Doctor",
-    "villager": "Villager",
-    "werewolf": "Werewolf",
-    "wolf": "Werewolf",
-}
 _I_AM = re.compile(
     r"\bi(?:'m| am| claim to be) (?:the|your|our|a|just a|only a|no more than a)(?: [a-z]+)? "
     r"(seer|doctor|villager|werewolf|wolf)\b|"
@@ -56,7 +46,7 @@ _I_AM = re.compile(
 )
 _INSPECTED = re.compile(
     r"\bi(?:'ve| have)? (?:also |then )?(?:inspected|investigated|checked|looked (?:at|into)|saw)\b"
-    rf"[^\ue000-\ue0ff]*({_N})"
+    rf"[^{MARKS}]*({MARK})"
 )
 _PROTECTED = re.compile(r"\bi(?:'ve| have)? (?:protected|guarded|saved|healed|watched over)\b")
 _WOLF = re.compile(r"\b(?:were)?wolf\b")
@@ -65,14 +55,14 @@ _NO_WOLF = re.compile(
     r"\b(?:innocent|clean|clear|villager|seer|doctor|one of us)\b"
 )
 _CALLED_WOLF = re.compile(
-    rf"({_N}){_GAP}(?:[\w']+{_GAP}){{0,4}}?"
+    rf"({MARK}){_GAP}(?:[\w']+{_GAP}){{0,4}}?"
     r"(?:(?:were)?wolf\b|one of the (?:were)?wolves\b|lying\b|liar\b|lied\b|guilty\b)|"
-    rf"\b(?:were)?wolf(?:{_GAP}\w+){{0,2}}{_GAP}({_N})|\bliar {_N}"
+    rf"\b(?:were)?wolf(?:{_GAP}\w+){{0,2}}{_GAP}({MARK})|\bliar {MARK}"
 )
 _CALL_TO_VOTE = re.compile(
-    rf"\b(?:votes?|voting)(?: \w+)?(?: (?:for|out|on|against|to|is|goes|stays|with))*{_GAP}({_N})|"
-    rf"\b(?:exile|exiling|get rid of|send away|send)(?: [a-z]+)?{_GAP}({_N})|"
-    rf"({_N}) (?:should|must|has to) (?:go|leave)\b"
+    rf"\b(?:votes?|voting)(?: \w+)?(?: (?:for|out|on|against|to|is|goes|stays|with))*{_GAP}({MARK})|"
+    rf"\b(?:exile|exiling|get rid of|send away|send)(?: [a-z]+)?{_GAP}({MARK})|"
+    rf"({MARK}) (?:should|must|has to) (?:go|leave)\b"
 )
 _PAST_VOTE = re.compile(r"\b(?:voted|you vote|they vote|(?:a|the|your|their) votes?)\b")
 _IF = re.compile(r"\b(?:if|whether|unless|suppose|would|could|either)\b")
@@ -87,7 +77,7 @@ _DOUBT = re.compile(
 _TRUST = re.compile(
     r"\b(?:trust|believe|vouch|innocent|honest|clean|clear|reliable|defend|stand by|good reason for|makes sense|"
     r"sounds right|cleared|reads? well)\b|"
-    rf"{_N}{_GAP}(?:[\w']+{_GAP}){{0,3}}?(?:villager|one of us|on our side)\b"
+    rf"{MARK}{_GAP}(?:[\w']+{_GAP}){{0,3}}?(?:villager|one of us|on our side)\b"
 )
 _NO_TRUST = re.compile(
     r"\b(?:not|don't|never|hardly|cannot|can't|nobody)(?: \w+){0,2} "
@@ -128,21 +118,13 @@ class Cues:
     skeleton: str = ""
 
 
-@lru_cache(maxsize=256)
-def _name_pattern(names: tuple[SeatName, ...]) -> re.Pattern[str]:
-    longest_first = sorted(names, key=lambda name: (-len(name), name))
-    return re.compile(r"(?<!\w)(?:" + "|".join(re.escape(name) for name in longest_first) + r")(?!\w)")
-
-
 @lru_cache(maxsize=4096)
 def read(text: str, names: tuple[SeatName, ...]) -> Cues:
     """Return what `text` says about the players `names`.
 
     It is pure, and remembered: everybody at the table reads the same words.
     """
-    places = {name: chr(_FIRST + place) for place, name in enumerate(names)}
-    words = _PRIVATE.sub("", text[:LONGEST]).replace("\u2019", "'")
-    words = _name_pattern(names).sub(lambda found: places[found[0]], words) if names else words
+    words = marked(text[:LONGEST].replace("\u2019", "'"), names)
     words = _SPACES.sub(" ", words.lower()).strip()
     marks = _Marks()
     for clause in _CLAUSE.findall(words):
@@ -152,7 +134,7 @@ def read(text: str, names: tuple[SeatName, ...]) -> Cues:
     if claimed is None and marks.results:
         claimed = "Seer"
     tone = [found.lastgroup for found in _TONE.finditer(words)]
-    of = {mark: name for name, mark in places.items()}
+    of = {mark: name for name, mark in marks_of(names).items()}
     hard = tuple(dict.fromkeys(marks.accused))
     return Cues(
         named=tuple(dict.fromkeys(of[mark] for mark in words if mark in of)),
@@ -166,7 +148,7 @@ def read(text: str, names: tuple[SeatName, ...]) -> Cues:
         deflects="deflect" in tone,
         pleads="plead" in tone,
         grounded="grounded" in tone,
-        skeleton=_PRIVATE.sub("_", words),
+        skeleton=without_marks(words),
     )
 
 
@@ -192,7 +174,7 @@ class _Marks:
     def read(self, clause: str) -> None:
         """Take in one clause, in lower case, with names as marks."""
         self._claims(clause)
-        marks = _PRIVATE.findall(clause)
+        marks = marks_in(clause)
         if self._inspection(clause, marks):
             return
         if not marks:
@@ -215,7 +197,7 @@ class _Marks:
     def _claims(self, clause: str) -> None:
         found = _I_AM.search(clause)
         if found is not None:
-            self.claimed = _BE[found[found.lastindex or 0]]
+            self.claimed = ROLE_WORDS[found[found.lastindex or 0]]
         elif self.claimed is None and _PROTECTED.search(clause) is not None:
             self.claimed = "Doctor"
 

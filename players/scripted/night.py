@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from players.scripted import tuning
 from players.scripted.standpoint import Standpoint
-from players.scripted.words import WHISPERS
+from players.scripted.words import words
 from wolfbus.draws import choose
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Choice, Proposal
@@ -97,7 +97,7 @@ def _sort_of_threat(at: Standpoint, name: SeatName, pack: list[SeatName]) -> tup
 
 
 def _word(at: Standpoint, why: str) -> str:
-    return choose(at.seed, "word", WHISPERS[why], at.ask.round, at.ask.turn)
+    return choose(at.seed, "word", words().whispers[why], at.ask.round, at.ask.turn)
 
 
 def _names(at: Standpoint) -> list[SeatName]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from players.scripted.cues import Cues, read
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.delivery import PublicFact
 from wolfbus.messages.events import Statement
+from wolfbus.messages.requests import PublicFact
 
 
 class Notes:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from players.scripted.cues import read
 from players.scripted.evidence import Evidence, choose_evidence
 from players.scripted.standpoint import Standpoint
-from players.scripted.words import EVIDENCE, SENTENCES, Intent
+from players.scripted.words import Intent, words
 from wolfbus.draws import draw
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import Claim
-
-GROUNDED: Final = frozenset(
-    intent for intent, wordings in SENTENCES.items() if any("{e}" in wording for wording in wordings)
-)
-"""Intents that come with evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +35,10 @@ class Plan:
 
 def sentence(at: Standpoint, plan: Plan) -> str:
     """Return the plan in words nobody used before in this game, as far as the wordings reach."""
-    evidence = choose_evidence(at, plan.target) if plan.target is not None and plan.intent in GROUNDED else None
-    return phrase(at, SENTENCES[plan.intent], plan.target, plan.other, evidence)
+    wordings = words().sentences[plan.intent]
+    grounded = plan.target is not None and any("{e}" in wording for wording in wordings)
+    evidence = choose_evidence(at, plan.target) if plan.target is not None and grounded else None
+    return phrase(at, wordings, plan.target, plan.other, evidence)
 
 
 def phrase(
@@ -72,5 +68,5 @@ def _evidence(number: int, target: SeatName | None, evidence: Evidence | None) -
     if evidence is None:
         return ""
     ground, other = evidence
-    wordings = EVIDENCE[ground]
+    wordings = words().evidence[ground]
     return wordings[number % len(wordings)].format(t=target, o=other or "somebody")

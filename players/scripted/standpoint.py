@@ -6,7 +6,7 @@ from players.scripted import tuning
 from players.scripted.notes import Notes
 from wolfbus.draws import choose, choose_weighted, draw, unit
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
 

@@ -7,7 +7,7 @@ from players.scripted.evidence import choose_evidence
 from players.scripted.phrasing import phrase
 from players.scripted.standpoint import Standpoint
 from players.scripted.wolfish import lost_partner, prey
-from players.scripted.words import VOTE_REASONS, VoteReason
+from players.scripted.words import VoteReason, words
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, RoleClaim
 from wolfbus.messages.content import Ballot
@@ -32,7 +32,7 @@ def ballot(at: Standpoint) -> tuple[Ballot, str | None]:
     if ground == "believe seer" and other is None:
         ground = "evidence"
     grounds = choose_evidence(at, target) if target else None
-    reason = phrase(at, VOTE_REASONS[ground], target, other, grounds)
+    reason = phrase(at, words().vote_reasons[ground], target, other, grounds)
     return Ballot(target=target, reason=reason, claims=_claims(at, target, ground)), None
 
 

@@ -14,9 +14,9 @@ from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import encode, pack, unpack
-from wolfbus.messages.delivery import Ask, Delivery, Private, PrivateFact, Public, PublicFact, Seated, SeatPart
 from wolfbus.messages.events import Dawn, Ended, Statement
 from wolfbus.messages.house import Goodbye, Welcome
+from wolfbus.messages.requests import Ask, Delivery, Private, PrivateFact, Public, PublicFact, Seated, SeatPart
 from wolfbus.service.stop import Stopping
 from wolfbus.vocabulary import Kind, Role
 

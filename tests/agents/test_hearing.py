@@ -11,8 +11,8 @@ from wolfbus.agent.hearing import Hearing, News
 from wolfbus.agent.pen import Pen
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.content import Bid, Judgement
-from wolfbus.messages.delivery import Delivery, Public
 from wolfbus.messages.events import AnsweredAssessOther, Dawn, Inspection, Statement
+from wolfbus.messages.requests import Delivery, Public
 
 OTHER = Statement(statement=1, round=1, phase="debate", turn=1, speaker="Bruno", text="As it stands in the record now.")
 

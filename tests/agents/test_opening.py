@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 import analytics.service
+import moderator.house.settings
 import moderator.service
-import moderator.settings
 from players.service import Settings, serve
 from players.venue import Venue
 from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, stay
-from wolfbus.bus import redis_bus
+from wolfbus.bus.redis import bus as redis_bus
+from wolfbus.bus.redis import url as addresses
+from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError
 from wolfbus.service import opening
@@ -66,7 +68,7 @@ def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(
 
     def play(stopping: Stopping) -> int:
         with Venue() as venue:
-            return serve(Settings(stay(closed.url, grace_s=0.0), "scripted"), venue, stopping, told)
+            return serve(Settings(stay(f"{closed.url}?patience=30", grace_s=0.0), "scripted"), venue, stopping, told)
 
     with Aside(play) as ann:
         told.reached("waiting for the bus")
@@ -77,6 +79,21 @@ def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(
     (line,) = [record.getMessage() for record in caplog.records if "waiting for it" in record.getMessage()]
     assert f"127.0.0.1:{closed.port} cannot be reached" in line
     assert line.endswith("waiting for it up to 30 s")
+
+
+def test_a_redis_that_is_down_is_told_at_once_with_what_to_do_unless_the_address_has_patience(
+    closed: RedisServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(addresses, "OPENING_S", 0.05)
+    with pytest.raises(BusDown) as caught:
+        open_when_there(closed.url, Stopping())
+    told = str(caught.value)
+    assert told.startswith(f"Redis at 127.0.0.1:{closed.port} cannot be reached (tried for 0.05 s): ")
+    assert f"start it (redis-server --port {closed.port}, or docker run -p {closed.port}:6379 redis:7)" in told
+    assert told.endswith("or check the address; ?patience=SECONDS waits longer")
+    assert not caplog.records
+    assert read_address(closed.url).opening_s == 0.05
+    assert read_address(f"{closed.url}?patience=120").opening_s == 120
 
 
 def test_a_wrong_address_is_a_clear_line_when_patience_is_over(closed: RedisServer) -> None:
@@ -101,16 +118,18 @@ def test_a_wrong_password_is_said_at_once(redis_url: str, caplog: pytest.LogCapt
 def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well(
     closed: RedisServer, tmp_path: Path
 ) -> None:
+    waited_for = f"{closed.url}?patience=30"
+
     def play(stopping: Stopping, health: Health) -> int:
         with Venue() as venue:
-            return serve(Settings(stay(closed.url), "scripted"), venue, stopping, health)
+            return serve(Settings(stay(waited_for), "scripted"), venue, stopping, health)
 
     def moderate(stopping: Stopping, health: Health) -> int:
-        settings = moderator.settings.Settings(url=closed.url, house=HOUSE, config=GameConfig())
+        settings = moderator.house.settings.Settings(url=waited_for, house=HOUSE, config=GameConfig())
         return moderator.service.serve(settings, stopping, health)
 
     def analyse(stopping: Stopping, health: Health) -> int:
-        return analytics.service.serve(analytics.service.Settings(closed.url, HOUSE, tmp_path), stopping, health)
+        return analytics.service.serve(analytics.service.Settings(waited_for, HOUSE, tmp_path), stopping, health)
 
     for service in (play, moderate, analyse):
         told = Told()

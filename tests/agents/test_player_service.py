@@ -33,14 +33,15 @@ from tests.agents.parts import (
 )
 from wolfbus.agent import member as member_module
 from wolfbus.agent import table
-from wolfbus.errors import BudgetSpent, ConfigError, PlayerError
+from wolfbus.errors import BudgetSpent, ConfigError, GivenUp, PlayerError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Bid
-from wolfbus.messages.delivery import Ask, Delivery
 from wolfbus.messages.events import Statement
 from wolfbus.messages.house import Dropped, RollCall
+from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
+from wolfbus.testing.model_server import ModelServer
 from wolfbus.view import SeatView
 
 
@@ -380,6 +381,27 @@ def test_brains_that_cannot_go_on_end_the_service(moderator: Moderator, redis_ur
             with pytest.raises(PlayerError, match="the budget of"):
                 ann.end()
         assert moderator.hear("ann", "leave")["reason"] == "the budget of $1 is spent"
+
+
+def test_a_player_of_whose_model_nothing_can_be_read_ends_with_that_reason(
+    moderator: Moderator, redis_url: str
+) -> None:
+    with ModelServer(ugly={"html": 1.0}) as server:
+
+        def run(stopping: Stopping) -> int:
+            brain = f"llm:any@{server.url}"
+            with Venue(give_up=2) as venue:
+                settings = Settings(stay(redis_url, brain=brain, in_house=True, grace_s=0.0), brain)
+                return serve(settings, venue, stopping)
+
+        with Aside(run) as ann:
+            moderator.welcome("ann")
+            # the reply and what comes of asking again
+            moderator.deliver("ann", catch_up(ask("bid")))
+            reason = moderator.hear("ann", "leave")["reason"]
+            with pytest.raises(GivenUp, match="2 replies in a row could not be read, and none before") as error:
+                ann.end()
+        assert reason == str(error.value)
 
 
 def test_health_says_what_a_player_does(moderator: Moderator, redis_url: str) -> None:

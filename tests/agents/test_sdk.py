@@ -20,9 +20,9 @@ from wolfbus.agent.agent import Returned
 from wolfbus.agent.said import answer_of
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask, PublicFact
 from wolfbus.messages.events import Statement
 from wolfbus.messages.house import Dropped, RollCall
+from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS
 

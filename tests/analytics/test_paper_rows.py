@@ -10,7 +10,7 @@ from analytics.metrics import metrics
 from analytics.paper import rows_of_paper_log
 from wolfbus.messages.content import Ballot
 from wolfbus.reading import Read
-from wolfbus.record.paper_log import (
+from wolfbus.record.published_log import (
     PaperAction,
     PaperAnalysis,
     PaperDay,

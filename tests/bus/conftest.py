@@ -9,8 +9,8 @@ from itertools import count
 import pytest
 
 from tests.bus.parts import SOON_S, forget_claims
+from tests.proxy import Proxy
 from wolfbus.bus import Bus, open_bus
-from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
 
 _numbers = count()

@@ -28,9 +28,9 @@ from tests.bus.parts import (
     step,
 )
 from wolfbus.bus import Bus, Commit, acl, open_bus, streams
-from wolfbus.bus.redis_bus import RedisBus
-from wolfbus.bus.redis_link import Link, NoPermissionError, Word
-from wolfbus.bus.redis_url import read_address
+from wolfbus.bus.redis.bus import RedisBus
+from wolfbus.bus.redis.link import Link, NoPermissionError, Word
+from wolfbus.bus.url import read_address
 from wolfbus.errors import BusDown, BusError, ConfigError, HouseHeld, NotAllowed, StaleWriter
 from wolfbus.testing.redis_server import RedisServer
 
@@ -305,7 +305,8 @@ def test_whoever_is_not_let_in_is_told_in_one_line(redis_server: RedisServer) ->
         server.command("ACL", "SETUSER", "guest", "on", ">pw", *acl.agent_rules(HOUSE, "ann"))
         server.command("ACL", "SETUSER", "default", "off")
         for user in ("", "guest:wrong@", "nobody:wrong@"):
-            with pytest.raises(BusError, match="does not accept this user and password") as caught:
+            told = "does not accept this user and password" if user else "asks for a password, and the address has none"
+            with pytest.raises(BusError, match=told) as caught:
                 open_bus(server.url.replace("redis://", f"redis://{user}"))
             assert not isinstance(caught.value, BusDown)
             assert "\n" not in str(caught.value)

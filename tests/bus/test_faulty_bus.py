@@ -23,12 +23,12 @@ from tests.bus.parts import (
     ids,
     owner_of,
 )
+from tests.faulty_bus import FaultyBus
+from tests.faulty_reader import DELAY_S, REREAD, Reading
 from wolfbus.bus import Bus, Entry
 from wolfbus.bus.protocol import Owner
 from wolfbus.bus.pump import BusReader
 from wolfbus.errors import BusError, StreamLost
-from wolfbus.testing.faults import FaultyBus
-from wolfbus.testing.faulty_reader import DELAY_S, REREAD, Reading
 
 
 def faulty(bus: Bus, among: tuple[str, ...] = ("",), **shares: float) -> FaultyBus:

@@ -61,8 +61,14 @@ def test_a_named_memory_bus_is_shared_until_the_last_is_closed() -> None:
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("", "without ://"),
-        ("localhost:6379", "without ://"),
+        ("", "write one, as in redis://127.0.0.1:6379/0"),
+        ("localhost:6379", "'localhost:6379' has no scheme; write redis://localhost:6379/0"),
+        ("localhost", "write redis://localhost/0"),
+        ("host:7000/2", "write redis://host:7000/2"),
+        ("/run/redis.sock", "written unix:///run/redis.sock"),
+        (f"user:{SECRET}@host:6379", "'***@host:6379' has no scheme; write redis://***@host:6379/0"),
+        ("redis:localhost", "has no scheme"),
+        ("redis://***@host", "*** stands where user and password were not shown"),
         ("kafka://host", "'kafka://' is not known; use memory://, redis://, rediss://, unix://"),
         (f"http://user:{QUOTED}@host", "'http://' is not known"),
         ("memory://a b", "no name"),
@@ -136,7 +142,7 @@ def test_a_password_with_strange_characters_opens_and_is_never_shown(redis_serve
         bus = open_bus(redis_url.replace("redis://", f"redis://odd:{QUOTED}@") + "/3?patience=2")
         bus.append(OUT, entries(1))
         assert bus.entries(OUT) == entries(1)
-        assert bus.url == redis_url + "/3"
+        assert bus.url == redis_url.replace("//", "//***@") + "/3?patience=2"
         assert "hunter2" not in repr(vars(bus))
         bus.close()
     finally:
@@ -159,5 +165,5 @@ def test_a_unix_socket_will_do(redis_server: RedisServer, redis_url: str) -> Non
     reader.follow(OUT)
     bus.append(OUT, entries(3))
     assert reader.read(1) == [(OUT, entries(3))]
-    assert bus.url == f"{redis_server.unix_url}?db=2"
+    assert bus.url == f"{redis_server.unix_url}?db=2&patience=3"
     bus.close()

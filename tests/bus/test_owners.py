@@ -22,11 +22,11 @@ from tests.bus.parts import (
     owner_of,
     step,
 )
+from tests.proxy import Proxy
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.bus.memory import store_named
 from wolfbus.bus.protocol import Commit, Owner
 from wolfbus.errors import BusError, Fenced, HouseHeld
-from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
 
 LONG_S = 60.0

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.proxy import Proxy
 from wolfbus.errors import BusError
-from wolfbus.redis_server import RedisHome
-from wolfbus.testing.proxy import Proxy
+from wolfbus.service.redis import RedisHome
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 

@@ -30,11 +30,12 @@ from tests.bus.parts import (
     step,
     whole,
 )
+from tests.proxy import Proxy
 from wolfbus.bus import Bus, Commit, Entry, open_bus, streams
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.bus.redis_bus import RedisBus
-from wolfbus.errors import BusDown, BusError, Fenced, StaleWriter, StreamLost
-from wolfbus.testing.proxy import Proxy
+from wolfbus.bus.redis.bus import RedisBus
+from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StaleWriter, StreamLost
+from wolfbus.testing.redis_server import RedisServer
 
 News = queue.Queue[tuple[str, list[Entry]]]
 Errors = queue.Queue[BusError]
@@ -391,6 +392,45 @@ def test_after_the_patience_every_waiting_commit_is_told_and_appends_are_kept(pr
     assert whole(redis_bus, OUT) == entries(4)
     assert ids(redis_bus.entries(IN_ANN)) == ["1-0", "1-1", "1-2"]
     bus.close()
+
+
+def test_a_full_memory_is_said_once_with_what_to_do_and_nothing_queued_is_lost(
+    redis_bus: Bus, redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    claim(redis_bus)
+    errors: Errors = queue.Queue()
+    answers: Answers = queue.Queue()
+    redis_server.command("CONFIG", "SET", "maxmemory", "1")
+    try:
+        with BusWriter(redis_bus, errors.put) as writer:
+            writer.append(OUT, entries(1)[0])
+            for _ in range(3):
+                writer.commit(step(1), answers.put)
+                assert isinstance(answers.get(timeout=SOON_S), BusFull)
+            redis_server.command("CONFIG", "SET", "maxmemory", "0")
+            writer.append(OUT, entries(1, start=2)[0])
+            writer.commit(step(1), answers.put)
+            one_landing([answers.get(timeout=SOON_S)])
+    finally:
+        redis_server.command("CONFIG", "SET", "maxmemory", "0")
+    assert whole(redis_bus, OUT) == entries(2)
+    assert errors.empty()
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert "Redis is out of memory" in line
+    assert "redis-cli CONFIG SET maxmemory" in line
+    assert line.endswith("trying again until there is room")
+
+
+def test_a_writer_closing_while_memory_is_full_gives_up_and_says_so(redis_bus: Bus, redis_server: RedisServer) -> None:
+    errors: Errors = queue.Queue()
+    redis_server.command("CONFIG", "SET", "maxmemory", "1")
+    try:
+        with BusWriter(redis_bus, errors.put) as writer:
+            writer.append(OUT, entries(1)[0])
+    finally:
+        redis_server.command("CONFIG", "SET", "maxmemory", "0")
+    assert isinstance(errors.get_nowait(), BusFull)
+    assert errors.empty()
 
 
 def test_a_writer_closing_while_the_bus_is_away_gives_up_after_the_patience(proxy: Proxy) -> None:

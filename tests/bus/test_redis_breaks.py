@@ -28,10 +28,10 @@ from tests.bus.parts import (
     step,
     whole,
 )
+from tests.proxy import Proxy
 from wolfbus.bus import Bus, open_bus, streams
-from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.errors import BusDown, Fenced, StreamLost
-from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
 
 

@@ -31,6 +31,8 @@ from tests.bus.parts import (
 )
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.errors import BusDown, BusError, NotAllowed, StaleWriter
+from wolfbus.service.opening import open_when_there
+from wolfbus.service.stop import Stopping
 from wolfbus.testing.redis_server import RedisServer
 
 
@@ -217,5 +219,20 @@ def test_tls_with_a_certificate_of_ones_own_will_do(tls_server: RedisServer) -> 
 
 
 def test_a_tls_server_nobody_vouches_for_is_refused(tls_server: RedisServer, tmp_path: Path) -> None:
-    with pytest.raises(BusDown, match=r"(?i)certificate.verify.failed"):
-        open_bus(f"rediss://127.0.0.1:{tls_server.port}?patience=0.1")
+    with pytest.raises(BusDown, match=r"(?i)certificate.verify.failed.*add \?ssl_ca_certs=FILE") as caught:
+        # at once: trying again would not help
+        open_bus(f"rediss://127.0.0.1:{tls_server.port}?patience=120")
+    assert "\n" not in str(caught.value)
+    assert "tried for" not in str(caught.value)
+    with pytest.raises(BusDown, match=r"ssl_ca_certs=FILE"):
+        open_when_there(f"rediss://127.0.0.1:{tls_server.port}?patience=120", Stopping())
+
+
+def test_a_tls_server_of_another_name_is_told_apart(tls_server: RedisServer) -> None:
+    with pytest.raises(BusDown, match="its certificate is for another host"):
+        open_bus(tls_server.url.replace("127.0.0.1", "localhost"))
+
+
+def test_a_server_without_tls_is_told_apart(redis_url: str) -> None:
+    with pytest.raises(BusDown, match=r"speaks TLS \(without TLS an address begins with redis://\)"):
+        open_bus(redis_url.replace("redis://", "rediss://") + "?patience=0.1")

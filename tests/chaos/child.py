@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 
 import wolfbus.bus
+from tests.faulty_bus import FaultyBus
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
-from wolfbus.testing.faults import FaultyBus
 
 
 def main() -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.proxy import Proxy
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import BusError
-from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
 
 ROOT = Path(__file__).parents[2]

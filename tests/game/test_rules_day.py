@@ -9,6 +9,7 @@ from tests.game.test_regressions import NAMES, TABLE, hunting
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Bid, Speech
 from wolfbus.messages.events import Answered, Asked, Exile, Silence, Statement, Tally
+from wolfbus.record.line import Recorded, parse_line, seal
 
 QUIET = {"first_night_kill": False, "max_rounds": 1, "vote_reasons": False}
 MANY = [str(seed) for seed in range(12)]
@@ -245,6 +246,16 @@ def test_abstaining_is_legal_and_its_votes_count_for_nobody():
     assert all(None in question.legal for question in played.asked("vote"))
     assert set(tally(played).votes.values()) == {None}
     assert exile(played).seat is None
+
+
+def test_votes_stand_in_the_order_in_which_they_are_read_back_from_the_record():
+    # a line of the record is canonical JSON, sorted by name; who reads on from it sees what the others saw
+    shown = tally(play(table(debate_turns=1), "1", voting()))
+    _, line, _ = seal("", Recorded(1, 0.0, "everybody", shown))
+    again = parse_line(line, 1).event
+    assert isinstance(again, Tally)
+    assert list(again.votes.items()) == list(shown.votes.items())
+    assert sorted(NAMES) != list(NAMES), "seats in order of name would show nothing"
 
 
 @pytest.mark.parametrize("allowed", [True, False])

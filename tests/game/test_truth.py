@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from moderator.table import Table
+from moderator.rules.table import Table
 from wolfbus.config import GameConfig
 from wolfbus.messages.claims import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
 from wolfbus.truth import thinkable, verdict

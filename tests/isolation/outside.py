@@ -15,8 +15,8 @@ from typing import Any
 
 import msgpack
 
-from moderator.actor import GameOver
-from moderator.house import ModeratorHouse
+from moderator.engine.actor import GameOver
+from moderator.house.games import ModeratorHouse
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.bus.protocol import Entry
@@ -24,9 +24,9 @@ from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
 from wolfbus.messages.codec import decode_delivery, pack, plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask, Delivery
 from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.house import Welcome
+from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.vocabulary import Kind, Role
 
 NAMES = ("Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo")

@@ -14,8 +14,8 @@ from redis.exceptions import AuthenticationError, NoPermissionError, ResponseErr
 from tests.isolation.conftest import HOUSE, Guarded, client
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis_link import Link
-from wolfbus.bus.redis_url import read_address
+from wolfbus.bus.redis.link import Link
+from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, NotAllowed
 from wolfbus.tickets.file import read_bus
 

@@ -7,7 +7,7 @@ from collections import Counter
 from tests.isolation.outside import NAMES, Outside, Plan, opening, play, reply
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.vocabulary import Role
 
 ROLES: tuple[Role, ...] = ("Villager", "Seer", "Villager", "Werewolf", "Doctor", "Werewolf", "Villager", "Villager")

@@ -15,19 +15,19 @@ from itertools import permutations
 
 import pytest
 
-from moderator.deliveries import Deliveries
-from moderator.referee import Referee, find_fault
-from moderator.seating import deal
-from moderator.session import Seeds
-from moderator.steps import Steps
+from moderator.engine.deliveries import Deliveries
+from moderator.engine.referee import Referee, find_fault
+from moderator.engine.seating import deal
+from moderator.house.session import Seeds
+from moderator.rules.steps import Steps
 from tests.isolation.outside import NAMES, Outside, Plan, Roles, opening, play
 from wolfbus.audience import Herald
 from wolfbus.canonical import canonical
 from wolfbus.config import GameConfig
 from wolfbus.draws import brain_seed, draw, game_seed
 from wolfbus.messages.codec import plain
-from wolfbus.messages.delivery import Ask
 from wolfbus.messages.events import ANSWERED, Opened
+from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, seal
 

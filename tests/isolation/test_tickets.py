@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ConnectionError as Disconnected
 
-from moderator.tickets import Tickets
+from moderator.house.tickets import Tickets
 from tests.bus.conftest import wait_until
 from tests.bus.parts import InThread
 from tests.isolation.conftest import client
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis_link import Link
-from wolfbus.bus.redis_url import read_address
+from wolfbus.bus.redis.link import Link
+from wolfbus.bus.url import read_address
 from wolfbus.cli import run
 from wolfbus.errors import BusError, ConfigError, NotAllowed
 from wolfbus.testing.redis_server import RedisServer, redis_installed

@@ -9,10 +9,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from wolfbus.messages.calls import Called, Segments
-from wolfbus.messages.delivery import Delivery, PrivateFact, PublicFact, TableNews
 from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.house import FromAgent, News, ToAgent
 from wolfbus.messages.replies import AnyReply
+from wolfbus.messages.requests import Delivery, PrivateFact, PublicFact, TableNews
 
 
 def members(union: Any) -> Iterator[type[BaseModel]]:

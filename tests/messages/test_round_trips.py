@@ -23,8 +23,8 @@ from wolfbus.messages.codec import (
     unpack,
     validate,
 )
-from wolfbus.messages.delivery import Delivery, TableNews
 from wolfbus.messages.events import Opened
+from wolfbus.messages.requests import Delivery, TableNews
 from wolfbus.record.line import Recorded, check_seal, parse_flat, parse_line, seal
 
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)

@@ -16,7 +16,7 @@ from tests.record import synthetic
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT
-from wolfbus.messages.delivery import Delivery
+from wolfbus.messages.requests import Delivery
 from wolfbus.messages.schema import names, schema, schema_of
 from wolfbus.record.line import Recorded, seal
 

@@ -13,9 +13,10 @@ from players.scripted import ScriptedBrain
 from wolfbus.agent.answer import Answer
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
+from wolfbus.errors import BusDown
 from wolfbus.messages.codec import decode_delivery, encode, pack, plain
-from wolfbus.messages.delivery import Ask, Delivery, SeatPart
 from wolfbus.messages.house import Join
+from wolfbus.messages.requests import Ask, Delivery, SeatPart
 from wolfbus.view import SeatView
 
 _starts = count(int(time.time() * 1000))
@@ -76,7 +77,7 @@ class OutsideAgent:
 
     def _run(self) -> None:
         while not self._dead.is_set():
-            for _, entries in self._reader.read(60.0):
+            for _, entries in self._read():
                 for entry in entries:
                     if self._dead.is_set():
                         break
@@ -84,6 +85,15 @@ class OutsideAgent:
                         self._hear(decode_delivery(entry.body))
                     elif entry.type == "roll_call":
                         self._join()
+
+    def _read(self) -> list[tuple[str, list[Entry]]]:
+        try:
+            return self._reader.read(60.0)
+        except BusDown:
+            # it was closed between our last look and this read
+            if not self._dead.is_set():
+                raise
+            return []
 
     def _join(self) -> None:
         join = Join(agent=self._name, instance=str(self._incarnation), version="test", brain="scripted", seats=99)

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from moderator.actor import GameOver
-from moderator.house import ModeratorHouse
-from moderator.read_back import read_back
-from moderator.seating import deal
-from moderator.verify import Verifier
+from moderator.engine.actor import GameOver
+from moderator.engine.read_back import read_back
+from moderator.engine.seating import deal
+from moderator.engine.verify import Verifier
+from moderator.house.games import ModeratorHouse
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from moderator.cursors import Cursors, dealt_with
-from moderator.mail import HandOver
+from moderator.engine.cursors import Cursors, dealt_with
+from moderator.engine.mail import HandOver
 from tests.moderator.process import HOUSE, SMALL, MortalBus, events_of, opened, replies_of
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
@@ -16,8 +16,8 @@ from wolfbus.bus.memory import store_named
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, RecordError, WolfError
 from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, encode, pack, unpack, validate
-from wolfbus.messages.delivery import Ask
 from wolfbus.messages.house import Archived, Goodbye, HouseClosed, HouseOpened, RollCall
+from wolfbus.messages.requests import Ask
 
 AGENTS = ("one", "two")
 
@@ -81,7 +81,7 @@ def test_who_hands_over_finishes_the_step_on_its_way_and_another_goes_on(url, st
 
 
 def test_the_durable_cursor_never_passes_a_reply_that_is_in_no_record(url, stage, monkeypatch):
-    monkeypatch.setattr("moderator.house.Cursors", partial(Cursors, every_s=0.0))
+    monkeypatch.setattr("moderator.house.games.Cursors", partial(Cursors, every_s=0.0))
     bus = stage.watch(url)
     stage.agents(url, *AGENTS)
     process = stage.process(url)
@@ -288,11 +288,13 @@ def test_a_bus_that_dies_is_dead_to_its_process_alone(memory_url, stage):
     mortal.close()
 
 
-def test_a_full_memory_is_waited_for_like_an_outage(memory_url, stage, whole_digest):
+def test_a_full_memory_is_waited_for_like_an_outage_and_said_once(memory_url, stage, whole_digest, caplog):
     stage.watch(memory_url)
     stage.agents(memory_url, *AGENTS)
     process = stage.process(memory_url)
-    refusals = iter([None, None, None, BusFull("the memory is full")])
+    refusals = iter([None, None, None, *[BusFull("the memory is full")] * 3])
     process.bus.before = lambda commit: next(refusals, None) if commit.record else None
     process.open(opened(AGENTS))
     assert process.over().digest == whole_digest
+    told = [record.getMessage() for record in caplog.records if "memory" in record.getMessage()]
+    assert told == ["the memory is full; trying again until there is room"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from moderator.presence import Presence
-from moderator.recovery import recover
-from moderator.referee import Referee
+from moderator.engine.presence import Presence
+from moderator.engine.recovery import recover
+from moderator.engine.referee import Referee
 from tests.game.driver import record
 from tests.moderator.test_referee import NAMES, asked
 from tests.moderator.test_referee import opened as opening

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from tests.moderator.process import HOUSE, SMALL, events_of, opened, replies_of
 from wolfbus.bus import streams
+from wolfbus.bus.protocol import Entry
 from wolfbus.config import Deadlines
 from wolfbus.messages.calls import segment_hash
 from wolfbus.messages.codec import HOUSE_NEWS, decode_delivery, pack, unpack, validate
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import digest_of
 
 AGENTS = ("one", "two")
@@ -174,6 +176,39 @@ def test_segments_calls_and_rejections_stand_once_after_any_number_of_deaths(url
         assert len(recorded) > len(answered) // 4
     reasons = Counter(event.reason for event in events if event.type == "rejected")
     assert set(reasons) == {"closed", "unknown", "unreadable"}
+
+
+def test_a_reply_to_a_step_that_the_bus_lost_is_held_against_nobody_by_whoever_takes_over(
+    memory_url, stage, whole_digest
+):
+    bus = stage.watch(memory_url)
+    agents = stage.agents(memory_url, *AGENTS)
+    process = stage.process(memory_url, 5)
+    process.open(opened(AGENTS))
+    assert process.dies()
+    stage.end(process, *agents)
+    seat = next(seat.name for seat in opened(AGENTS).seats if seat.agent == "one")
+    words = {
+        # what the rules ask there, and what they never ask, or not of this agent
+        f"g/1/vote/1/vote/{seat}": "one",
+        f"g/2/debate/2/assess_other/{seat}/9": "one",
+        f"g/1/vote/1/bid/{seat}": "one",
+        f"g/11/vote/1/vote/{seat}": "one",
+        f"g/3/vote/1/vote/{seat}": "two",
+    }
+    for number, (request, agent) in enumerate(words.items(), 1):
+        body = {"v": 1, "type": "reply", "game": "g", "request": request, "seat": seat}
+        kind, content = ("vote", {"target": None}) if "/vote/" in request else ("bid", {"bid": 3})
+        out = streams.outbox(HOUSE, agent)
+        start, _, last = bus.last_id(out).partition("-")
+        entry = Entry(pack(body | {"kind": kind, "content": content}), "reply", agent, "g", number)
+        bus.append(out, [replace(entry, id=f"{start}-{int(last) + 1}")])
+    stage.agents(memory_url, *AGENTS, joins=True)
+    process = stage.process(memory_url)
+    process.take_over(AGENTS)
+    assert process.over().digest == whole_digest
+    rejected = [event for event in events_of(bus) if event.type == "rejected"]
+    assert {event.request for event in rejected if event.reason == "unknown"} == set(list(words)[2:])
 
 
 def test_a_reply_that_comes_after_its_request_timed_out_is_rejected_once_however_often_it_is_read(memory_url, stage):

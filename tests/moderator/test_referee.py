@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from moderator.referee import OpenRequest, Referee, check_legal
+from moderator.engine.referee import OpenRequest, Referee, check_legal
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.codec import pack

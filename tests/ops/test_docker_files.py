@@ -36,7 +36,26 @@ def lines_of(dockerfile: str) -> list[str]:
 
 
 def test_a_plain_up_starts_redis_a_moderator_analytics_and_eight_players() -> None:
-    assert sorted(services(COMPOSE)) == sorted(["redis", "moderator", "analytics", *PLAYERS])
+    assert sorted(services(COMPOSE)) == sorted(["redis", "moderator", "analytics", *PLAYERS, "player"])
+    assert "scale: 0\n" in services(COMPOSE)["player"]
+
+
+def test_players_that_are_alike_can_be_scaled_in_place_of_one_for_each_seat() -> None:
+    scaled = (ROOT / "docker" / "scale.override.yaml").read_text()
+    assert sorted(services(scaled)) == PLAYERS, "each has a profile that nobody asks for"
+    assert all(block.strip() == "*each-seat" for block in services(scaled).values())
+    alike = services(COMPOSE)["player"]
+    assert "--name" not in alike, "two of one name are one agent"
+    assert "${WOLFBUS_SEATS_EACH:-2}" in alike
+
+
+def test_every_service_knows_the_machine_around_it_by_name() -> None:
+    assert 'extra_hosts: ["host.docker.internal:host-gateway"]' in COMPOSE.split("services:")[0]
+
+
+def test_the_image_can_make_reports() -> None:
+    assert "['optional-dependencies']['report']" in DOCKERFILE
+    assert "'wolfbus[report]'" in DOCKERFILE
 
 
 def test_every_player_has_its_own_name_place_and_brain() -> None:
@@ -153,12 +172,15 @@ def test_redis_stops_when_the_last_one_is_out_and_not_before() -> None:
 
 
 def test_a_stop_is_passed_on_and_waited_for() -> None:
-    script = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.02; done"
-    with subprocess.Popen(
-        ["sh", ROOT / "docker" / "keep", "sh", "-c", script], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        os.kill(process.pid, 15)
-        assert process.stdout.read() == "bye\n"
-    assert process.returncode == 0
+    service = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.02; done"
+    words = ["sh", ROOT / "docker" / "keep", "sh", "-c", service]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            os.kill(process.pid, 15)
+            rest, _ = process.communicate(timeout=60)
+        except BaseException:
+            os.killpg(process.pid, 9)
+            raise
+    assert (rest, process.returncode) == ("bye\n", 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,12 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli.up import seats_of, up
 from wolfbus.errors import BusError, ConfigError
-from wolfbus.redis_server import redis_installed
+from wolfbus.service.redis import redis_installed
 from wolfbus.service.stop import Stopping
+from wolfbus.up.bus import PrivateRedis
 from wolfbus.up.child import Child, Said
 from wolfbus.up.plan import Plan
-from wolfbus.up.private_redis import PrivateRedis
-from wolfbus.up.speaker import Speaker
+from wolfbus.up.supervisor import Speaker
 
 PLAN = Plan("redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="s33d", games=3)
 
@@ -37,10 +38,13 @@ def test_each_seat_is_an_agent_of_its_own_and_an_open_one_is_nobody() -> None:
 def test_password_and_seed_stand_in_no_command_line_and_in_no_invitation() -> None:
     for program in PLAN.programs():
         assert not {"secret", "s33d"} & set(re.findall(r"\w+", " ".join(program.command)))
-        assert program.environment["WOLFBUS_BUS"] == "redis://u:secret@h:1"
+        # a process that is started again while Redis is away waits for it
+        assert program.environment["WOLFBUS_BUS"] == "redis://u:secret@h:1?patience=30"
     seeds = {program.name for program in PLAN.programs() if "s33d" in program.environment.values()}
     assert seeds == {"moderator"}
-    assert PLAN.invitation("redis://h:1")[1].startswith("  wolfbus join --bus redis://h:1 --house up-1 --place 3 -- ")
+    assert "secret" not in "".join(PLAN.invitation())
+    invitation = replace(PLAN, url="redis://h:1").invitation()
+    assert invitation[1].startswith("  wolfbus join --bus redis://h:1 --house up-1 --place 3 -- ")
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import sys
 import threading
 from collections.abc import Iterator
 
 import pytest
 from click.testing import CliRunner
 
-from moderator.trial import Finding, Terms, Trial
+from moderator.check import Finding, Terms, Trial
 from tests.outside.bare_agent import BareAgent
+from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus
 from wolfbus.cli import cli
 from wolfbus.errors import HouseHeld
@@ -56,6 +59,23 @@ def test_a_good_agent_passes_every_check(redis_url: str) -> None:
     assert len(agent.ended) == 24
     assert not agent.faults
     assert agent.starts == 2  # once for the facts that were kept from it
+
+
+def test_the_smallest_agent_of_the_document_earns_no_warning(redis_url: str) -> None:
+    agent = SmallestAgent(redis_url, "check", "tiny")
+    # it leaves at the goodbye, and needs nothing to stop it
+    thread = threading.Thread(target=agent.run)
+    thread.start()
+    bus = open_bus(redis_url)
+    try:
+        findings = Trial(bus, "check", "tiny", PATIENT).run()
+    finally:
+        bus.close()
+        thread.join(10)
+    assert not thread.is_alive()
+    assert {each.check: each.faults for each in findings if each.verdict != "ok"} == {}
+    assert len(findings) == 37
+    assert not agent.games
 
 
 def test_an_agent_with_one_seat_is_not_asked_for_two(redis_url: str) -> None:
@@ -255,6 +275,62 @@ def test_the_command_tries_a_program_that_speaks_lines(tmp_path) -> None:
     assert found["kind bid"]["verdict"] == found["kind vote"]["verdict"] == found["hostile words"]["verdict"] == "ok"
     assert "illegal answer" in found["kind kill"]["faults"][0]
     assert '"target" must name a player' in found["kind kill"]["faults"][0]
+
+
+SLOPPY = """
+import json, sys
+for line in sys.stdin:
+    ask = json.loads(line)
+    if ask["type"] != "ask":
+        continue
+    kind, named = ask["kind"], [name for name in ask.get("legal", []) if name]
+    reply = {
+        "bid": {"bid": "3"},
+        "speak": {"text": ["Good", "morning."]},
+        "assess_own": {"deceptive": "no", "confidence": "90%"},
+        "assess_other": {"deceptive": False, "suspicion": 0.2, "confidence": 1, "reasoning": None},
+        "vote": {"choice": named[0] if named else None},
+        "kill": {"target": "Nobody at all"},
+    }.get(kind, {"target": named[0] if named else None})
+    text = json.dumps({"id": ask["id"], **reply})
+    print({"inspect": "Sure! " + text, "whisper": text[:-1]}.get(kind, text), flush=True)
+"""
+
+
+def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_was_read(tmp_path) -> None:
+    program = tmp_path / "sloppy.py"
+    program.write_text(SLOPPY)
+    words = ["check-agent", "--json", "--deadline", "5", "--", sys.executable, str(program)]
+    result = CliRunner().invoke(cli, words, standalone_mode=False)
+    found = {each["check"]: each["faults"] for each in json.loads(result.stdout)["findings"]}
+    for kind, said in {
+        "bid": r'/bid/\w+: it had to be coerced: "bid": "3" was read as 3 \(asked for a bid as Villager\)$',
+        "speak": r'/speak/\w+: .*"text": \["Good", "morning\."\] was read as "Good\\nmorning\."',
+        "assess_own": r'"deceptive": "no" was read as false, "confidence": "90%" was read as 0\.9',
+        "assess_other": r'coerced: "reasoning": null was read as "" \(asked',
+        "vote": r'"target" is not there \(but "choice"\): "\w+" was taken for it',
+        "inspect": r'taken out of what stood around it: `Sure! \{.*\}` was read as \{"target": "\w+"\}',
+        "whisper": r'repaired as JSON: `\{"id": .*` was read as \{"target": "\w+"',
+    }.items():
+        (line,) = [each for each in found[f"kind {kind}"] if re.search(said, each)]
+        assert re.match(r"not clean( \(x\d+, first\))?: check-\w+-\d+/", line)
+    (line,) = found["kind kill"]
+    assert '"target" "Nobody at all" is no legal answer' in line
+    assert '; it wrote `{"id": ' in line
+
+
+class Vague(BareAgent):
+    """Says that it had to repair what its model wrote, and never what that was."""
+
+    def answer(self, name, seat, ask, game):
+        reply = {"type": "reply", "kind": ask["kind"], "game": name, "request": ask["id"], "seat": seat}
+        self.send({**reply, "content": self.content(seat, ask, game), "reading": "repaired"}, name)
+
+
+def test_a_repair_without_the_text_is_told_with_what_was_read(redis_url: str) -> None:
+    found = tried(Vague(redis_url, "check", "vague"), redis_url, PATIENT)
+    said = 'the reply has no `raw` that shows what was written; it was read as {"bid": 3}'
+    assert said in found["kind bid"].faults[0]
 
 
 def test_the_command_says_when_the_agents_process_ends_before_it_joined(redis_url: str) -> None:

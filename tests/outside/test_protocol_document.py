@@ -13,6 +13,7 @@ import pytest
 
 from tests.messages import kinds
 from wolfbus.config import GameConfig
+from wolfbus.errors import MessageError
 from wolfbus.messages import REPLY, encode
 from wolfbus.messages.base import ID_PATTERN, PROTOCOL
 from wolfbus.messages.codec import DELIVERIES, FROM_AGENT, REPLIES, TO_AGENT, unpack, validate
@@ -69,6 +70,36 @@ def test_it_names_every_kind_fact_rejection_and_member() -> None:
             assert set(getattr(each, "model_fields", ())) - {"stated_kind"} <= words
 
 
+def test_nil_means_what_it_says_in_every_member_of_an_answer() -> None:
+    (table,) = re.findall(r"^\| in a reply \| means \|\n(.*?)\n\n", TEXT, re.MULTILINE | re.DOTALL)
+    rows = dict(re.findall(r"^\| ([^|]*) \| (.*) \|$", table, re.MULTILINE))
+    (others,) = re.findall(r"so it is in (.*?)$", table, re.MULTILINE)
+    nil_is_malformed = {"word", "reasoning", *re.findall(r"`(\w+)`", others)}
+    may_be_nil = {name for row in rows if "absent or nil" in row for name in re.findall(r"`(\w+)`", row)} | {"reason"}
+    seen = set()
+    for kind, model in REPLY.items():
+        content = next(each for each in get_args(model.model_fields["content"].annotation) if each is not type(None))
+        whole = {"bid": 1, "text": "x", "deceptive": False, "suspicion": 0.5, "confidence": 1, "target": "Ada"}
+        given = {name: value for name, value in whole.items() if name in content.model_fields}
+        reply = {"v": 1, "type": "reply", "kind": kind, "game": "g", "request": "r", "seat": "Ada", "content": given}
+        validate(REPLIES, reply)
+        for name in content.model_fields:
+            nil = {**reply, "content": {**given, name: None}}
+            if name in nil_is_malformed:
+                with pytest.raises(MessageError):
+                    validate(REPLIES, nil)
+            elif name != "stated_kind":
+                assert name in may_be_nil
+                validate(REPLIES, nil)
+            seen.add(name)
+        for name in ("content", "thought", "note", "raw", "fault"):
+            assert name in may_be_nil
+            validate(REPLIES, {**reply, name: None})
+    assert nil_is_malformed <= seen
+    assert "`{}` abstains" in TEXT
+    assert validate(REPLIES, {**reply, "kind": "vote", "content": {}}).content.target is None
+
+
 def test_its_numbers_are_those_of_the_rules() -> None:
     rules = GameConfig()
     assert f"`max_reply_bytes` ({rules.max_reply_bytes:,})" in TEXT
@@ -80,5 +111,5 @@ def test_its_numbers_are_those_of_the_rules() -> None:
 
 def test_it_is_short_enough_to_be_read() -> None:
     lines = TEXT.splitlines()
-    assert len(lines) <= 300
+    assert len(lines) <= 330
     assert all(len(line) <= 120 for line in lines if not line.startswith(("|", "{")))

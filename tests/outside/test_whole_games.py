@@ -16,8 +16,8 @@ from pathlib import Path
 import msgpack
 import pytest
 
+from moderator.house.settings import GameResult, Settings
 from moderator.service import serve as moderate
-from moderator.settings import GameResult, Settings
 from players.service import Settings as PlayerSettings
 from players.service import serve as play
 from players.venue import Venue

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wolfbus.messages.content import Judgement, Label
-from wolfbus.record.paper_log import PaperAnalysis, PaperLog, is_paper_log, read_paper_log
+from wolfbus.record.published_log import PaperAnalysis, PaperLog, is_paper_log, read_paper_log
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
 

@@ -7,7 +7,7 @@ import pytest
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.content import Ballot
-from wolfbus.record.paper_log import (
+from wolfbus.record.published_log import (
     PaperAction,
     PaperLabel,
     PaperLog,
@@ -143,7 +143,7 @@ def test_a_reply_that_never_came_and_a_refusal_are_lost(log: PaperLog) -> None:
         assert others[name].label(as_recorded=False) is None
     assert others["Pavel"].read is None
     assert others["Quinn"].read is not None
-    assert others["Quinn"].read.fault == "unparseable"
+    assert others["Quinn"].read.fault == "refused"
 
 
 def test_older_logs_keep_the_raw_reply_elsewhere(log: PaperLog) -> None:
@@ -211,7 +211,7 @@ def test_metadata_of_something_else_is_refused_in_one_line(tmp_path: Path, text:
 
 
 def test_metadata_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="no such file"):
         read_paper_log(LOG, tmp_path / "none.json")
 
 

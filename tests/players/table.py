@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from moderator.referee import find_fault
-from moderator.seating import deal
-from moderator.steps import Steps
+from moderator.engine.referee import find_fault
+from moderator.engine.seating import deal
+from moderator.rules.steps import Steps
 from players.brain import Brain
 from players.scripted import ScriptedBrain
 from wolfbus.agent.answer import Answer
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import CONTENT
-from wolfbus.messages.delivery import Ask
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Ended, Opened, Seat
+from wolfbus.messages.requests import Ask
 from wolfbus.reading.labels import normalise
 from wolfbus.view import SeatView
 

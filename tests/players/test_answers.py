@@ -18,7 +18,7 @@ from players.silent import SilentBrain
 from tests.players.table import CONFIGS, answer_of, play
 from wolfbus.agent.answer import Answer, reply_to
 from wolfbus.messages.codec import REPLIES, pack, unpack, validate
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.reading.labels import normalise
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS

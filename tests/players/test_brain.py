@@ -11,7 +11,7 @@ from players.scripted import ScriptedBrain
 from tests.players.table import CONFIGS, play
 from wolfbus.agent.answer import Answer, reply_to
 from wolfbus.messages.content import Ballot, Bid, Choice, Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS, Kind
 

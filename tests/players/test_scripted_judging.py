@@ -7,8 +7,8 @@ import pytest
 from players.scripted import ScriptedBrain, tuning
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Judgement
-from wolfbus.messages.delivery import Ask, Private, Public, PublicFact, Seated
 from wolfbus.messages.events import AnsweredAssessOther, Dawn, Inspection, Statement
+from wolfbus.messages.requests import Ask, Private, Public, PublicFact, Seated
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Role
 

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from players.scripted.cues import LONGEST, read
-from players.scripted.words import EVIDENCE, SENTENCES, VOTE_REASONS
+from players.scripted.words import words
 from tests.players.table import CONFIGS, play
 
+SENTENCES, EVIDENCE, VOTE_REASONS = words().sentences, words().evidence, words().vote_reasons
 NAMES = ("Ada", "Bruno", "Chloe", "Dario")
 
 
@@ -204,3 +205,9 @@ def test_what_is_claimed_beside_a_statement_is_what_its_words_say():
                 else:
                     assert claim.target in cues.named, statement.text
     assert claims > 100
+
+
+def test_a_name_is_heard_in_emphasis_and_never_within_another_word():
+    assert read("I think _Ada_ is a Werewolf.", NAMES).named == ("Ada",)
+    assert read("Adam is a Werewolf.", NAMES).named == ()
+    assert read("\ue000 is a Werewolf.", NAMES).named == ()

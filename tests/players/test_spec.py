@@ -115,6 +115,9 @@ def test_models_people_and_commands_take_seats(spec: str, brains: tuple[str, ...
         ("llm: *8", ("'llm:'", "lacks a model")),
         ("exec:awk '{print 1,2}'*8", ("no brain is called", "a command with a comma")),
         ("humann", ("did you mean 'human'",)),
+        ("gpt-4o-mini*8", ("no brain is called 'gpt-4o-mini'", "did you mean 'llm:gpt-4o-mini'?")),
+        ("qwen3@http://h/v1", ("did you mean 'llm:qwen3@http://h/v1'?",)),
+        ("./agent*8", ("did you mean 'exec:./agent'?",)),
     ],
 )
 def test_mistakes_are_named_in_one_line(spec: str, says: tuple[str, ...]):

@@ -14,7 +14,7 @@ from analytics.results import Results
 from analytics.service import Settings, serve
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.errors import BusError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
@@ -93,8 +93,8 @@ class FedHouse:
         self.begin(record, number)
         self.end(record, number)
 
-    def close(self, failed: int = 0) -> None:
-        self.tell(HouseClosed(session=self.session, games=len(self.fed), failed=failed))
+    def close(self, reason: str = "", failed: int = 0) -> None:
+        self.tell(HouseClosed(session=self.session, games=len(self.fed), failed=failed, reason=reason))
 
     def lose(self, record: Record, keep: int) -> None:
         """Let Redis forget the last steps of a game, as a crash between two syncs does."""

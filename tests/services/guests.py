@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from moderator.house.settings import GameResult, Settings
 from moderator.service import serve
-from moderator.settings import GameResult, Settings
 from players.scripted import ScriptedBrain
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
@@ -19,8 +19,8 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, StreamLost
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
-from wolfbus.messages.delivery import Delivery
 from wolfbus.messages.house import Archived, Dropped, Goodbye, Join, Leave, Refused, RollCall, Welcome
+from wolfbus.messages.requests import Delivery
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
 from wolfbus.view import SeatView

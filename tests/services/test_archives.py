@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from analytics.archive import line_of
-from moderator.archives import Archives
-from moderator.session import Session
-from moderator.verify import Verifier
+from moderator.engine.verify import Verifier
+from moderator.house.archives import Archives
+from moderator.house.session import Session
 from tests.services import fed
 from tests.services.guests import HOUSE, Moderating, guests, until
 from wolfbus.bus import streams
 from wolfbus.bus.memory import MemoryBus
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.redis_bus import RedisBus
+from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.draws import game_seed
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from moderator.read_back import read_back
-from moderator.verify import Verifier
+from moderator.engine.read_back import read_back
+from moderator.engine.verify import Verifier
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus

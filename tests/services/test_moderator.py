@@ -13,16 +13,17 @@ from typing import Any
 
 import pytest
 
-from moderator.reception import Reception
+from moderator.house.lobby import Reception
+from tests.proxy import Proxy
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, archive, guests, until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.cli.house import House
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Refused, Welcome
-from wolfbus.testing.proxy import Proxy
 from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets.holders import services
 
@@ -350,6 +351,52 @@ def test_a_bus_that_lost_its_data_is_the_end(
         redis_server.command("FLUSHALL")
         assert service.code() == 1
     assert "the bus lost its data" in caplog.text
+
+
+def test_who_stands_by_when_the_bus_loses_its_data_leaves_too_and_opens_no_other_session(
+    redis_url: str, redis_server: RedisServer, caplog: pytest.LogCaptureFixture, bus: Bus
+) -> None:
+    with guests(redis_url, "ada"), moderating(redis_url, lease_s=2.0) as service:
+        until(lambda: service.health.state == "waiting for agents")
+        with moderating(redis_url, lease_s=2.0) as second, moderating(redis_url) as third:
+            until(lambda: {second.health.state, third.health.state} == {"standing by"})
+            redis_server.command("FLUSHALL")
+            assert [one.code() for one in (service, second, third)] == [1, 1, 1]
+    ends = [record.message for record in caplog.records if record.levelname == "ERROR"]
+    assert ends == [f"the bus lost its data: it knows nothing of house {HOUSE} any more"] * 3
+    assert bus.last_id(streams.games(HOUSE)) == "0-0"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_data_lost_in_the_moment_of_a_claim_is_lost_too(
+    redis_url: str, redis_server: RedisServer, bus: Bus, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with moderating(redis_url) as service:
+        until(lambda: service.health.state == "waiting for agents")
+    claim = RedisBus.claim
+
+    def claim_late(self: RedisBus, house: str, holder: str, lease_s: float = 0.0) -> int:
+        redis_server.command("FLUSHALL")
+        if when == "after":
+            # another one fell into the same gap, and has left
+            self.release(house, "another", claim(self, house, "another", 60.0))
+        return claim(self, house, holder, lease_s)
+
+    monkeypatch.setattr(RedisBus, "claim", claim_late)
+    with moderating(redis_url) as late:
+        assert late.code() == 1
+    assert bus.last_id(streams.games(HOUSE)) == "0-0"
+    assert bus.owner(HOUSE).left_s == 0
+
+
+def test_who_comes_to_a_bus_that_knows_nothing_opens_a_session(
+    redis_url: str, redis_server: RedisServer, bus: Bus
+) -> None:
+    bus.claim(HOUSE, "somebody", 60.0)
+    redis_server.command("FLUSHALL")
+    with moderating(redis_url) as service:
+        until(lambda: service.health.state == "waiting for agents")
+    assert [one.type for one in news(bus)] == ["house_opened"]
 
 
 # -- analytics

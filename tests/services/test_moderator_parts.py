@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from moderator.complaints import Complaints
-from moderator.housekeeping import Cap, Chores, Count, Trim, tidy_house, tidy_mailbox
-from moderator.reception import Reception
-from moderator.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
-from moderator.seating import Offer, Taker, reserved, seat_agents
-from moderator.session import Seeds, Session
-from moderator.settings import GameResult
-from moderator.waiting import Patience, cover, waiting_line
+from moderator.engine.seating import Offer, Taker, reserved, seat_agents
+from moderator.house.complaints import Complaints
+from moderator.house.housekeeping import Cap, Chores, Count, Trim, tidy_house, tidy_mailbox
+from moderator.house.lobby import Reception
+from moderator.house.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
+from moderator.house.session import Seeds, Session
+from moderator.house.settings import GameResult
+from moderator.house.waiting import Patience, cover, waiting_line
 from wolfbus.bus import streams
 from wolfbus.bus.memory import MemoryBus
 from wolfbus.bus.protocol import Entry
@@ -79,7 +80,17 @@ def test_the_line_says_who_waits_for_a_place_that_another_asked_for() -> None:
     )
 
 
-def test_a_line_is_said_when_it_changes_and_else_every_ten_seconds() -> None:
+def test_a_line_that_does_not_change_is_said_again_ever_more_rarely() -> None:
+    patience = Patience(None)
+    said = [second for second in range(7200) if patience.due("2 missing", float(second))]
+    assert said[:6] == [0, 10, 30, 70, 150, 310]
+    assert {later - sooner for sooner, later in itertools.pairwise(said[8:])} == {600}
+    # another line is said at once, and then again soon
+    assert patience.due("1 missing", 7200.0)
+    assert patience.due("1 missing", 7210.0)
+
+
+def test_a_line_is_said_when_it_changes_and_else_after_ten_seconds() -> None:
     patience = Patience(12.0)
     assert patience.due("2 missing", 100.0)
     assert not patience.due("2 missing", 105.0)

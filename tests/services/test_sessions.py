@@ -14,9 +14,9 @@ from analytics.archivist import Archivist
 from analytics.desk import Acknowledge, Finish, Lost, News
 from analytics.results import Results
 from analytics.session import SessionNews, past_sessions
-from moderator.abridging import Abridging
-from moderator.housekeeping import Trim
-from moderator.session import Session
+from moderator.house.housekeeping import Trim
+from moderator.house.session import Session
+from moderator.house.summaries import Abridging
 from tests.services.fed import Record
 from tests.services.guests import HOUSE, Moderating, archive, guests, until
 from tests.services.test_analytics_archivist import NoteDesk
@@ -24,8 +24,7 @@ from wolfbus import session as fold
 from wolfbus.actors import ActorPool
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.memory import MemoryBus
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
 from wolfbus.messages.house import (

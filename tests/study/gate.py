@@ -9,7 +9,7 @@ from pathlib import Path
 
 from players.brain import Given
 from players.random_brain import RandomBrain
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
 GATE = "WOLFBUS_TEST_GATE"

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,9 @@ def run_here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(words, code, out.getvalue(), error.getvalue())
 
 
-def begin(*arguments: str | Path, gate: Path | None = None) -> subprocess.Popen[str]:
+def begin(
+    *arguments: str | Path, gate: Path | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """Begin a run; see `tests.study.gate` for the gate."""
     # a session of its own, so that a signal to it is not one to the tests; and Ctrl-C ends it even where the tests run
     # in the background, for which a shell has it ignored
@@ -80,7 +82,7 @@ def begin(*arguments: str | Path, gate: Path | None = None) -> subprocess.Popen[
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=ENVIRONMENT if gate is None else {**ENVIRONMENT, GATE: str(gate)},
+            env={**ENVIRONMENT, **(environment or {}), **({} if gate is None else {GATE: str(gate)})},
             start_new_session=True,
         )
     finally:
@@ -106,9 +108,13 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def without_times(told: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest without what may differ between two runs of one study: times, and a commit made meanwhile."""
-    told = {name: value for name, value in told.items() if name not in {"created", "updated", "git"}}
-    told["games"] = [{name: value for name, value in game.items() if name != "seconds"} for game in told["games"]]
+    """Return a manifest without what may differ between two runs of one study: times, a commit made meanwhile, and
+    hashes over records, in which times stand.
+    """
+    told = {name: value for name, value in told.items() if name not in {"created", "updated", "git", "study_hash"}}
+    told["games"] = [
+        {name: value for name, value in game.items() if name not in {"seconds", "head"}} for game in told["games"]
+    ]
     return told
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moderator.seating import deal
+from moderator.engine.seating import deal
 from wolfbus.config import GameConfig
 from wolfbus.study.balance import Balance
 from wolfbus.study.designs import Balanced, Shuffle, role_slots, shares_of

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import subprocess
 
 import pytest
 import redis
 
-from moderator.session import Session
+from moderator.house.session import Session
 from tests.services.guests import Moderating
 from tests.study.houses import AGENTS, GATED, HOUSE, assert_like_of_house, players
 from tests.study.runs import (
+    ENVIRONMENT,
+    WOLFBUS,
     begin,
     manifest,
     run_here,
@@ -47,7 +51,8 @@ def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, 
         line = next(line for line in process.stderr if "4 of 8 seats covered" in line and "silent" in line)
         assert line == (
             f"wolfbus: waiting for agents: 4 of 8 seats covered; 4 seats of {GATED} missing; "
-            "here, but not asked for: silent\n"
+            f"here, but not asked for: silent; bring them with: "
+            f"wolfbus player --bus {redis_url} --house {HOUSE} --brain {GATED} --seats 4\n"
         )
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=30)
@@ -70,7 +75,8 @@ def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at,
     assert told["agents"] == ["random", "scripted"]
     assert told["design"]["kind"] == "joined"
     assert told["design"]["notes"] == [
-        "Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings."
+        "Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings.",
+        "Who plays is each agent's own word: what it announced, and no ticket was asked for.",
     ]
     assert sum(told["design"]["roles"]["random"].values()) == 9
     for game in told["games"]:
@@ -87,6 +93,37 @@ def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at,
     again = run_here("--resume", "--out", out, *at)
     assert again.returncode == 0, again.stderr
     assert without_times(manifest(out)) == without_times(told)
+
+
+@pytest.mark.parametrize("players", [(), ("--players", "scripted*7,outside:alice")])
+def test_a_study_that_waits_names_the_commands_that_bring_whom_it_waits_for(at, redis_url, tmp_path, players):
+    words = study_file(tmp_path, "games = 1\nseed = 5"), "--out", tmp_path / "out", *players, *at
+    process = begin(*words)
+    assert process.stderr is not None
+    line = next(line for line in process.stderr if "waiting for agents" in line)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    there = f"--bus {redis_url} --house {HOUSE}"
+    if players:
+        assert f"bring them with: wolfbus join {there} --name alice --seats 1 -- COMMAND, and " in line
+        assert f"wolfbus player {there} --brain scripted --seats 7\n" in line
+    else:
+        assert f"bring them with: wolfbus player {there} --seats 8 --brain BRAIN, or wolfbus join {there} " in line
+
+
+def test_what_a_study_waits_for_comes_by_the_command_that_it_names(at, redis_url, tmp_path):
+    process = begin(study_file(tmp_path, "games = 1\nseed = 5"), "--out", tmp_path / "out", "--players", "random", *at)
+    assert process.stderr is not None
+    line = next(line for line in process.stderr if "bring them with: " in line)
+    words = shlex.split(line.partition("bring them with: wolfbus ")[2])
+    agent = subprocess.Popen([*WOLFBUS, *words], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+    try:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert agent.wait(20) == 0
+    finally:
+        agent.kill()
+        agent.wait()
 
 
 def test_a_house_that_was_left_open_is_closed_though_nothing_is_left_to_play(study, at, redis_url, bus, tmp_path):

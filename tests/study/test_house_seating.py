@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from moderator.agenda import Agenda, Wanted, brains_line
-from moderator.seating import Offer, seat_brains
+from moderator.engine.seating import Offer, seat_brains
+from moderator.house.agenda import Agenda, Wanted, brains_line
 
 BRAINS = ("scripted", "mini", "scripted", "mini", "scripted")
 PLAYS = {"ann": "scripted", "bea": "mini", "cleo": "mini", "dan": "scripted"}.__getitem__

@@ -10,7 +10,7 @@ import pytest
 
 import wolfbus
 from analytics.gather import find
-from moderator.seating import deal
+from moderator.engine.seating import deal
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.progress import Telling
 from wolfbus.cli.studying.versions import git_commit, prompts_hash
@@ -63,7 +63,8 @@ def test_a_pending_game_has_all_that_is_planned_of_it():
     assert told == {
         "number": 2, "game": planned.game, "seed": planned.seed, "block": planned.game,
         "record": f"records/{planned.game}.ndjson", "brains": ["scripted"] * 8,
-        "state": "pending", "winner": None, "rounds": None, "digest": None, "error": None, "seconds": None,
+        "state": "pending", "winner": None, "rounds": None, "digest": None, "head": None, "error": None,
+        "seconds": None,
     }  # fmt: skip
 
 
@@ -145,7 +146,7 @@ def test_a_manifest_that_is_no_file_or_too_large_is_not_opened(tmp_path):
         load_manifest(tmp_path / "pipe")
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 30)
-    with pytest.raises(ConfigError, match="large: too large for a manifest"):
+    with pytest.raises(ConfigError, match="large: too large: more than 256 MiB"):
         load_manifest(tmp_path / "large")
 
 

@@ -10,7 +10,7 @@ from players.brain import Outlet
 from players.random_brain import RandomBrain
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.calls import Call, PromptText, segment_hash
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -251,6 +252,26 @@ def test_every_option_has_a_variable_by_the_name_that_users_type():
             if isinstance(option, click.Option):
                 word = max(option.opts, key=len).lstrip("-").replace("-", "_").upper()
                 assert f"WOLFBUS_{name.upper().replace(chr(45), chr(95))}_{word}" in (option.envvar or ())
+
+
+def test_a_mistyped_command_is_told_what_it_might_have_been():
+    one_line(wolfbus("plya"), 2, "there is no command 'plya'; did you mean 'play'?")
+    one_line(wolfbus("chek-agent", "--", "true"), 2, "did you mean 'check-agent'?")
+    assert "did you mean" not in one_line(wolfbus("xyzzy"), 2, "there is no command 'xyzzy'")
+
+
+def test_a_mistyped_option_is_told_what_it_might_have_been():
+    one_line(wolfbus("play", "--sede", "7"), 2, "--sede", "--seed")
+
+
+def test_the_help_groups_every_command_by_what_it_is_for():
+    from wolfbus.cli import COMMANDS, GROUPS
+
+    text = wolfbus("--help").stdout.decode()
+    assert sorted(COMMANDS) == sorted(name for group in GROUPS.values() for name in group)
+    blocks = dict(re.findall(r"^([A-Z][\w ]+):\n((?:  .*\n?)+)", text, re.MULTILINE))
+    for title, group in GROUPS.items():
+        assert re.findall(r"^  ([a-z][a-z-]*) ", blocks[title], re.MULTILINE) == list(group)
 
 
 def test_what_a_brain_prints_is_no_result(tmp_path):

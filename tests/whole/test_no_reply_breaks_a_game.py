@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.faulty_bus import FaultyBus
 from tests.whole.house import HASTY, outcomes, play_many
 from wolfbus.bus import open_bus
 from wolfbus.config import GameConfig
-from wolfbus.testing.faults import FaultyBus
 
 MIXES = {
     "doubled": {"doubled": 0.2},

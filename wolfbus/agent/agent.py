@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.said import Said
-from wolfbus.messages.delivery import Ask, PublicFact
+from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
 
@@ -97,11 +97,15 @@ class Agent:
         """Take note of the role and the rules. Called once, first."""
 
     def heard(self, news: Sequence[PublicFact | Memory], view: SeatView, /) -> Awaitable[None] | None:
-        """Take note of what is new: public facts, then what this seat alone learned or did. Called before requests."""
+        """Take note of what is new: public facts, then what this seat alone learned or did. Called before requests.
+
+        A seat that is killed or exiled hears so here (``view.death`` is then the fact that says it), is asked nothing
+        more, and goes on hearing what is public, to the end.
+        """
 
     def ended(self, view: SeatView, /) -> Awaitable[None] | None:
-        """Take note that the seat is played no more; ``view.ended`` is None where the game was broken off, or
-        this process leaves.
+        """Take note that the seat is played no more; ``view.ended`` says who has won and ``view.revealed`` who was
+        what. ``view.ended`` is None where the game was broken off, or this process leaves.
         """
 
     @classmethod

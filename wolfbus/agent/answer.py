@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT, Content
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.printable import storable
 from wolfbus.vocabulary import Fault, Reading
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from wolfbus.agent.requests import Requests
 from wolfbus.errors import RulesError
-from wolfbus.messages.delivery import Ask, Public, SeatPart
+from wolfbus.messages.requests import Ask, Public, SeatPart
 from wolfbus.view import SeatView
 
 

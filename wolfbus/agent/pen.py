@@ -10,7 +10,7 @@ from wolfbus.agent.requests import Requests
 from wolfbus.errors import BusError
 from wolfbus.messages.codec import pack
 from wolfbus.messages.content import Content
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.printable import storable
 
 logger = logging.getLogger(__name__)

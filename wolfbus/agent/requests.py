@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 
 _KEPT: Final = 16
 """Answered requests that are remembered: more than a seat can have open at a time."""

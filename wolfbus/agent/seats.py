@@ -18,7 +18,7 @@ from wolfbus.agent.said import answer_of
 from wolfbus.agent.table import Table
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import RulesError
-from wolfbus.messages.delivery import Ask, Seated
+from wolfbus.messages.requests import Ask, Seated
 
 logger = logging.getLogger(__name__)
 

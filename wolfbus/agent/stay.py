@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from wolfbus.actors import Timers
@@ -64,7 +64,7 @@ class Stay:
         lonely_s: seconds without a moderator's answer until that is told.
     """
 
-    url: str
+    url: str = field(repr=False)
     house: str
     introduction: Introduction
     once: bool = False

@@ -12,8 +12,8 @@ from wolfbus.agent.hearing import News
 from wolfbus.agent.outbox import Outbox
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.codec import decode_mail
-from wolfbus.messages.delivery import Delivery, Seated, SeatPart
 from wolfbus.messages.house import Dropped
+from wolfbus.messages.requests import Delivery, Seated, SeatPart
 
 logger = logging.getLogger(__name__)
 

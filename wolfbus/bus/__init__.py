@@ -7,8 +7,6 @@ from wolfbus.errors import ConfigError
 
 __all__ = ["Bus", "Commit", "Entry", "Owner", "Reader", "open_bus"]
 
-SCHEMES = ("memory", "redis", "rediss", "unix")
-
 
 def open_bus(url: str) -> Bus:
     """Open the bus at an address.
@@ -17,25 +15,24 @@ def open_bus(url: str) -> Bus:
         url: ``memory://`` (a new bus of its own), ``memory://NAME`` (one bus per name and process),
             ``redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]``, ``rediss://`` alike under TLS, or
             ``unix://[USER:PASSWORD@]/PATH[?db=DATABASE]``. Redis takes ``?patience=SECONDS`` (30): how long to go on
-            trying after a break; rediss takes ``ssl_ca_certs=FILE``.
+            trying after a break, and how long services wait for a server that is not up yet (3 unless given); rediss
+            takes ``ssl_ca_certs=FILE``.
 
     Raises:
         ConfigError: the address cannot be understood.
         BusDown: the server cannot be reached.
         BusError: the server is older than Redis 7.0, or does not accept the user.
     """
-    scheme, colon, name = url.partition("://")
-    if not colon or scheme not in SCHEMES:
-        # Nothing behind the scheme is repeated: it may hold a password.
-        known = ", ".join(f"{known}://" for known in SCHEMES)
-        shown = repr(f"{scheme}://") if colon else "one without ://"
-        raise ConfigError(f"bus address: {shown} is not known; use {known}")
-    if scheme == "memory":
+    if url.startswith("memory://"):
         from wolfbus.bus.memory import MemoryBus
 
+        name = url.removeprefix("memory://")
         if not all(character.isalnum() or character in "-_." for character in name):
             raise ConfigError(f"bus address: memory://{name} is no name (letters, digits, dash, dot, underscore)")
         return MemoryBus(name)
-    from wolfbus.bus.redis_bus import RedisBus
+    from wolfbus.bus.url import read_address
+
+    read_address(url)  # a wrong one is told before redis-py is loaded
+    from wolfbus.bus.redis.bus import RedisBus
 
     return RedisBus(url)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
@@ -28,6 +29,9 @@ OnError = Callable[[BusError], None]
 
 Lost = Callable[[StreamLost], None]
 """Called with the loss of one stream, which is followed no more."""
+
+FULL_AGAIN_S = 60.0
+"""A memory that was not full for so long and is full again is told again."""
 
 READ_S = 60.0
 REST_S = 0.5
@@ -134,8 +138,8 @@ class BusWriter:
     Args:
         bus: where to write.
         on_error: called with the error of an append. After `BusDown` the entries stay queued and are tried again
-            (appending is safe to repeat); after any other error they are given up. `StaleWriter` and `NotAllowed` name
-            the stream.
+            (appending is safe to repeat); after `BusFull` too, and then it is only logged, once; after any other error
+            they are given up. `StaleWriter` and `NotAllowed` name the stream.
         name: name of the thread.
     """
 
@@ -146,6 +150,7 @@ class BusWriter:
         self._commits: deque[tuple[Commit, Done]] = deque()
         self._news = threading.Condition()
         self._closing = False
+        self._full_at: float | None = None
         self._thread = threading.Thread(target=self._run, name=name)
 
     def append(self, stream: str, entry: Entry) -> None:
@@ -163,8 +168,8 @@ class BusWriter:
         """Queue a step; `done` is called from the writing thread with its outcome, see `Bus.commit`.
 
         With `BusDown`, the step may have landed or not: every step waiting then gets that error too, and committing
-        them all again, in order, is safe. After `BusFull` the writer rests a moment, so a step may be tried again at
-        once.
+        them all again, in order, is safe. After `BusFull`, which is logged once, the writer rests a moment, so a step
+        may be tried again at once.
 
         Raises:
             BusDown: the writer was closed.
@@ -220,33 +225,41 @@ class BusWriter:
             if not appends and not commits:
                 return
             try:
-                self._write_appends(appends)
-                full = self._write_commits(commits)
+                full = self._write_appends(appends)
+                full = self._write_commits(commits) or full
             except BusDown as error:
                 self._survive(appends, commits, error)
             else:
-                if full:
-                    self._rest()
+                if full is not None:
+                    self._say_full(full)
+                    self._survive(appends, [], full)
 
-    def _write_appends(self, appends: dict[str, list[Entry]]) -> None:
-        """Append what is in `appends` and empty it; after `BusDown` it holds what may not have landed."""
-        while appends:
-            stream, entries = next(iter(appends.items()))
+    def _write_appends(self, appends: dict[str, list[Entry]]) -> BusFull | None:
+        """Append what is in `appends`, and empty it but for what memory was short for.
+
+        After `BusDown` it holds what may not have landed.
+        """
+        full: BusFull | None = None
+        for stream, entries in list(appends.items()):
             try:
                 self._bus.append(stream, entries)
             except BusDown:
                 raise
+            except BusFull as error:
+                full = error
+                continue
             except BusError as error:
                 _call(self._on_error, error)
             except Exception as error:
                 logger.exception("an append failed")
                 _call(self._on_error, BusError(f"stream {stream}: {error!r}"))
             del appends[stream]
+        return full
 
-    def _write_commits(self, commits: list[tuple[Commit, Done]]) -> bool:
-        """Commit; returns whether memory was short for any of it."""
+    def _write_commits(self, commits: list[tuple[Commit, Done]]) -> BusFull | None:
+        """Commit; returns the error if memory was short for any of it."""
         if not commits:
-            return False
+            return None
         try:
             results = self._bus.commit([commit for commit, _ in commits])
         except BusDown:
@@ -256,26 +269,43 @@ class BusWriter:
             results = [BusError(f"commit: {error!r}")] * len(commits)
         for (_, done), result in zip(commits, results, strict=True):
             _call(done, result)
-        return any(isinstance(result, BusFull) for result in results)
+        return next((result for result in results if isinstance(result, BusFull)), None)
 
-    def _survive(self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown) -> None:
-        """Give up waiting commits; queue appends again, before those that came meanwhile, unless this writer closes."""
+    def _say_full(self, error: BusFull) -> None:
+        """Log that memory is short, unless that was so a moment ago."""
+        now = time.monotonic()
+        if self._full_at is None or now - self._full_at > FULL_AGAIN_S:
+            logger.warning("%s; trying again until there is room", error)
+        self._full_at = now
+
+    def _survive(
+        self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown | BusFull
+    ) -> None:
+        """Queue appends again, before those that came meanwhile, unless this writer closes.
+
+        While the bus is away, give up waiting commits.
+        """
         with self._news:
-            commits += self._commits
-            self._commits.clear()
+            if isinstance(error, BusDown):
+                commits += self._commits
+                self._commits.clear()
+            lost = self._closing and bool(appends)
             if not self._closing:
                 for stream, entries in self._appends.items():
                     appends.setdefault(stream, []).extend(entries)
                 self._appends = appends
         self._give_up({}, commits, error)
-        _call(self._on_error, error)
+        if lost or isinstance(error, BusDown):
+            _call(self._on_error, error)
         self._rest()
 
     def _rest(self) -> None:
         with self._news:
             self._news.wait_for(lambda: self._closing, REST_S)
 
-    def _give_up(self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown) -> None:
+    def _give_up(
+        self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown | BusFull
+    ) -> None:
         for _, done in commits:
             _call(done, error)
         if appends:

@@ -4,40 +4,103 @@ command needs it.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import io
+import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from wolfbus import __version__
+from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, RecordError, WolfError
 
-COMMANDS: Final = {
-    "analytics": ("wolfbus.cli.analytics", "Keep a house's records in files, measure them live, and report."),
-    "bench": ("wolfbus.cli.bench", "Measure games per second, CPU and bytes per statement, and memory."),
-    "check-agent": ("wolfbus.cli.check_agent", "Try an agent on every request and edge, and say what it did wrong."),
-    "compare": ("wolfbus.cli.compare", "Compare two studies, or two agents of one, in every headline metric."),
-    "export": ("wolfbus.cli.export", "Write games as tables (CSV, Parquet) and as logs for Inspect."),
-    "fake-model": ("wolfbus.cli.fake_model", "Serve a model double over HTTP, for tests and trials."),
-    "join": ("wolfbus.cli.join", "Let a program that speaks the line protocol play in a house."),
-    "moderator": ("wolfbus.cli.moderator", "Moderate a house: seat agents, play games, close it."),
-    "play": ("wolfbus.cli.play", "Play one game, show it, write its record, print the metrics."),
-    "player": ("wolfbus.cli.player", "Play seats in a house, as a process of its own."),
-    "replay": ("wolfbus.cli.replay", "Prove a record by re-executing it, print its metrics, play it back."),
-    "report": ("wolfbus.cli.report", "Make a page to read and cite of a study or of any records."),
-    "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
-    "run": ("wolfbus.cli.run_study", "Play a study: many games of one design, resumable, in one process or several."),
-    "schema": ("wolfbus.cli.schema", "Print JSON Schema of the messages and the record."),
-    "status": ("wolfbus.cli.status", "Show what houses, games and agents there are on a bus."),
-    "tickets": ("wolfbus.cli.tickets", "Give every participant a Redis user of its own, and take it back."),
-    "up": ("wolfbus.cli.up", "Play with every actor as a process of its own, on this machine."),
-    "watch": ("wolfbus.cli.watch", "Show a house's rolling suspicion and metrics in the terminal."),
+GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
+    "Play and watch": {
+        "play": (
+            "wolfbus.cli.play",
+            "Play one game, show it, write its record, print the metrics.",
+        ),
+        "replay": (
+            "wolfbus.cli.replay",
+            "Re-execute a record, print its metrics, play it back.",
+        ),
+        "watch": (
+            "wolfbus.cli.watch",
+            "Show a house's rolling suspicion and metrics in the terminal.",
+        ),
+        "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
+    },
+    "Studies": {
+        "run": (
+            "wolfbus.cli.run_study",
+            "Play a study: many games of one design, resumable, in one process or several.",
+        ),
+        "report": (
+            "wolfbus.cli.report",
+            "Make a page to read and cite of a study or of any records.",
+        ),
+        "compare": (
+            "wolfbus.cli.compare",
+            "Compare two studies, or two agents of one, in every headline metric.",
+        ),
+        "export": (
+            "wolfbus.cli.export",
+            "Write games as tables (CSV, Parquet) and as logs for Inspect.",
+        ),
+        "verify": (
+            "wolfbus.cli.verify",
+            "Say what of a study or record is whole, proven, and as it was published.",
+        ),
+    },
+    "Services": {
+        "up": ("wolfbus.cli.up", "Play with every actor as a process of its own, on this machine."),
+        "moderator": (
+            "wolfbus.cli.moderator",
+            "Moderate a house: seat agents, play games, close it.",
+        ),
+        "player": ("wolfbus.cli.player", "Play seats in a house, as a process of its own."),
+        "analytics": (
+            "wolfbus.cli.analytics",
+            "Keep a house's records in files, measure them live, and report.",
+        ),
+        "status": ("wolfbus.cli.status", "Show what houses, games and agents there are on a bus."),
+        "tickets": (
+            "wolfbus.cli.tickets",
+            "Give every participant a Redis user of its own, and take it back.",
+        ),
+    },
+    "Agents": {
+        "join": (
+            "wolfbus.cli.join",
+            "Let a program that speaks the line protocol play in a house.",
+        ),
+        "check-agent": (
+            "wolfbus.cli.check_agent",
+            "Try an agent on every request and edge, and say what it did wrong.",
+        ),
+    },
+    "For developers": {
+        "fake-model": (
+            "wolfbus.cli.fake_model",
+            "Serve a model double over HTTP, for tests and trials.",
+        ),
+        "schema": ("wolfbus.cli.schema", "Print JSON Schema of the messages and the record."),
+        "bench": (
+            "wolfbus.cli.bench",
+            "Measure games per second, CPU and bytes per statement, and memory.",
+        ),
+    },
 }
-"""Command name to (module, one line); the module is imported when the command runs, and holds a click command of that
-name."""
+"""Commands by what they are for: name to (module, one line). The module is imported when the command runs, and holds a
+click command of that name."""
+
+COMMANDS: Final = {name: told for group in GROUPS.values() for name, told in group.items()}
+"""All commands by name, in the order in which they are told."""
 
 FAILED: Final = 1
 USAGE: Final = 2
@@ -48,7 +111,7 @@ class _Late(click.Group):
     """A group whose commands are imported when they are run, so that ``--help`` stays quick."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        return sorted(COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -59,9 +122,22 @@ class _Late(click.Group):
                 _name_environment(cmd_name, option)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            close = difflib.get_close_matches(name.casefold(), COMMANDS, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"there is no command {name!r}{hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in sorted(COMMANDS.items())])
+        # one column for all groups
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, (_, text) in group.items()])
 
 
 def _name_environment(command: str, option: click.Option) -> None:
@@ -80,7 +156,7 @@ def cli() -> None:
 
     \b
     wolfbus play                      a whole game in this process, no server needed
-    wolfbus replay runs/GAME.ndjson   prove the record and print its metrics
+    wolfbus replay runs/GAME.ndjson   run the rules again over the record, print its metrics
 
     Every option can be set by an environment variable, such as WOLFBUS_PLAY_SEED=7.
     """  # noqa: D301 - click takes the backspace for "keep these lines"
@@ -88,12 +164,25 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits 0 fine, 1 failed, 2 usage or unreadable input, 130 interrupted."""
+    _open_what_was_closed()
+    if sys.stdout is None:
+        # before anything is opened: the next file would get its number, and all that is printed
+        click.echo("wolfbus: stdout is closed, so nothing could be told; send it to /dev/null to do without", err=True)
+        sys.exit(FAILED)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # a terminal that lacks a character gets its code, not a crash
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run(arguments))
+
+
+def _open_what_was_closed() -> None:
+    """Give a process that was started without stdin or stderr empty ones, which no file of ours can then take over."""
+    if sys.stdin is None:
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -104,18 +193,22 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(error.format_message(), err=True)
         return USAGE
     except click.ClickException as error:
-        error.show()
+        # it may quote a word that was an address
+        told = io.StringIO()
+        error.show(told)
+        click.echo(masked(told.getvalue()), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("wolfbus: interrupted", err=True)
         return INTERRUPTED
     except (ConfigError, RecordError) as error:
-        click.echo(f"wolfbus: {error}", err=True)
+        click.echo(masked(f"wolfbus: {error}"), err=True)
         return USAGE
     except WolfError as error:
-        click.echo(f"wolfbus: {error}", err=True)
+        click.echo(masked(f"wolfbus: {error}"), err=True)
         return FAILED
     except OSError as error:
-        click.echo(f"wolfbus: {error.filename or 'the output'}: {(error.strerror or str(error)).lower()}", err=True)
+        why = (error.strerror or str(error)).lower()
+        click.echo(masked(f"wolfbus: {error.filename or 'the output'}: {why}"), err=True)
         return FAILED
     return result if isinstance(result, int) else 0

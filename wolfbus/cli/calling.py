@@ -6,9 +6,12 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+GIVE_UP: Final = 30
+"""Replies in a row that could not be read, and none before, after which a model is given up."""
 
 if TYPE_CHECKING:
     from players.llm.settings import Model
@@ -47,6 +50,14 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Take model replies from DIR instead of calling.",
         ),
         click.option(
+            "--give-up",
+            type=click.IntRange(0),
+            default=GIVE_UP,
+            show_default=True,
+            metavar="N",
+            help="End a game of a model whose first N replies in a row cannot be read; 0 plays on.",
+        ),
+        click.option(
             "--probe/--no-probe", default=True, help="Ask each model something small before the game. [default: probe]"
         ),
     )
@@ -64,6 +75,7 @@ def open_venue(
     budget_tokens: int | None = None,
     cassette: Path | None = None,
     replay_cassette: Path | None = None,
+    give_up: int = GIVE_UP,
     probe: bool = True,
     logs: Path | None = None,
 ) -> Iterator[Venue]:
@@ -92,7 +104,7 @@ def open_venue(
         from players.llm.cassette import Cassette
 
         tape = Cassette.play(replay_cassette)
-    with Venue(models, spending, tape, logs) as venue:
+    with Venue(models, spending, tape, logs, give_up=give_up) as venue:
         check(brains, venue)
         if spending is not None:
             spending.check(venue.models_of(brains))

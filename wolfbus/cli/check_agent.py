@@ -8,7 +8,6 @@ import contextlib
 import json
 import logging
 import os
-import re
 import secrets
 import shlex
 import shutil
@@ -22,11 +21,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from wolfbus.bus.url import shown_url
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 
 if TYPE_CHECKING:
-    from moderator.trial import Finding, Terms
+    from moderator.check import Finding, Terms
 
 PRIVATE: Final = "auto"
 _CHECK_WIDTH: Final = 34
@@ -93,7 +93,7 @@ def check_agent(
     start the agent yourself. At the end it is told goodbye. OK: as the protocol wants it. WARN: put up with, at a
     price. FAIL: not; the exit code is then 1.
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from moderator.trial import Terms
+    from moderator.check import Terms
     from wolfbus.service.options import check_house
 
     check_house(house)
@@ -120,7 +120,7 @@ def _try_program(
     command: Sequence[str], house: str, seats: int, terms: Terms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try a program that speaks the line protocol: as a member of a house in this process."""
-    from moderator.trial import Trial
+    from moderator.check import Trial
     from players.service import Settings, serve
     from players.spec import check
     from players.venue import Venue
@@ -165,9 +165,9 @@ def _try_member(
     url: str, house: str, name: str | None, command: Sequence[str], terms: Terms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try an agent that joins over Redis."""
-    from moderator.trial import Trial
+    from moderator.check import Trial
     from wolfbus.bus import open_bus
-    from wolfbus.redis_server import LocalRedis
+    from wolfbus.service.redis import LocalRedis
 
     if url.startswith("memory:"):
         raise ConfigError("--bus memory:// lives in one process: no other can join there; use a Redis, or auto")
@@ -175,7 +175,8 @@ def _try_member(
         if url == PRIVATE:
             url = ending.enter_context(LocalRedis()).url
         if not command:
-            click.echo(f"waiting {terms.join_s:g} s for an agent to join house {house} on {_place(url)}", err=True)
+            where = f"house {house} on {shown_url(url)}"
+            click.echo(f"waiting {terms.join_s:g} s for an agent to join {where}", err=True)
         bus = open_bus(url)
         ending.callback(bus.close)
         process = ending.enter_context(_started(command, url, house, name)) if command else None
@@ -231,8 +232,3 @@ def _print(finding: Finding) -> None:
 
 def _quiet(_finding: Finding) -> None:
     """Print nothing yet."""
-
-
-def _place(url: str) -> str:
-    """Return an address without user and password."""
-    return re.sub(r"//[^/@]*@", "//", url)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_options, workers_option
+from wolfbus.cli.criteria import criteria_of, criteria_options, tell_how_many, tell_problems, workers_option
 
 if TYPE_CHECKING:
     from analytics.columns import Columns
-    from analytics.gather import Criteria
+    from analytics.gather import Criteria, FileNote
 
 
 @click.command()
@@ -47,17 +47,16 @@ def compare(
 
     Games of the same seed are paired. With --agents, compare two agents (brains) within the games of all that is given.
 
-    It exits 1 if something is wrong with a file; what holds of it is counted all the same.
+    It exits 1 if something is wrong with a file. What holds of a damaged one is counted all the same, one that is not
+    what its study noted is not.
     """
     from analytics import compare as comparing
-    from analytics.gather import Criteria
     from wolfbus.errors import ConfigError
-    from wolfbus.printable import counted
 
     if as_json and as_table:
         raise ConfigError("--json or --csv: give one of them")
     wanted = _metrics(metrics)
-    how = Criteria(**criteria)
+    how = criteria_of(**criteria)
     if agents is not None:
         columns, damaged = _read(sources, how, workers)
         x, y = (_agent(columns, name) for name in agents)
@@ -71,10 +70,8 @@ def compare(
     else:
         raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
     click.echo(_shown(result, as_json=as_json, as_table=as_table), nl=False)
-    if damaged:
-        click.echo(f"wolfbus: something is wrong with {counted(damaged, 'file')}", err=True)
-        return FAILED
-    return 0
+    tell_how_many(damaged)
+    return FAILED if damaged else 0
 
 
 def _shown(result: dict[str, Any], *, as_json: bool, as_table: bool) -> str:
@@ -97,18 +94,19 @@ def _metrics(names: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(names)) or None
 
 
-def _read(sources: Sequence[str], criteria: Criteria, workers: int | None) -> tuple[Columns, int]:
-    """Return the games' columns, and the number of files with which something is wrong."""
+def _read(sources: Sequence[str], criteria: Criteria, workers: int | None) -> tuple[Columns, tuple[FileNote, ...]]:
+    """Return the games' columns, and the files with which something is wrong."""
     from analytics.gather import gather
+    from analytics.gather.checks import check_lines
     from wolfbus.errors import RecordError
-    from wolfbus.printable import printable
 
     gathered = gather(sources, criteria, workers=workers)
-    for found in gathered.problems:
-        click.echo(f"wolfbus: {printable(found.path, 400)}: {printable(found.problem or '', 400)}", err=True)
+    tell_problems(gathered.problems)
+    for line in check_lines(gathered):
+        click.echo(f"wolfbus: {line}", err=True)
     if not gathered.columns.ids:
         raise RecordError(f"{', '.join(sources)}: no game could be read")
-    return gathered.columns, len(gathered.problems)
+    return gathered.columns, gathered.problems
 
 
 def _agent(columns: Columns, name: str) -> str:

@@ -1,16 +1,29 @@
-"""Options of all commands that measure games: how to compute, and how to read published logs."""
+"""Options of all commands that measure games: how to compute, how to read published logs, what to check and count."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from wolfbus.cli.replay import Share
+from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.study.manifest import FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analytics.gather import Criteria, FileNote
+
+_PATH_SHOWN = 400
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+prove_option = click.option(
+    "--prove", is_flag=True, help="Re-execute every record by the rules; reading then takes about twice as long."
+)
 
 _OPTIONS = (
     click.option("--alpha", type=Share(), help="Smoothing weight to recompute with."),
@@ -29,13 +42,42 @@ _OPTIONS = (
         metavar="FILE",
         help="The run_meta.json of published logs; looked for beside each unless given.",
     ),
+    prove_option,
+    click.option(
+        "--include-differing",
+        is_flag=True,
+        help="Count records, too, that are not what their study noted, or that the rules do not give.",
+    ),
 )
 
 workers_option = click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
 
 
 def criteria_options(command: _Command) -> _Command:
-    """Give a command the options that are the fields of `analytics.gather.Criteria`, by their names."""
+    """Give a command the options that `criteria_of` takes, by their names."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def criteria_of(*, prove: bool, **options: Any) -> Criteria:
+    """Return what the options of `criteria_options` say."""
+    from analytics.gather import Criteria
+    from moderator.engine.verify import Verifier
+
+    return Criteria(**options, prover=Verifier if prove else None)
+
+
+def tell_problems(problems: Sequence[FileNote]) -> None:
+    """Print a line on stderr for every file with which something is wrong."""
+    for note in problems:
+        # what is wrong with a manifest is no game's fault
+        left_out = "" if note.counted or Path(note.path).name == FILE else " (left out)"
+        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + 3 * NOTE_SHOWN)
+        click.echo(f"wolfbus: {told}{left_out}", err=True)
+
+
+def tell_how_many(problems: Sequence[FileNote]) -> None:
+    """Print on stderr with how many files something is wrong, if with any."""
+    if problems:
+        click.echo(f"wolfbus: something is wrong with {counted(len(problems), 'file')}", err=True)

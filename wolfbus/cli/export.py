@@ -6,18 +6,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_options
+from wolfbus.cli.criteria import criteria_of, criteria_options, tell_how_many, tell_problems
 
 if TYPE_CHECKING:
     from analytics.export import Exported
-    from analytics.gather import Criteria
-
-_PATH_SHOWN: Final = 400
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -62,8 +59,8 @@ def export() -> None:
     wolfbus export parquet runs --out tables --tables statements,judgements
     wolfbus export inspect runs --out logs && inspect view --log-dir logs
 
-    What holds of a damaged record is exported, the file is named, and the exit code is 1. docs/data.md says what every
-    column means.
+    What holds of a damaged record is exported; one that is not what its study noted is not. Either is named, and the
+    exit code is 1. docs/data.md says what every column means.
     """  # noqa: D301 - click takes the backspace for "keep these lines"
 
 
@@ -75,7 +72,7 @@ def csv_(sources: tuple[Path, ...], out: Path, tables: tuple[str, ...] | None, *
     from analytics.export import write_csv
 
     with _progress() as tell:
-        exported = write_csv(sources, out, _criteria(**criteria), tables=tables, force=force, tell=tell)
+        exported = write_csv(sources, out, criteria_of(**criteria), tables=tables, force=force, tell=tell)
     return _close(exported, out)
 
 
@@ -89,7 +86,7 @@ def parquet(
     from analytics.export import write_parquet
 
     with _progress() as tell:
-        exported = write_parquet(sources, out, _criteria(**criteria), tables=tables, force=force, tell=tell)
+        exported = write_parquet(sources, out, criteria_of(**criteria), tables=tables, force=force, tell=tell)
     return _close(exported, out)
 
 
@@ -101,7 +98,7 @@ def inspect(sources: tuple[Path, ...], out: Path, *, prompts: bool, force: bool,
     from analytics.export.inspect_log import write_inspect
 
     with _progress() as tell:
-        exported = write_inspect(sources, out, _criteria(**criteria), prompts=prompts, force=force, tell=tell)
+        exported = write_inspect(sources, out, criteria_of(**criteria), prompts=prompts, force=force, tell=tell)
     return _close(exported, out)
 
 
@@ -110,12 +107,6 @@ for _command in export.commands.values():
         if isinstance(_option, click.Option):
             # as every option of every command, by the name that users type
             _option.envvar = f"WOLFBUS_EXPORT_{_option.opts[0].lstrip('-').replace('-', '_').upper()}"
-
-
-def _criteria(**criteria: Any) -> Criteria:
-    from analytics.gather import Criteria
-
-    return Criteria(**criteria)
 
 
 @contextmanager
@@ -134,17 +125,14 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 
 def _close(exported: Exported, out: Path) -> int:
-    from wolfbus.printable import NOTE_SHOWN, counted, printable
+    from wolfbus.printable import counted
 
-    for note in exported.problems:
-        left_out = "" if note.counted else " (left out)"
-        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + NOTE_SHOWN)
-        click.echo(f"wolfbus: {told}{left_out}", err=True)
+    tell_problems(exported.problems)
+    for check in exported.checks:
+        click.echo(f"wolfbus: {check.sentence}", err=True)
     for name, count in exported.counts.items():
         click.echo(f"{name}: {counted(count, 'sample' if name.endswith('.eval') else 'row')}")
     games = sum(note.counted for note in exported.files)
     click.echo(f"{counted(games, 'game')} of {counted(len(exported.files), 'file')}, written to {out}")
-    if exported.problems:
-        click.echo(f"wolfbus: something is wrong with {counted(len(exported.problems), 'file')}", err=True)
-        return FAILED
-    return 0
+    tell_how_many(exported.problems)
+    return FAILED if exported.problems else 0

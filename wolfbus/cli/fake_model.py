@@ -49,6 +49,7 @@ _SECONDS = click.FloatRange(0, 3600)
 @click.option("--hangs", type=_SHARE, default=0.0, show_default=True, help="Share of requests that get no answer.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="A model it has; repeatable. Any, unless given.")
 @click.option("--no-schema", is_flag=True, help="Refuse JSON Schema as response_format.")
+@click.option("--ignore-schema", is_flag=True, help="Take JSON Schema as response_format, and answer without it.")
 @click.option("--no-json-mode", is_flag=True, help="Refuse JSON mode as response_format.")
 @click.option("--no-system", is_flag=True, help="Refuse messages of the system.")
 @click.option("--no-temperature", is_flag=True, help="Refuse temperature and top_p.")
@@ -59,13 +60,6 @@ _SECONDS = click.FloatRange(0, 3600)
 )
 @click.option("--reasoning", is_flag=True, help="Think first, and spend completion tokens on that.")
 @click.option("--key", metavar="KEY", envvar="WOLFBUS_FAKE_MODEL_KEY", help="Ask clients for this key.")
-@click.option(
-    "--worded",
-    type=click.Choice(["openai", "vllm"]),
-    default="openai",
-    show_default=True,
-    help="Like whose server it words its complaints.",
-)
 def fake_model(
     host: str,
     port: int,
@@ -78,9 +72,9 @@ def fake_model(
     models: tuple[str, ...],
     needs: Literal["max_tokens", "max_completion_tokens"] | None,
     key: str | None,
-    worded: Literal["openai", "vllm"],
     *,
     no_schema: bool,
+    ignore_schema: bool,
     no_json_mode: bool,
     no_system: bool,
     no_temperature: bool,
@@ -104,13 +98,13 @@ def fake_model(
             "hangs": hangs,
             "models": models,
             "takes_schema": not no_schema,
+            "keeps_schema": not ignore_schema,
             "takes_json_mode": not no_json_mode,
             "takes_system": not no_system,
             "takes_temperature": not no_temperature,
             "needs": needs,
             "reasoning": reasoning,
             "key": key,
-            "worded": worded,
         }
     )
     # click.echo flushes: whoever started this waits for the line

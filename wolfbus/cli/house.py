@@ -22,7 +22,7 @@ from wolfbus.actors import ActorPool, Timers, tell_if_alive
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusDown, BusError, WolfError
+from wolfbus.errors import BusDown, BusError, GivenUp, WolfError
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from analytics.actor import AnalyticsActor
     from analytics.rows import GameRows
-    from moderator.actor import GameOver
+    from moderator.engine.actor import GameOver
     from players.venue import Venue
     from wolfbus.bus.protocol import Bus, Entry
 
@@ -84,6 +84,7 @@ class House:
         watch: sees every event of every game in record order; None for nobody.
         done: called with every finished game, from an actor's thread; None for nobody.
         venue: what the brains of this process share; whoever gives it closes it after the house.
+        keep_s: seconds that the record of a game that is over stays on a Redis, >= 0; None for ever.
     """
 
     def __init__(
@@ -94,15 +95,18 @@ class House:
         watch: Callable[[Recorded], None] | None = None,
         done: Callable[[Game], None] | None = None,
         venue: Venue | None = None,
+        keep_s: float | None = None,
     ) -> None:
         from analytics.actor import AnalyticsActor
-        from moderator.house import ModeratorHouse
+        from moderator.house.games import ModeratorHouse
         from players.agent import Agent
         from players.spec import build
         from players.venue import Venue
+        from wolfbus.bus.redis.url import read_address
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._done = done
+        self._keep_s = keep_s
         self._games: dict[str, Game] = {}
         self._lock = threading.Lock()
         self._hasty = False
@@ -124,7 +128,7 @@ class House:
             if venue is None:
                 venue = Venue()
                 self._ending.callback(venue.close)
-            venue.fatal = self.end
+            venue.fatal = self._fatal
             brain_for = partial(build, venue=venue)
             self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, brain_for)
             self._ending.callback(self._agent.stop)
@@ -137,6 +141,8 @@ class House:
                 self._pool,
                 self._timers,
                 self._bus.claim(self.name, f"play-{os.getpid()}"),
+                # nobody makes room on it but who runs it
+                full_s=read_address(bus).patience_s if isinstance(bus, str) and not self._in_memory else None,
             )
             self._ending.callback(self._moderator.stop)
             self._moderator.listen(AGENT)
@@ -193,8 +199,7 @@ class House:
             if self._games.pop(game.opened.game, None) is None:
                 return
         self._reader.unfollow(streams.record(self.name, game.opened.game))
-        if self._in_memory:
-            self._bus.expire(self.name, game.opened.game, 0)
+        self._forget(game.opened.game)
         if game.over is None or game.over.error is not None:
             if game.over is not None and isinstance(game.over.error, BusError):
                 self.abandon()
@@ -206,6 +211,14 @@ class House:
         finally:
             game.finished.set()
 
+    def _forget(self, game: str) -> None:
+        keep_s = 0.0 if self._in_memory else self._keep_s
+        if keep_s is not None:
+            try:
+                self._bus.expire(self.name, game, keep_s)
+            except BusError as error:
+                logger.debug("game %s stays on the bus: %s", game, error)
+
     def _fail(self, error: BusError) -> None:
         """End what a lost stream makes impossible; a bus that is only away may come back."""
         if self._hasty:
@@ -215,9 +228,12 @@ class House:
             return
         self._moderator.stop(error)
 
-    def end(self, reason: WolfError) -> None:
-        """Break off every game; each record says why, and its `Game` is finished when that has landed."""
-        self._moderator.stop(reason)
+    def _fatal(self, reason: WolfError) -> None:
+        self.end(reason, reason.game if isinstance(reason, GivenUp) else None)
+
+    def end(self, reason: WolfError, game: str | None = None) -> None:
+        """Break off every game, or one; each record says why, and its `Game` is finished when that has landed."""
+        self._moderator.stop(reason, game)
 
     def abandon(self) -> None:
         """Do not wait for the bus any more when closing: what has not landed by then never will."""
@@ -253,7 +269,7 @@ class House:
 
 def opening(config: GameConfig, seed: str, brains: Sequence[str], game: str) -> Opened:
     """Return the opening event of a game whose seats are all played by this process."""
-    from moderator import seating
+    from moderator.engine import seating
     from players.spec import declined_by
 
     takers = [seating.Taker(AGENT, brain, declined_by(brain)) for brain in brains]

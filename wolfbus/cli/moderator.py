@@ -12,7 +12,7 @@ from wolfbus.cli.options import check_seed, load_config
 from wolfbus.service.options import service_options
 
 if TYPE_CHECKING:
-    from moderator.settings import GameResult
+    from moderator.house.settings import GameResult
     from wolfbus.service.health import Place
     from wolfbus.service.logs import LogStyle
 
@@ -105,8 +105,8 @@ def moderator(
     started again, and every game goes on from its record. On SIGTERM games are left to the next moderator. It exits 0,
     or 1 if a game failed or too few agents came.
     """
+    from moderator.house.settings import Settings
     from moderator.service import serve
-    from moderator.settings import Settings
     from wolfbus.service.health import Health
     from wolfbus.service.logs import configure_logs
     from wolfbus.service.stop import Stopping

@@ -12,7 +12,6 @@ from wolfbus.cli.wording import names_of
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.delivery import PublicFact, Revealed
 from wolfbus.messages.events import (
     Dawn,
     Ended,
@@ -23,6 +22,7 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
+from wolfbus.messages.requests import PublicFact, Revealed
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.state import TEXT_KEPT, GameState, Moment, Night

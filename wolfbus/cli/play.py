@@ -14,11 +14,12 @@ import click
 from wolfbus.cli import FAILED, INTERRUPTED
 from wolfbus.cli.calling import model_options, open_venue
 from wolfbus.cli.options import check_seed, load_config
+from wolfbus.cli.reasons import Reasons
 from wolfbus.cli.shown import shown
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from analytics.rows import GameRows
     from players.llm.accounts import Accounts
@@ -44,6 +45,14 @@ if TYPE_CHECKING:
     "as in 'llm:gpt-4o-mini*6,scripted*2'.",
 )
 @click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="[BRAIN=]ROLE",
+    help="Seat a player in a role: Seer for the person or for your own agent, human=Seer where several play. "
+    "May be repeated.",
+)
+@click.option(
     "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
 )
 @model_options
@@ -58,6 +67,7 @@ def play(
     seed: str | None,
     url: str,
     players: str | None,
+    roles: tuple[str, ...],
     config_file: Path | None,
     out: Path,
     game_id: str | None,
@@ -82,6 +92,11 @@ def play(
     seed = seed if seed is not None else secrets.token_hex(16)
     game_id = check_game_id(game_id)
     path = out / f"{game_id}.ndjson"
+    if roles:
+        from moderator.engine.seating import deal
+        from wolfbus.cli.casting import cast
+
+        brains = cast(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
     with contextlib.ExitStack() as around:
         # whatever a brain prints is not a result
@@ -89,7 +104,8 @@ def play(
         venue = around.enter_context(open_venue(brains, loaded.models, logs=out / f"{game_id}.stderr", **calls))
         # a person at this terminal must not see what the others know
         see = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
-        game = _play(url, loaded.config, seed, brains, path, game_id, see, venue)
+        reasons = Reasons(see)
+        game = _play(url, loaded.config, seed, brains, path, game_id, reasons.take, venue)
         accounts = venue.accounts
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
@@ -103,7 +119,7 @@ def play(
             click.echo(f"wolfbus: the record so far is in {path}", err=True)
         _tell_costs(accounts, as_json=as_json)
         return FAILED
-    _report(game, over.ended, over.digest, game.rows, path, accounts, as_json=as_json)
+    _report(game, over.ended, over.digest, game.rows, path, accounts, reasons.commonest(), as_json=as_json)
     return 0
 
 
@@ -131,7 +147,7 @@ def _play(
     brains: tuple[str, ...],
     path: Path,
     game_id: str,
-    see: Callable[[Recorded], None] | None,
+    see: Callable[[Recorded], None],
     venue: Venue,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
@@ -168,6 +184,7 @@ def _report(
     rows: GameRows,
     path: Path,
     accounts: Accounts | None,
+    reasons: Mapping[str, str],
     *,
     as_json: bool,
 ) -> None:
@@ -197,12 +214,13 @@ def _report(
     if accounts is not None:
         summary["calls"] = accounts.summary()
     if as_json:
+        summary["warnings"] = warnings(result, reasons)
         # where nobody looks at tables, somebody may still look here
-        for line in warnings(result):
+        for line in summary["warnings"]:
             click.echo(f"wolfbus: {line}", err=True)
         click.echo(json.dumps(summary))
         return
-    click.echo(render(result), nl=False)
+    click.echo(render(result, reasons), nl=False)
     won = {"villagers": "the villagers win", "werewolves": "the Werewolves win", None: "nobody wins"}[ended.winner]
     rounds = f"{ended.rounds} round{'' if ended.rounds == 1 else 's'}"
     click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {rounds} "

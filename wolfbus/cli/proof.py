@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from wolfbus.errors import RecordError, RulesError
-from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.errors import RecordError
+from wolfbus.printable import counted
+from wolfbus.record.checked import read_checked
 from wolfbus.record.line import Recorded
-from wolfbus.record.reader import open_lines, read_record
+from wolfbus.record.reader import open_lines
 
 if TYPE_CHECKING:
     from analytics.measures.maps import SavedMap
     from analytics.rows import GameRows
-    from wolfbus.record.paper_log import PaperCounts, PaperLog
+    from wolfbus.record.published_log import PaperCounts, PaperLog
     from wolfbus.vocabulary import Reading
 
 
@@ -54,11 +55,12 @@ class Proof:
     Attributes:
         name: the file, as it was given.
         source: which format it has.
-        verified: whether every event follows from the rules; None where there is nothing to re-execute.
+        verified: whether seals hold and the rules give every derived event; None where there is nothing to re-execute.
         problems: what is wrong, each with its line.
         rows: what the metrics rest on; None where not even the opening holds.
         metrics: the metrics, plain values.
         digest: digest of a verified game, None otherwise.
+        head: hash on the last line that holds, "" for none.
         winner, reason, rounds: how it ended, None where it did not.
         events: events that hold.
         records: those events, if they were to be kept.
@@ -74,6 +76,7 @@ class Proof:
     rows: GameRows | None
     metrics: dict[str, Any]
     digest: str | None = None
+    head: str = ""
     winner: str | None = None
     reason: str | None = None
     rounds: int | None = None
@@ -93,6 +96,7 @@ class Proof:
             "problems": self.problems,
             "game": self.rows.game if self.rows else None,
             "digest": self.digest,
+            "head": self.head or None,
             "winner": self.winner,
             "reason": self.reason,
             "rounds": self.rounds,
@@ -117,8 +121,14 @@ class Proof:
             ended = f"{winner} after {counted(self.rounds, 'round')} ({str(self.reason).replace('_', ' ')})"
         lines = [f"Game {self.rows.game}: {ended}" if self.rows else "No game could be read"]
         if self.verified:
-            lines.append(f"verified: {self.events} events, every seal holds and every event follows from the rules")
-            lines.append(f"Digest {self.digest}")
+            lines += [
+                f"verified: {self.events} events. Every seal holds, and the rules give every derived event",
+                "  from the recorded answers. Not proven: that labels, judgements, texts, thoughts, times,",
+                "  brains and model calls are what was said. For that, compare the head with one that was",
+                "  published when the game was played.",
+                f"Digest {self.digest}",
+                f"Head   {self.head}",
+            ]
         else:
             lines.append(f"NOT verified: the first {self.events} events hold; the metrics are theirs")
         return lines
@@ -130,7 +140,7 @@ def open_source(name: str) -> Source:
     Raises:
         RecordError: it cannot be read at all, or is empty.
     """
-    from wolfbus.record.paper_log import is_paper_log
+    from wolfbus.record.published_log import is_paper_log
 
     lines = open_lines(name)
     first = next(lines, None)
@@ -161,50 +171,39 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
     """
     from analytics.fold import GameFold
     from analytics.metrics import Metrics
-    from moderator.verify import Verifier
+    from moderator.engine.verify import Verifier
 
-    reader = read_record(source.lines, tolerant=True)
     verifier = Verifier()
     fold = GameFold(alpha=criteria.alpha, prior=criteria.prior, include_defaulted=criteria.include_defaulted)
-    problems: list[str] = []
     records: list[Recorded] = []
-    for recorded in reader:
-        try:
-            verifier.feed(recorded)
-            fold.feed(recorded.event, recorded.time)
-        except (RecordError, RulesError) as error:
-            problems.append(str(error))
-            break
+
+    def take(recorded: Recorded) -> None:
+        fold.feed(recorded.event, recorded.time)
         if keep:
             records.append(recorded)
-    source.close()
-    problems = problems or [str(problem) for problem in reader.problems]
-    if verifier.opened is None and not source.is_record:
-        raise RecordError(f"{source.name}: {problems[0] if problems else 'empty; there is no record in it'}")
-    if not problems and verifier.stopped is not None:
-        reason = printable(verifier.stopped, NOTE_SHOWN)
-        problems.append(f"line {verifier.events}: the game was stopped before its end: {reason}")
-    elif not problems and verifier.ended is None:
-        problems.append(f"line {verifier.events + 1}: missing: the record stops before its game ended")
 
-    rows = fold.rows() if verifier.opened is not None else None
+    checked = read_checked(source.lines, take, verifier)
+    source.close()
+    if checked.opened is None and not source.is_record:
+        raise RecordError(f"{source.name}: {checked.problem}")
+    rows = fold.rows() if checked.opened is not None else None
     metrics = Metrics()
     if rows is not None:
         metrics.add(rows)
-    ended = verifier.ended
-    verified = not problems
+    ended = checked.ended
     return Proof(
         name=source.name,
         source="wolfbus",
-        verified=verified,
-        problems=problems,
+        verified=checked.proven is True,
+        problems=[] if checked.problem is None else [checked.problem],
         rows=rows,
         metrics=metrics.result(),
-        digest=verifier.digest.hexdigest() if verified else None,
+        digest=checked.digest if checked.proven else None,
+        head=checked.head,
         winner=ended.winner if ended else None,
         reason=ended.reason if ended else None,
         rounds=ended.rounds if ended else None,
-        events=verifier.events,
+        events=checked.events,
         records=records,
         recalibrated=_recalibrated(rows, criteria.saved_map),
     )
@@ -225,7 +224,7 @@ def read_paper(source: Source, meta: Path | None, criteria: Criteria, *, as_reco
     """
     from analytics.metrics import Metrics
     from analytics.paper import rows_of_paper_log
-    from wolfbus.record.paper_log import meta_beside, read_paper_log
+    from wolfbus.record.published_log import meta_beside, read_paper_log
 
     if meta is None and source.path is not None:
         meta = meta_beside(source.path)

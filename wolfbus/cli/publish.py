@@ -11,8 +11,8 @@ from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import ConfigError, Fenced
 from wolfbus.messages.codec import encode, pack
-from wolfbus.messages.delivery import TableNews
 from wolfbus.messages.events import Opened
+from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded, seal
 
 _HOLDER = "replay"

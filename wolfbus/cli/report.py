@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_options, workers_option
+from wolfbus.cli.criteria import criteria_of, criteria_options, tell_how_many, tell_problems, workers_option
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.printable import printable
 from wolfbus.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -88,10 +88,9 @@ def report(
     DIR is a study's folder or any other with records in it; FILE a record or a log that the paper's authors published.
     Without another option the page goes to DIR/report.html, or ./report.html for files, and its headlines are printed.
 
-    It exits 1 if something is wrong with a file; what holds of it is counted all the same, and the report says so.
+    Records of a study are compared with what it noted of its games. It exits 1 if something is wrong with a file. What
+    holds of a damaged one is counted all the same, one that is not what its study noted is not; the report says so.
     """
-    from analytics.gather import Criteria
-
     wanted = Wanted(html, md, as_json, csv, parquet, save_map, bibtex)
     if wanted.on_stdout > 1:
         raise click.UsageError("of --md -, --json - and --bibtex, give one: each is printed on stdout")
@@ -101,7 +100,7 @@ def report(
         _check_place(path)
     if wanted.html is not None or wanted.md is not None or wanted.bibtex:
         _need("markupsafe", *(["matplotlib"] if wanted.html is not None else []))
-    return _report(sources, wanted, Criteria(**criteria), workers)
+    return _report(sources, wanted, criteria_of(**criteria), workers)
 
 
 def _default_page(sources: tuple[str, ...]) -> Path:
@@ -132,16 +131,12 @@ def _report(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, worker
 
     with _progress() as tell:
         gathered = gather(sources, criteria, workers=workers, tell=tell)
-    for note in gathered.problems:
-        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + NOTE_SHOWN)
-        click.echo(f"wolfbus: {told}", err=True)
+    tell_problems(gathered.problems)
     if not gathered.columns.ids:
         raise RecordError("no game could be read, so there is nothing to report")
     _write(sources, wanted, criteria, gathered)
-    if gathered.problems:
-        click.echo(f"wolfbus: something is wrong with {counted(len(gathered.problems), 'file')}", err=True)
-        return FAILED
-    return 0
+    tell_how_many(gathered.problems)
+    return FAILED if gathered.problems else 0
 
 
 def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathered: Gathered) -> None:
@@ -168,6 +163,7 @@ def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathere
 
 
 def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: dict[str, Any]) -> None:
+    from analytics.gather.checks import check_lines
     from analytics.report.report import Report
 
     made = Report(found, gathered, criteria)
@@ -181,6 +177,8 @@ def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: 
         click.echo(f"Report: {wanted.html}", err=quiet)
         for line in made.headlines():
             click.echo(f"  {printable(line, 1000)}", err=quiet)
+        for line in check_lines(gathered):
+            click.echo(f"  {line}", err=quiet)
 
 
 def _put(path: Path, text: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +60,15 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     "--house",
     callback=_house,
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
-    "them, and without it whoever has joined plays. This process is the house's moderator.",
+    "them, and without it whoever has joined plays. This process is the house's moderator. The "
+    "--bus is then WOLFBUS_BUS or REDIS_URL unless given.",
+)
+@click.option(
+    "--tickets",
+    is_flag=True,
+    help="Let in holders of a ticket of the --house only (see `wolfbus tickets`): seats and tables "
+    "then know an agent as outside:NAME by its ticket, whatever it announces; only what has a "
+    "player's ticket is what it says.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object on stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not show progress and design.")
@@ -70,11 +80,13 @@ def run(
     url: str,
     house: str | None,
     *,
+    tickets: bool,
     resume: bool,
     as_json: bool,
     quiet: bool,
     plain: bool,
     probe: bool,
+    give_up: int,
     cassette: Path | None,
     replay_cassette: Path | None,
     **options: Any,
@@ -95,6 +107,12 @@ def run(
     check_seed(options.get("seed"))
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
+    calls = {"cassette": cassette, "replay_cassette": replay_cassette, "probe": probe, "give_up": give_up}
+    if house is not None and url == "memory://":
+        # where a ticket, or anybody who shows no password on a command line, has put it
+        url = os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or url
+    if tickets and house is None:
+        raise click.UsageError("--tickets are those of a --house")
     if house is not None and (url.startswith("memory:") or cassette is not None or replay_cassette is not None):
         raise click.UsageError(
             "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair"
@@ -105,7 +123,7 @@ def run(
         study = load_study(out / "study.toml", None, options, house=house is not None)
     else:
         study = load_study(study_file, config_file, options, house=house is not None)
-    session = _session(study, out, url, cassette, replay_cassette, house=house, resume=resume, probe=probe)
+    session = _session(study, out, url, house=house, tickets=tickets, resume=resume, calls=calls)
     session.quiet, session.plain = quiet, plain
     ending = session.play()
     return _tell(session, ending, as_json=as_json)
@@ -120,12 +138,11 @@ def _session(
     study: Study,
     out: Path | None,
     url: str,
-    cassette: Path | None,
-    replay_cassette: Path | None,
     *,
     house: str | None,
+    tickets: bool,
     resume: bool,
-    probe: bool,
+    calls: Mapping[str, Any],
 ) -> Session:
     from wolfbus.cli.studying.session import Session
 
@@ -133,7 +150,7 @@ def _session(
     folder = out if out is not None else Path("runs") / plan.study
     if resume:
         _find_study(folder)
-    return Session(study, plan, folder, url, cassette, replay_cassette, house=house, resume=resume, probe=probe)
+    return Session(study, plan, folder, url, house=house, tickets=tickets, resume=resume, **calls)
 
 
 def _tell(session: Session, ending: str, *, as_json: bool) -> int:
@@ -144,11 +161,13 @@ def _tell(session: Session, ending: str, *, as_json: bool) -> int:
     totals = session.manifest.totals()
     if as_json:
         told = {"study": session.plan.study, "folder": str(session.folder), "complete": session.manifest.complete}
+        told["study_hash"] = session.manifest.study_hash
         click.echo(json.dumps({**told, **totals}, allow_nan=False))
     else:
         lines = summary_lines(totals, session.folder, session.plan.study, session.study.settings.name, session.errors)
         click.echo("\n".join(lines))
         if totals["ended"]:
+            click.echo(f"Hash    {session.manifest.study_hash}  (of all records; publish it)")
             if session.house is None:
                 click.echo(f"Again   {replay_command(session.plan.game(1), session.folder)}")
             click.echo(f"Next    wolfbus report {shlex.quote(str(session.folder))}")

@@ -53,8 +53,8 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     again after a crash. Exits 1 if the house that was named is not there.
     """
     from wolfbus.bus import open_bus
-    from wolfbus.bus.redis_links import Links
-    from wolfbus.bus.redis_url import read_address
+    from wolfbus.bus.redis.links import Links
+    from wolfbus.bus.url import read_address
     from wolfbus.cli.standing import Standing
     from wolfbus.service.stop import Stopping
 

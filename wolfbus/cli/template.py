@@ -30,6 +30,7 @@ _SHOWN = {
     "endpoint": '"local"',
     "url": '"http://localhost:8000/v1"',
     "key_env": '"OPENAI_API_KEY"',
+    "follow_redirects": '"https://gpu2.example:8443"',
     "timeouts": "{ bid = 30.0, speak = 60.0 }",
     "price": "{ input = 0.0, cached = 0.0, output = 0.0 }   # US dollars per million tokens",
     "extra": "{ seed = 1 }",

@@ -8,9 +8,9 @@ from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
 from wolfbus.messages.codec import decode_delivery, decode_news, encode
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask, Delivery, Private, Public, SeatPart, TableNews
 from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.replies import REPLY, AnyReply
+from wolfbus.messages.requests import Ask, Delivery, Private, Public, SeatPart, TableNews
 
 __all__ = [
     "CONTENT",

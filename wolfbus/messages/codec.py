@@ -16,10 +16,10 @@ from pydantic import TypeAdapter, ValidationError
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.calls import Called, Segments
-from wolfbus.messages.delivery import Delivery, TableNews
 from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.house import FromAgent, News, ToAgent
 from wolfbus.messages.replies import AnyReply
+from wolfbus.messages.requests import Delivery, TableNews
 
 M = TypeVar("M")
 

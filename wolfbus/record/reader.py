@@ -87,7 +87,9 @@ def _line(file: io.BufferedReader[Any], limit: int, before: int) -> bytes:
 
 
 class RecordReader(Iterator[Recorded]):
-    r"""Iterates over the events of a record, checking number, seal and content of every line.
+    r"""Iterates over the events of a record, checking number, time, seal and content of every line.
+
+    Times count from the opening and never run backwards; the moderator's clock cannot write them so.
 
     It stops at the first line that is wrong: nothing after it is sealed by what can be trusted. A record without its
     `ended` event is whole as far as it goes; `ended` tells.
@@ -113,6 +115,7 @@ class RecordReader(Iterator[Recorded]):
         self._tolerant = tolerant
         self._lenient = lenient
         self._over = False
+        self._time = 0.0
         self.count = 0
         self.head = ""
         self.opened: Opened | None = None
@@ -160,6 +163,9 @@ class RecordReader(Iterator[Recorded]):
             raise RecordError("its seal is not where a record has it", number)
         if recorded.n != number:
             raise RecordError(_misnumbered(recorded.n, number), number)
+        if recorded.time < self._time:
+            raise RecordError(f"time {recorded.time} stands after {self._time}: times run backwards", number)
+        self._time = recorded.time
         event = recorded.event
         if event.type == "opened":
             if number > 1:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
+from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
 
@@ -59,6 +60,7 @@ def configure_logs(style: LogStyle = "auto", **bound: str) -> None:
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
         bind,
+        _masked,
         _in_order,
         # ASCII only: whatever a model or an agent said cannot reach a terminal as anything but escapes
         structlog.processors.JSONRenderer(default=str) if style == "json" else _ForPeople(bound),
@@ -80,6 +82,11 @@ def configure_logs(style: LogStyle = "auto", **bound: str) -> None:
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_uncaught
     threading.excepthook = _log_uncaught_in_thread
+
+
+def _masked(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    """Take users and passwords out of every address that a line or a traceback tells."""
+    return {key: masked(value) if isinstance(value, str) else value for key, value in event.items()}
 
 
 def _in_order(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:

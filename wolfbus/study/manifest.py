@@ -16,6 +16,8 @@ from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.study.manifest_shape import check_shape
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
+from wolfbus.study.study_hash import study_hash
+from wolfbus.whole_file import read_whole
 
 FORMAT: Final = "wolfbus-study"
 VERSION: Final = 1
@@ -31,8 +33,10 @@ _PATH_SHOWN: Final = 400
 
 
 class _Sums(NamedTuple):
-    """What a game adds to the totals."""
+    """What a game adds to the totals, and to the study's hash."""
 
+    game: str
+    head: str
     state: str
     winner: str
     statements: int
@@ -80,6 +84,8 @@ class Manifest:
             self._planned[place] = _text({**json.loads(self._planned[place]), "brains": result.brains})
         winner = (result.winner or "nobody") if result.state == "ended" else ""
         self._sums[place] = _Sums(
+            result.game,
+            result.head,
             result.state,
             winner,
             result.statements,
@@ -93,6 +99,7 @@ class Manifest:
                 "winner": result.winner,
                 "rounds": result.rounds,
                 "digest": result.digest,
+                "head": result.head or None,
                 "error": result.error,
                 "seconds": round(result.seconds, 3),
             }
@@ -139,6 +146,11 @@ class Manifest:
         }
 
     @property
+    def study_hash(self) -> str | None:
+        """Hash over the records of all games that have ended; see `study_hash`."""
+        return study_hash((sums.game, sums.head) for sums in self._sums if sums is not None and sums.state == "ended")
+
+    @property
     def complete(self) -> bool:
         """Whether every game has ended."""
         return self.states["ended"] == len(self._rows)
@@ -146,6 +158,7 @@ class Manifest:
     def pieces(self, updated: str) -> Iterator[str]:
         """Yield the manifest as pieces of JSON text, one line a game."""
         said = {**self._head, "created": self._created, "updated": updated, "complete": self.complete}
+        said["study_hash"] = self.study_hash
         head = json.dumps({**said, "totals": self.totals()}, ensure_ascii=False, allow_nan=False, indent=1)
         yield f'{head[:-2]},\n "games": [\n'
         last = len(self._rows) - 1
@@ -172,7 +185,7 @@ def _text(value: Mapping[str, Any]) -> str:
 
 
 _PENDING: Final = _text(
-    {"state": "pending", "winner": None, "rounds": None, "digest": None, "error": None, "seconds": None}
+    {"state": "pending", "winner": None, "rounds": None, "digest": None, "head": None, "error": None, "seconds": None}
 )
 
 
@@ -195,17 +208,7 @@ def load_manifest(path: Path) -> dict[str, Any] | None:
     Raises:
         ConfigError: it cannot be read, or `read_manifest` refuses it.
     """
-    source = printable(str(path), _PATH_SHOWN)
-    try:
-        if not path.is_file():
-            # who opens a pipe waits for somebody to write into it
-            raise ConfigError(f"{source}: {'not a file' if path.exists() else 'no such file'}")
-        if path.stat().st_size > _LONGEST:
-            raise ConfigError(f"{source}: too large for a manifest")
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{source}: {(error.strerror or str(error)).lower()}") from None
-    return _of_ours(content, source)
+    return _of_ours(read_whole(path, _LONGEST), printable(str(path), _PATH_SHOWN))
 
 
 def _of_ours(text: str | bytes, source: str) -> dict[str, Any] | None:
@@ -238,6 +241,9 @@ def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None
         return f"its seats are played by agents of a house: add --house {house}, and its --bus"
     if there.get("house") is None and told.get("house") is not None:
         return "it was begun without --house"
+    if bool(there.get("tickets")) != bool(told.get("tickets")):
+        begun = "with" if there.get("tickets") else "without"
+        return f"it was begun {begun} --tickets, and goes on in the same way only"
     # of whoever joins, the folder tells who did
     joined = told["design"].get("kind") == "joined"
     for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts"):

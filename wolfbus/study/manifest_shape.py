@@ -79,6 +79,7 @@ class _Game(_Shape):
     winner: _Text | None = None
     rounds: _Whole | None = None
     digest: _Text | None = None
+    head: _Text | None = None
     error: str | None = None
     seconds: _Sum | None = None
 
@@ -93,12 +94,14 @@ class _Manifest(_Playing):
     models: dict[str, Any] | None = None
     prompts: _Text | None = None
     house: _Text | None = None
+    tickets: bool | None = None
     design: _Design | None = None
     budget_usd: _Sum | None = None
     continued_with: list[_Playing] | None = None
     created: _Instant | None = None
     updated: _Instant | None = None
     complete: bool | None = None
+    study_hash: _Text | None = None
     totals: _Totals | None = None
     games: list[_Game] = []
 

@@ -1,1 +1,1 @@
-"""Parts for tests, ours and yours: a private Redis server, and a proxy that breaks connections on command."""
+"""Parts for tests, ours and yours: a private Redis server, and a double of a language model."""

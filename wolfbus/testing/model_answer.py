@@ -5,23 +5,45 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, TypeVar
 
 from wolfbus.draws import choose, unit
-from wolfbus.testing.model_form import Either, Fraction, Group, OneOf, Scalar, Several, Shape, Truth, Whole, Words
-from wolfbus.testing.model_words import NOBODY, most_sentences, pool
+from wolfbus.package_data import Lines, PackageData, read_data
+from wolfbus.testing.model_form import Schema, bounds
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 T = TypeVar("T")
 
-DECEPTIVE: Final = ("deceptive", "is_deceptive")
-SUSPICION: Final = ("suspicion", "suspicion_level")
+NOBODY: Final = "somebody here"
+"""Stands for a player where the prompt names none."""
 
 _ME: Final = re.compile(rf"\nYou are ([^\n]+), (?:an?|the) ({'|'.join(ROLES)})\b")
 _LIVING: Final = re.compile(r"\nLiving\b[^\n:]*:[ \t]*([^\n]+)")
 _PARTNERS: Final = re.compile(r" Your partners?: ([^\n]*)")
-_NO_PLAYERS: Final = frozenset({*DECEPTIONS, *ROLES, "role", "inspection", "protection", "accusation"})
+_SPOKEN: Final = {"thought": "thoughts", "reasoning": "reasons", "reason": "votes", "word": "whispers"}
+
+
+class ModelWords(PackageData):
+    """The sentences that the double says, about two players ``{t}`` and ``{o}``: `model_words.toml`."""
+
+    thoughts: Lines
+    statements: Lines
+    reasons: Lines
+    """Of judgements and labels."""
+    votes: Lines
+    """Reasons of votes."""
+    whispers: Lines
+
+
+@cache
+def model_words() -> ModelWords:
+    """Return the sentences.
+
+    Raises:
+        ConfigError: their file is not as it should be.
+    """
+    return read_data("wolfbus.testing", "model_words", ModelWords)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +61,20 @@ class Scene:
     partners: str = ""
 
 
-def scene_of(prompt: str, shape: Shape | None) -> Scene:
-    """Read from a prompt who one is and who lives."""
+def scene_of(prompt: str, schema: Schema | None) -> Scene:
+    """Read from a prompt who one is and who lives; of a prompt that does not say, from whom the form lets choose."""
     seat = _last("\nYou are ", _ME, prompt)
     me, role = (seat[1], seat[2]) if seat else ("", "Villager")
     living = _last("\nLiving", _LIVING, prompt)
-    names = living[1].strip(" .").split(", ") if living else _players(shape)
+    names = living[1].strip(" .").split(", ") if living else _players(schema or {})
     partners = _last(" Your partner", _PARTNERS, prompt) if role == "Werewolf" else None
     return Scene(tuple(name for name in names if name != me), role, partners[1] if partners else "")
 
 
-def is_player_choice(shape: Shape) -> bool:
-    """Tell whether a shape chooses among players, not among kinds of something."""
-    return (
-        isinstance(shape, OneOf)
-        and any(isinstance(option, str) for option in shape.options)
-        and not _NO_PLAYERS.intersection(option for option in shape.options if isinstance(option, str))
-    )
+def chooses_player(schema: Schema) -> bool:
+    """Return whether a form chooses among players, not among kinds of something."""
+    words = [option for option in schema.get("enum", ()) if isinstance(option, str)]
+    return bool(words) and not set(DECEPTIONS).intersection(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +110,9 @@ class Writer:
         self._draws = Draws(seed)
         self._scene = scene
 
-    def fill(self, shape: Shape) -> Any:
-        """Return a value of that shape."""
-        return self._value("", shape, "", None)
+    def fill(self, schema: Schema) -> Any:
+        """Return a value of that form."""
+        return self._value("", schema, "", None)
 
     def sentence(self, purpose: str, wordings: Sequence[str]) -> str:
         """Return one of `wordings` about players of the scene."""
@@ -103,45 +122,40 @@ class Writer:
         wording = self._draws.choose(f"{purpose} wording", wordings)
         return wording.replace("{t}", target).replace("{o}", other)
 
-    def _value(self, key: str, shape: Shape, path: str, lie: bool | None) -> Any:
-        if isinstance(shape, Group):
-            return self._group(shape, path)
-        if isinstance(shape, OneOf):
-            return self._one_of(shape, path, lie)
-        if isinstance(shape, Truth):
-            return lie if lie is not None and key in DECEPTIVE else self._draws.unit(path) < 0.5
-        if isinstance(shape, Whole):
+    def _value(self, key: str, schema: Schema, path: str, lie: bool | None) -> Any:
+        kind = schema.get("type")
+        if kind == "object":
+            return self._object(schema.get("properties", {}), path)
+        if kind == "integer":
+            least, most = bounds(schema)
             both = self._draws.unit(path) + self._draws.unit(f"{path} too")
-            return shape.least + int((shape.most - shape.least + 1) * both / 2)
-        if isinstance(shape, Fraction):
-            return self._fraction(key, shape, path, lie)
-        if isinstance(shape, Words):
-            return self._words(key, path)
-        if isinstance(shape, Several):
-            count = max(shape.least, int(self._draws.unit(path) < 0.4))
-            return [self._value(key, shape.item, f"{path}[{number}]", None) for number in range(count)]
-        return self._either(key, shape, path, lie)
+            return int(least + int((most - least + 1) * both / 2))
+        if "enum" in schema:
+            return self._one_of(schema, path, lie)
+        if kind == "boolean":
+            return lie if lie is not None and key == "deceptive" else self._draws.unit(path) < 0.5
+        if kind == "number":
+            return self._fraction(key, schema, path, lie)
+        if isinstance(kind, list) and "null" in kind and self._draws.unit(f"{path} null") < 0.1:
+            return None
+        return self._words(key, path)
 
-    def _group(self, group: Group, path: str) -> dict[str, Any]:
-        keys = {key for key, _ in group.members}
+    def _object(self, members: Schema, path: str) -> dict[str, Any]:
         lie = None
-        if keys.intersection(DECEPTIVE):
-            judges = keys.intersection(SUSPICION)
-            share = 0.35 if judges else 0.7 if self._scene.role == "Werewolf" else 0.08
-            lie = self._draws.unit(f"{path} lie") < share
-        return {key: self._value(key, shape, f"{path}.{key}", lie) for key, shape in group.members}
+        if "deceptive" in members:
+            own = 0.7 if self._scene.role == "Werewolf" else 0.08
+            lie = self._draws.unit(f"{path} lie") < (0.35 if "suspicion" in members else own)
+        return {key: self._value(key, schema, f"{path}.{key}", lie) for key, schema in members.items()}
 
-    def _one_of(self, shape: OneOf, path: str, lie: bool | None) -> Scalar:
-        options: Sequence[Scalar] = shape.options
+    def _one_of(self, schema: Schema, path: str, lie: bool | None) -> Any:
+        options: Sequence[Any] = schema["enum"]
         if "none" in options and lie is not None:
-            if not lie:
-                return "none"
-            options = [option for option in options if option not in {"none", "unspecified", None}] or options
-        if not is_player_choice(shape):
+            return self._draws.choose(path, [each for each in options if each != "none"]) if lie else "none"
+        if not chooses_player(schema):
             return self._draws.choose(path, options)
         if None in options and self._draws.unit(f"{path} nobody") < 0.06:
             return None
-        players = [option for option in options if isinstance(option, str)]
+        players = [option for option in options if option is not None]
         strangers = [name for name in players if name not in self._scene.partners]
         return self._suspect(path, strangers or players)
 
@@ -153,25 +167,19 @@ class Writer:
 
         return max(names, key=weight)
 
-    def _fraction(self, key: str, shape: Fraction, path: str, lie: bool | None) -> float:
-        least, most = 0.0, 1.0
-        if key in SUSPICION and lie is not None:
-            least, most = (0.55, 0.95) if lie else (0.05, 0.45)
+    def _fraction(self, key: str, schema: Schema, path: str, lie: bool | None) -> float:
+        within = (0.0, 1.0)
+        if key == "suspicion" and lie is not None:
+            within = (0.55, 0.95) if lie else (0.05, 0.45)
         elif key == "confidence":
-            least, most = 0.5, 0.95
-        drawn = round(self._draws.between(path, least, most), 2)
-        return round(shape.least + (shape.most - shape.least) * drawn, 2)
+            within = (0.5, 0.95)
+        least, most = bounds(schema)
+        return round(least + (most - least) * round(self._draws.between(path, *within), 2), 2)
 
     def _words(self, key: str, path: str) -> str:
-        count = 1 + int(self._draws.unit(f"{path} length") * most_sentences(key))
-        said = dict.fromkeys(self.sentence(f"{path} {number}", pool(key)) for number in range(count))
-        return " ".join(said)
-
-    def _either(self, key: str, shape: Either, path: str, lie: bool | None) -> Any:
-        given = [option for option in shape.options if option != OneOf((None,))]
-        if len(given) < len(shape.options) and self._draws.unit(f"{path} null") < 0.1:
-            return None
-        return self._value(key, self._draws.choose(f"{path} option", given), path, lie)
+        pool: Sequence[str] = getattr(model_words(), _SPOKEN.get(key, "statements"))
+        count = 1 + int(self._draws.unit(f"{path} length") * (2 if key == "text" else 1))
+        return " ".join(dict.fromkeys(self.sentence(f"{path} {number}", pool) for number in range(count)))
 
 
 def _last(beginning: str, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -188,16 +196,9 @@ def _leaning(server_seed: str, name: str) -> float:
     return unit(server_seed, f"leaning|{name}")
 
 
-def _players(shape: Shape | None) -> tuple[str, ...]:
+def _players(schema: Schema) -> tuple[str, ...]:
     """Return the players that a form lets choose among."""
-    if isinstance(shape, Group):
-        for _, member in shape.members:
-            if found := _players(member):
-                return found
-    if isinstance(shape, Several):
-        return _players(shape.item)
-    if isinstance(shape, Either):
-        return next((found for option in shape.options if (found := _players(option))), ())
-    if shape is not None and is_player_choice(shape) and isinstance(shape, OneOf):
-        return tuple(option for option in shape.options if isinstance(option, str))
-    return ()
+    for member in schema.get("properties", {}).values():
+        if found := _players(member):
+            return found
+    return tuple(filter(None, schema["enum"])) if chooses_player(schema) else ()

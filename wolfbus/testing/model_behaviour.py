@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal, TypeAlias, TypedDict, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -12,35 +12,15 @@ from wolfbus.errors import ConfigError
 S = TypeVar("S", bound=str)
 
 UglySort: TypeAlias = Literal[
-    "fence",
-    "prose",
-    "comma",
-    "quotes",
-    "cut",
-    "twice",
-    "two",
-    "keys",
-    "foreign",
-    "words",
-    "percent",
-    "wrapper",
-    "empty",
-    "html",
-    "huge",
-    "emoji",
-    "refusal",
-    "apology",
-    "think",
-    "reasoning",
-    "illegal",
-]
+    "fence", "prose", "comma", "quotes", "cut", "two", "keys", "words", "wrapper", "empty", "html", "huge",
+    "refusal", "apology", "think", "reasoning", "illegal",
+]  # fmt: skip
 """How a reply may be ugly.
 
 fence: within a Markdown fence · prose: with words around · comma: a trailing comma · quotes: Python's literals ·
-cut: it stops early, with finish reason ``length`` · twice: the object twice · two: another object after it ·
-keys: under wrong keys · foreign: answers in another language · words: numbers as words · percent: fractions as
-percentages · wrapper: within another object · empty: no content · html: a proxy's error page · huge: 200 kB ·
-emoji: names within emoji · refusal: in the field some servers have for it · apology: a refusal in prose ·
+cut: it stops early, with finish reason ``length`` · two: another object after it · keys: under wrong keys ·
+words: numbers as words · wrapper: within another object · empty: no content · html: a proxy's error page ·
+huge: 200 kB · refusal: in the field some servers have for it · apology: a refusal in prose ·
 think: behind a ``<think>`` block · reasoning: thoughts in a field of their own, the content as it should be ·
 illegal: names nobody has, numbers out of range.
 """
@@ -77,7 +57,7 @@ class Behaviour(BaseModel):
     """Share of requests that meet an error; drawn anew when a request is sent again."""
     hangs: Share = 0.0
     """Share of requests that are never answered."""
-    retry_after: Annotated[float, Field(ge=0, le=3600)] = 0.2
+    retry_after: Seconds = 0.2
     """Seconds that a 429 asks to wait."""
     trickle: Seconds = 2.0
     """Seconds that a trickled answer takes."""
@@ -85,6 +65,8 @@ class Behaviour(BaseModel):
     """Names of its models; any name will do unless given."""
     takes_schema: bool = True
     """Whether it takes ``response_format`` with a JSON Schema."""
+    keeps_schema: bool = True
+    """Whether it keeps to a JSON Schema that it takes; if not, it answers by the prompt alone."""
     takes_json_mode: bool = True
     """Whether it takes ``response_format`` without one."""
     takes_system: bool = True
@@ -97,8 +79,6 @@ class Behaviour(BaseModel):
     """Whether it thinks first, and spends completion tokens on that: with too few there is no content."""
     key: str | None = Field(default=None, repr=False)
     """The key it asks for; none unless given."""
-    worded: Literal["openai", "vllm"] = "openai"
-    """Like whose server it words its complaints."""
 
     @field_validator("ugly", "errors")
     @classmethod
@@ -108,30 +88,8 @@ class Behaviour(BaseModel):
         return shares
 
 
-class Traits(TypedDict, total=False):
-    """The fields of `Behaviour`, all optional."""
-
-    latency: float
-    jitter: float
-    seed: int
-    ugly: float | Mapping[UglySort, float]
-    errors: float | Mapping[ErrorSort, float]
-    hangs: float
-    retry_after: float
-    trickle: float
-    models: tuple[str, ...]
-    takes_schema: bool
-    takes_json_mode: bool
-    takes_system: bool
-    takes_temperature: bool
-    needs: Literal["max_tokens", "max_completion_tokens"] | None
-    reasoning: bool
-    key: str | None
-    worded: Literal["openai", "vllm"]
-
-
-def behaviour_of(traits: Traits) -> Behaviour:
-    """Return the behaviour with these traits.
+def behaviour_of(traits: Mapping[str, Any]) -> Behaviour:
+    """Return the behaviour with these traits, named as its fields.
 
     Raises:
         ConfigError: one line that names the trait and the reason.
@@ -164,7 +122,7 @@ def parse_shares(text: str, sorts: Sequence[str]) -> float | dict[str, float]:
 def drawn_sort(shares: float | Mapping[S, float], mix: Sequence[S], point: float) -> S | None:
     """Return the sort at `point`, uniform in [0, 1): of a mix each alike, else each by its own share; None for none."""
     if isinstance(shares, float | int):
-        return mix[min(int(point / shares * len(mix)), len(mix) - 1)] if point < shares else None
+        shares = dict.fromkeys(mix, shares / len(mix))
     for sort, share in shares.items():
         point -= share
         if point < 0:

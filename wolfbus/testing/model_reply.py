@@ -7,25 +7,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from wolfbus.testing.model_answer import DECEPTIVE, SUSPICION, Draws, Writer, scene_of
+from wolfbus.testing.model_answer import Draws, Writer, scene_of
 from wolfbus.testing.model_behaviour import Behaviour
-from wolfbus.testing.model_cache import CHARACTERS, PrefixCache, tokens
-from wolfbus.testing.model_form import Group, Shape, shape_of_prompt, shape_of_schema
-from wolfbus.testing.model_ugly import Draft, Reply, dump, spoil
+from wolfbus.testing.model_form import schema_of_prompt
+from wolfbus.testing.model_ugly import Draft, ModelReply, spoil
 
 LEAST_THOUGHT: Final = 150
 MOST_THOUGHT: Final = 600
 """Tokens that a reasoning model spends before it answers, from least to most."""
 
+BLOCK_TOKENS: Final = 128
+"""Tokens are cached by blocks of so many."""
+
+CHARACTERS: Final = 4
+"""Characters that count as a token."""
+
+_BLOCK: Final = BLOCK_TOKENS * CHARACTERS
+_MOST_BLOCKS: Final = 500_000
+
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A reply with what a server says beside it.
+    """A reply with what a server counts beside it.
 
     Attributes:
         reply: what is said.
-        kind: what was asked for, as far as it can be told.
-        id: names the completion; the same for the same request.
         prompt_characters: length of all messages.
         prompt_tokens: what they count as.
         cached_tokens: how many of them were in the prefix cache.
@@ -33,9 +39,7 @@ class Spoken:
         reasoning_tokens: what was spent on thinking.
     """
 
-    reply: Reply
-    kind: str
-    id: str
+    reply: ModelReply
     prompt_characters: int
     prompt_tokens: int
     cached_tokens: int
@@ -53,87 +57,58 @@ class Spoken:
         }
 
 
+class PrefixCache:
+    """Remembers the prompts of each model by blocks, as servers do, each block together with all that goes before it.
+
+    The oldest blocks are forgotten beyond half a million, about 250 MB of prompts.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, None] = {}
+
+    def take(self, model: str, prompt: str) -> int:
+        """Remember a prompt and return how many tokens it shares from its start with earlier ones, in whole blocks."""
+        chain = hash(model)
+        cached = 0
+        unbroken = True
+        for begin in range(0, len(prompt) - _BLOCK + 1, _BLOCK):
+            chain = hash((chain, prompt[begin : begin + _BLOCK]))
+            unbroken = unbroken and chain in self._blocks
+            cached += BLOCK_TOKENS * unbroken
+            self._blocks.setdefault(chain)
+        while len(self._blocks) > _MOST_BLOCKS:
+            del self._blocks[next(iter(self._blocks))]
+        return cached
+
+
 def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], digest: str) -> Spoken:
     """Answer a request that is not refused.
 
     Args:
-        behaviour: how the double behaves; of it only the seed, the ugliness and the reasoning matter here.
+        behaviour: how the double behaves; of it only the seed, the ugliness, the reasoning and whether it keeps to a
+            schema matter here.
         cache: what went before, for the count of cached tokens; nothing else depends on it.
         body: the request. The answer depends on its messages alone; whether it is ugly, on all of it.
         digest: hexadecimal hash of the body.
-
-    Raises:
-        ValueError: the schema goes deeper than any form does.
     """
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     prompt = "".join(message["content"] for message in messages)
-    shape = _shape(body, messages)
-    scene = scene_of(prompt, shape)
+    given = body.get("response_format") or {}
+    if behaviour.keeps_schema and given.get("type") == "json_schema":
+        schema = given["json_schema"]["schema"]
+    else:
+        schema = schema_of_prompt([each["content"] for each in messages if each["role"] != "assistant"])
+    scene = scene_of(prompt, schema)
     seed = _seed(behaviour.seed, messages)
-    writer = Writer(behaviour.seed, seed, scene)
-    value = writer.fill(shape) if shape is not None else None
     draws = Draws(f"{behaviour.seed}|{digest}")
-    text = "OK" if shape is None else dump(value)
 
-    def again(number: int) -> Any:
-        return Writer(behaviour.seed, f"{seed}|{number}", scene).fill(shape) if shape is not None else None
+    def answer(number: int = 0) -> Any:
+        writer = Writer(behaviour.seed, f"{seed}|{number}" if number else seed, scene)
+        return None if schema is None else writer.fill(schema)
 
-    draft = Draft(text, value if isinstance(value, dict) else None, shape, scene, draws, again, writer)
-    reply, completion, reasoning = _limited(behaviour, spoil(behaviour, draft), _most(body), draws)
-    return Spoken(
-        reply=reply,
-        kind=kind_of(body, shape, prompt),
-        id=digest[:24],
-        prompt_characters=len(prompt),
-        prompt_tokens=tokens(prompt),
-        cached_tokens=cache.take(body["model"], prompt),
-        completion_tokens=completion,
-        reasoning_tokens=reasoning,
-    )
-
-
-def kind_of(body: Mapping[str, Any], shape: Shape | None, prompt: str) -> str:
-    """Return what a request asks for: its schema's name, or else what the template's members and the question tell."""
-    form = body.get("response_format")
-    if isinstance(form, dict) and form.get("type") == "json_schema":
-        return str(form["json_schema"]["name"])
-    if not isinstance(shape, Group):
-        return "text"
-    inner = [member for _, member in shape.members if isinstance(member, Group)]
-    return "_and_".join(dict.fromkeys(_group_kind(group, prompt) for group in inner or [shape]))
-
-
-_TELLING: Final = (
-    ("assess_other", SUSPICION),
-    ("assess_own", DECEPTIVE),
-    ("bid", ("bid",)),
-    ("whisper", ("word",)),
-    ("vote", ("reason", "vote")),
-    ("speak", ("text", "statement")),
-)
-_CHOICES: Final = (
-    ("kill", "whom to kill"),
-    ("protect", "whom to protect"),
-    ("inspect", "whose role to learn"),
-    ("vote", "Vote for a player to exile"),
-)
-
-
-def _group_kind(group: Group, prompt: str) -> str:
-    keys = {key for key, _ in group.members}
-    for kind, telling in _TELLING:
-        if keys.intersection(telling):
-            return kind
-    # choices share one form: the last question tells which it is
-    place, kind = max((prompt.rfind(words), kind) for kind, words in _CHOICES)
-    return kind if place >= 0 and "target" in keys else "other"
-
-
-def _shape(body: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> Shape | None:
-    form = body.get("response_format")
-    if isinstance(form, dict) and form.get("type") == "json_schema":
-        return shape_of_schema(form["json_schema"]["schema"])
-    return shape_of_prompt([message["content"] for message in messages if message["role"] != "assistant"])
+    draft = Draft(answer(), schema or {}, draws, answer, Writer(behaviour.seed, seed, scene))
+    reply, completion, reasoning = _limited(behaviour, spoil(behaviour, draft), body, draws)
+    return Spoken(reply, len(prompt), _tokens(prompt), cache.take(body["model"], prompt), completion, reasoning)
 
 
 def _seed(seed: int, messages: Sequence[Mapping[str, Any]]) -> str:
@@ -143,17 +118,19 @@ def _seed(seed: int, messages: Sequence[Mapping[str, Any]]) -> str:
     return hashed.hexdigest()
 
 
-def _most(body: Mapping[str, Any]) -> int | None:
-    given = body.get("max_completion_tokens") or body.get("max_tokens")
-    return given if isinstance(given, int) else None
+def _tokens(text: str | None) -> int:
+    return -(-len(text or "") // CHARACTERS)
 
 
-def _limited(behaviour: Behaviour, reply: Reply, most: int | None, draws: Draws) -> tuple[Reply, int, int]:
-    """Return the reply within `most` tokens, and how many were spent: in all, and on thinking."""
+def _limited(
+    behaviour: Behaviour, reply: ModelReply, body: Mapping[str, Any], draws: Draws
+) -> tuple[ModelReply, int, int]:
+    """Return the reply within the most tokens asked for, and how many were spent: in all, and on thinking."""
+    most = body.get("max_completion_tokens") or body.get("max_tokens")
     thought = int(draws.between("reasoning tokens", LEAST_THOUGHT, MOST_THOUGHT)) if behaviour.reasoning else 0
-    said = tokens(reply.text or reply.refusal or "") + tokens(reply.reasoning or "")
-    if most is None or reply.endless or thought + said <= most:
-        return reply, thought + said, thought
+    spent = thought + _tokens(reply.text or reply.refusal) + _tokens(reply.reasoning)
+    if not isinstance(most, int) or reply.endless or spent <= most:
+        return reply, spent, thought
     left = max(most - thought, 0)
     cut = replace(reply, text=(reply.text or "")[: left * CHARACTERS], finish="length", refusal=None)
     return cut, most, min(thought, most)

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, TypeVar
 
-from wolfbus.testing.model_answer import Draws, Scene, Writer, is_player_choice
+from wolfbus.testing.model_answer import Draws, Writer, chooses_player, model_words
 from wolfbus.testing.model_behaviour import UGLY, Behaviour, UglySort, drawn_sort
-from wolfbus.testing.model_form import Either, Fraction, Group, OneOf, Shape, Truth, Whole, Words
-from wolfbus.testing.model_words import FOREIGN, THOUGHTS
+from wolfbus.testing.model_form import Schema, bounds
+
+T = TypeVar("T")
 
 HUGE: Final = 200_000
 """Characters of a huge reply, at least."""
 
+_WRONG_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "bid": ("urgency", "my_bid", "BID", "points"),
+    "text": ("speech", "public_statement", "Text", "output"),
+    "target": ("choice", "Target", "player", "whom"),
+    "deceptive": ("isDeceptive", "flag", "lying"),
+    "suspicion": ("suspicionLevel", "suspicion_score", "doubt"),
+    "confidence": ("certainty", "Confidence", "how_sure"),
+    "kind": ("type", "deceptionType", "category"),
+    "word": ("message", "Word", "note"),
+}
+_NUMBERS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """What the double says.
 
     Attributes:
@@ -42,66 +55,71 @@ class Draft:
     """A reply as it should be, with what it takes to spoil it.
 
     Attributes:
-        text: the reply.
         value: the object it holds; None for a reply without a form.
-        shape: the form asked for.
-        scene: what the prompt is about.
+        schema: the form asked for.
         draws: for this request.
         again: gives another answer to the same prompt, by a number.
         writer: for further sentences.
     """
 
-    text: str
     value: dict[str, Any] | None
-    shape: Shape | None
-    scene: Scene
+    schema: Schema
     draws: Draws
     again: Callable[[int], Any]
     writer: Writer
 
+    @property
+    def text(self) -> str:
+        """The reply."""
+        return "OK" if self.value is None else dump(self.value)
 
-def spoil(behaviour: Behaviour, draft: Draft) -> Reply:
+    def one_of(self, options: Sequence[T], what: str = "way") -> T:
+        """Return one of these ways to spoil it."""
+        return self.draws.choose(what, options)
+
+    def thought(self) -> str:
+        """Return a sentence of thinking."""
+        return self.writer.sentence("think", model_words().thoughts)
+
+
+def spoil(behaviour: Behaviour, draft: Draft) -> ModelReply:
     """Return the reply to a request: in the drawn share of cases an ugly one.
 
-    A sort that the form has no place for, such as a percentage for a name, is left out: of a mix the next one stands
-    in, and a reply that should be of one named sort stays as it is.
+    A sort that the form has no place for, such as a number in words for a name, is left out: of a mix the next one
+    stands in, and a reply that should be of one named sort stays as it is.
     """
-    point = draft.draws.unit("ugly")
-    sort = drawn_sort(behaviour.ugly, UGLY, point)
+    sort = drawn_sort(behaviour.ugly, UGLY, draft.draws.unit("ugly"))
     if sort is not None:
         start = UGLY.index(sort)
-        alternatives = len(UGLY) if isinstance(behaviour.ugly, float | int) else 1
-        for step in range(alternatives):
-            name = UGLY[(start + step) % len(UGLY)]
+        mixed = isinstance(behaviour.ugly, float | int)
+        for name in (*UGLY[start:], *UGLY[:start]) if mixed else (sort,):
             spoiled = _WAYS[name](draft)
             if spoiled is not None:
-                reply = Reply(spoiled) if isinstance(spoiled, str) else spoiled
-                return Reply(reply.text, reply.finish, reply.refusal, reply.reasoning, reply.endless, name)
-    return Reply(draft.text)
+                reply = ModelReply(spoiled) if isinstance(spoiled, str) else spoiled
+                return replace(reply, ugly=name)
+    return ModelReply(draft.text)
 
 
-def dump(value: Any) -> str:
+def dump(value: Any, indent: int | None = None) -> str:
     """Return the JSON that a well-behaved model writes."""
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
-_Spoiled: TypeAlias = Reply | str | None
-_Change: TypeAlias = Callable[[str, Any, Shape], Any]
+_Spoiled: TypeAlias = ModelReply | str | None
 
 
 def _fence(draft: Draft) -> _Spoiled:
-    word = draft.draws.choose("fence", ("json", "", "JSON", "python"))
-    return f"```{word}\n{_indented(draft)}\n```"
+    return f"```{draft.one_of(('json', '', 'JSON', 'python'))}\n{dump(draft.value, 2)}\n```"
 
 
 def _prose(draft: Draft) -> _Spoiled:
-    before = draft.draws.choose("before", ("Here is my answer:\n\n", "Sure! ", "**My decision**\n", ""))
-    after = draft.draws.choose("after", ("\n\nLet me know if you need anything else.", "\n\nThat is my final word."))
-    return f"{before}{draft.text}{after}"
+    before = draft.one_of(("Here is my answer:\n\n", "Sure! ", "**My decision**\n", ""), "before")
+    after = draft.one_of(("Let me know if you need anything else.", "That is my final word."), "after")
+    return f"{before}{draft.text}\n\n{after}"
 
 
 def _comma(draft: Draft) -> _Spoiled:
-    return None if draft.value is None else draft.text[:-1] + draft.draws.choose("comma", (",}", ", }", ",\n}"))
+    return None if draft.value is None else draft.text[:-1] + draft.one_of((",}", ", }", ",\n}"))
 
 
 def _quotes(draft: Draft) -> _Spoiled:
@@ -110,177 +128,106 @@ def _quotes(draft: Draft) -> _Spoiled:
 
 def _cut(draft: Draft) -> _Spoiled:
     at = int(len(draft.text) * draft.draws.between("cut", 0.2, 0.98))
-    return Reply(draft.text[:at], finish="length")
-
-
-def _twice(draft: Draft) -> _Spoiled:
-    return None if draft.value is None else f"{draft.text}\n\n{_indented(draft)}"
+    return ModelReply(draft.text[:at], finish="length")
 
 
 def _two(draft: Draft) -> _Spoiled:
-    if draft.value is None:
-        return None
-    for number in range(1, 20):
-        other = draft.again(number)
+    for other in map(draft.again, range(1, 20)) if draft.value is not None else ():
         if _differs(draft.value, other):
-            return draft.draws.choose("between", ("{}\n{}", "{}\n\nOr rather:\n{}", "[{}, {}]")).format(
-                draft.text, dump(other)
-            )
+            between = draft.one_of(("{}\n{}", "{}\n\nOr rather:\n{}", "[{}, {}]"))
+            return between.format(draft.text, dump(other))
     return None
 
 
-def _differs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    decisive = [key for key in one if key not in {"thought", "reasoning", "analysis"}]
-    return any(
-        _differs(one[key], other[key]) if isinstance(one[key], dict) else one[key] != other[key] for key in decisive
-    )
-
-
-_WRONG_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "bid": ("urgency", "my_bid", "BID", "points"),
-    "text": ("speech", "public_statement", "Text", "output"),
-    "target": ("choice", "Target", "player", "whom"),
-    "deceptive": ("isDeceptive", "flag", "lying"),
-    "suspicion": ("suspicionLevel", "suspicion_score", "doubt"),
-    "confidence": ("certainty", "Confidence", "how_sure"),
-    "kind": ("type", "deceptionType", "category"),
-    "word": ("message", "Word", "note"),
-}
+def _differs(one: Any, other: Any) -> bool:
+    """Return whether two objects decide differently, whatever they think beside it."""
+    if not isinstance(one, dict):
+        return bool(one != other)
+    return any(_differs(one[key], other[key]) for key in one if key not in {"thought", "reasoning"})
 
 
 def _keys(draft: Draft) -> _Spoiled:
     def renamed(value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        wrong = {key: draft.draws.choose(f"key {key}", _WRONG_KEYS.get(key, (key.upper(),))) for key in value}
-        return {wrong[key]: renamed(item) for key, item in value.items()}
+        return {
+            draft.one_of(_WRONG_KEYS.get(key, (key.upper(),)), f"key {key}"): renamed(item)
+            for key, item in value.items()
+        }
 
     return None if draft.value is None else dump(renamed(draft.value))
 
 
-_NUMBERS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_ZAHLEN: Final = ("null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn")
-
-
-def _foreign(draft: Draft) -> _Spoiled:
-    def change(key: str, value: Any, shape: Shape) -> Any:
-        if isinstance(value, bool):
-            return draft.draws.choose(
-                key, ("ja", "oui", "sí", "да", "是") if value else ("nein", "non", "no", "нет", "否")
-            )
-        if isinstance(shape, Whole) and 0 <= value < len(_ZAHLEN):
-            return _ZAHLEN[value]
-        if isinstance(shape, Words):
-            return draft.writer.sentence(f"foreign {key}", FOREIGN)
-        return f"Ich nehme {value}." if isinstance(value, str) and is_player_choice(shape) else value
-
-    return _dumped(draft, change) or draft.writer.sentence("foreign", FOREIGN)
-
-
 def _words(draft: Draft) -> _Spoiled:
-    def change(_key: str, value: Any, shape: Shape) -> Any:
-        if isinstance(shape, Whole) and 0 <= value < len(_NUMBERS):
+    def change(_key: str, value: Any, schema: Schema) -> Any:
+        if schema.get("type") == "integer" and 0 <= value < len(_NUMBERS):
             return _NUMBERS[value]
-        if isinstance(shape, Fraction) and 0 <= value <= 1:
-            return f"{_NUMBERS[round(value * 10)]} out of ten"
-        return value
+        return f"{_NUMBERS[round(value * 10)]} out of ten" if schema.get("type") == "number" else value
 
-    return _dumped(draft, change)
-
-
-def _percent(draft: Draft) -> _Spoiled:
-    def change(key: str, value: Any, shape: Shape) -> Any:
-        if not isinstance(shape, Fraction):
-            return value
-        whole = round(value * 100)
-        return draft.draws.choose(f"percent {key}", (f"{whole}%", f"{whole} percent", whole if whole > 10 else "9%"))
-
-    return _dumped(draft, change)
+    return _changed(draft, change)
 
 
 def _wrapper(draft: Draft) -> _Spoiled:
-    if draft.value is None:
-        return None
-    wrapped = (
-        {"response": draft.value},
-        {"data": {"answer": draft.value}},
-        {"name": "reply", "arguments": draft.text},
-        [draft.value],
-    )
-    return dump(draft.draws.choose("wrapper", wrapped))
+    called = {"name": "reply", "arguments": draft.text}
+    value = draft.value
+    wrapped = ({"response": value}, {"data": {"answer": value}}, called, [value])
+    return None if value is None else dump(draft.one_of(wrapped))
 
 
 def _empty(draft: Draft) -> _Spoiled:
-    return Reply(draft.draws.choose("empty", ("", None, "\n", "  ")))
+    return ModelReply(draft.one_of(("", None, "\n", "  ")))
 
 
 def _html(draft: Draft) -> _Spoiled:
-    what = draft.draws.choose("html", ("504 Gateway Time-out", "502 Bad Gateway", "Just a moment..."))
+    what = draft.one_of(("504 Gateway Time-out", "502 Bad Gateway", "Just a moment..."))
     body = f"<body><center><h1>{what}</h1></center></body>"
     return f"<!DOCTYPE html>\n<html>\n<head><title>{what}</title></head>\n{body}\n</html>"
 
 
 def _huge(draft: Draft) -> _Spoiled:
-    babble = draft.writer.sentence("huge", THOUGHTS) + " "
+    babble = draft.thought() + " "
     babble *= HUGE // len(babble) + 1
     if draft.value is not None and draft.draws.unit("huge") < 0.5:
-        rest = {key: value for key, value in draft.value.items() if key != "thought"}
-        return Reply(dump({"thought": babble, **rest}), endless=True)
-    return Reply(f"{babble}\n\n{draft.text}", endless=True)
-
-
-def _emoji(draft: Draft) -> _Spoiled:
-    def change(key: str, value: Any, shape: Shape) -> Any:
-        if not isinstance(value, str):
-            return value
-        if is_player_choice(shape):
-            return draft.draws.choose(f"emoji {key}", ("🐺 {} 🐺", "{} 😈", "👉 **{}**")).format(value)
-        if isinstance(shape, Words):
-            for name in draft.scene.others:
-                value = value.replace(name, f"🔥{name}🔥")
-        return value
-
-    return _dumped(draft, change)
+        return ModelReply(dump(draft.value | {"thought": babble}), endless=True)
+    return ModelReply(f"{babble}\n\n{draft.text}", endless=True)
 
 
 def _refusal(draft: Draft) -> _Spoiled:
     words = ("I'm sorry, but I can't help with that.", "I'm sorry, I cannot assist with that request.")
-    return Reply(None, refusal=draft.draws.choose("refusal", words))
+    return ModelReply(None, refusal=draft.one_of(words))
 
 
 def _apology(draft: Draft) -> _Spoiled:
-    return draft.draws.choose(
-        "apology",
+    return draft.one_of(
         (
             "I'm sorry, but as an AI language model I can't take part in deceiving others.",
             "I cannot assist with that request.",
             "I won't role-play a killer, since it is against my guidelines.",
-        ),
+        )
     )
 
 
 def _think(draft: Draft) -> _Spoiled:
-    thought = draft.writer.sentence("think", THOUGHTS)
+    thought = draft.thought()
     if draft.value is not None and draft.draws.unit("think") < 0.5:
         thought += f"\nPerhaps {dump(draft.again(1))}? No."
     return f"<think>\n{thought}\n</think>\n\n{draft.text}"
 
 
 def _reasoning(draft: Draft) -> _Spoiled:
-    return Reply(draft.text, reasoning=draft.writer.sentence("reasoning", THOUGHTS))
+    return ModelReply(draft.text, reasoning=draft.thought())
 
 
 def _illegal(draft: Draft) -> _Spoiled:
-    def change(key: str, value: Any, shape: Shape) -> Any:
-        if isinstance(shape, Whole):
-            return draft.draws.choose(key, (shape.most + 5, shape.least - 1, shape.least + 0.5))
-        if isinstance(shape, Fraction):
-            return draft.draws.choose(key, (250, -0.1, 7))
-        if is_player_choice(shape):
-            return draft.draws.choose(key, ("Zebulon", "Player 9", "the quiet one"))
-        return value
+    def change(key: str, value: Any, schema: Schema) -> Any:
+        if schema.get("type") == "integer":
+            least, most = bounds(schema)
+            return draft.one_of((most + 5, least - 1, least + 0.5), key)
+        if schema.get("type") == "number":
+            return draft.one_of((250, -0.1, 7), key)
+        return draft.one_of(("Zebulon", "Player 9", "the quiet one"), key) if chooses_player(schema) else value
 
-    return _dumped(draft, change)
+    return _changed(draft, change)
 
 
 _WAYS: Final[dict[UglySort, Callable[[Draft], _Spoiled]]] = {
@@ -289,17 +236,13 @@ _WAYS: Final[dict[UglySort, Callable[[Draft], _Spoiled]]] = {
     "comma": _comma,
     "quotes": _quotes,
     "cut": _cut,
-    "twice": _twice,
     "two": _two,
     "keys": _keys,
-    "foreign": _foreign,
     "words": _words,
-    "percent": _percent,
     "wrapper": _wrapper,
     "empty": _empty,
     "html": _html,
     "huge": _huge,
-    "emoji": _emoji,
     "refusal": _refusal,
     "apology": _apology,
     "think": _think,
@@ -308,21 +251,13 @@ _WAYS: Final[dict[UglySort, Callable[[Draft], _Spoiled]]] = {
 }
 
 
-def _indented(draft: Draft) -> str:
-    return draft.text if draft.value is None else json.dumps(draft.value, ensure_ascii=False, indent=2)
-
-
-def _dumped(draft: Draft, change: _Change) -> str | None:
+def _changed(draft: Draft, change: Callable[[str, Any, Schema], Any]) -> str | None:
     """Return the reply with its single values changed, None if that changes nothing."""
-    if draft.value is None or draft.shape is None:
-        return None
-    changed = _changed("", draft.value, draft.shape, change)
+
+    def applied(key: str, value: Any, schema: Schema) -> Any:
+        if not isinstance(value, dict):
+            return change(key, value, schema)
+        return {name: applied(name, value[name], schema["properties"][name]) for name in value}
+
+    changed = applied("", draft.value, draft.schema)
     return None if changed == draft.value else dump(changed)
-
-
-def _changed(key: str, value: Any, shape: Shape, change: _Change) -> Any:
-    if isinstance(shape, Group) and isinstance(value, dict):
-        return {name: _changed(name, value[name], inner, change) for name, inner in shape.members}
-    if isinstance(shape, Either):
-        shape = next((option for option in shape.options if not isinstance(option, Group | OneOf)), shape)
-    return change(key, value, shape) if isinstance(shape, Words | Whole | Fraction | Truth | OneOf) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from wolfbus.redis_server import LocalRedis, redis_installed
+from wolfbus.service.redis import LocalRedis, redis_installed
 
 __all__ = ["RedisServer", "redis_installed"]
 

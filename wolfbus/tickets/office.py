@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 from wolfbus.bus import streams
-from wolfbus.bus.redis_link import Link, ResponseError, Word, refusal
-from wolfbus.bus.redis_links import Links
-from wolfbus.bus.redis_url import Address
+from wolfbus.bus.redis.link import Link, ResponseError, Word, refusal
+from wolfbus.bus.redis.links import Links
+from wolfbus.bus.url import Address
 from wolfbus.tickets.file import write_secret
 from wolfbus.tickets.holders import Holder, holder_of, services
 
@@ -39,6 +39,7 @@ class Office:
     def __init__(self, address: Address) -> None:
         self.address = address
         self._links = Links(address)
+        self._links.reach(min(PATIENCE_S, address.patience_s))
 
     def users(self) -> tuple[str, ...]:
         """Return the names of all users, tickets or not."""

@@ -37,7 +37,7 @@ class Program:
 
     name: str
     command: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     leads: bool = False
     beneath: bool = False
     muted: bool = False

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
 from wolfbus.up.child import Program
 
 OPEN: Final = "open"
@@ -15,6 +17,8 @@ OPEN: Final = "open"
 
 MODERATOR: Final = "moderator"
 ANALYTICS: Final = "analytics"
+
+_MASKED: Final = "user and password in place of the stars; it is not shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Plan:
         log: how the processes' log lines look.
     """
 
-    url: str
+    url: str = field(repr=False)
     house: str
     brains: Sequence[str]
     out: Path
@@ -63,22 +67,30 @@ class Plan:
     def _program(self, name: str, *words: str) -> Program:
         leads = name in {MODERATOR, ANALYTICS}
         # The address may hold a password, and the seed tells all roles: others on this machine see command lines.
-        environment = {"WOLFBUS_BUS": self.url, f"WOLFBUS_{words[0].upper()}_BUS": self.url}
+        # A process that is started again while Redis is away waits as those do that had reached it.
+        url = with_patience(self.url, PATIENCE_S)
+        environment = {"WOLFBUS_BUS": url, f"WOLFBUS_{words[0].upper()}_BUS": url}
         if name == MODERATOR and self.seed is not None:
             environment["WOLFBUS_MODERATOR_SEED"] = self.seed
         named = words if leads else (*words, "--name", name)
         return Program(name, (sys.executable, "-m", "wolfbus", *named), environment, leads=leads, muted=leads)
 
-    def invitation(self, shown: str) -> list[str]:
-        """Return the lines that tell how to take the open seats; `shown` is the bus's address, fit for printing."""
+    def invitation(self) -> list[str]:
+        """Return the lines that tell how to take the open seats, and how to give a password."""
         places = [str(place) for place, brain in enumerate(self.brains, start=1) if brain == OPEN]
         if not places:
             return []
         one = len(places) == 1
-        where = f"--bus {shown} --house {self.house} --place {places[0]}"
+        shown = shown_url(self.url)
+        secret = shown != self.url
+        bus = "" if secret else f"--bus {shlex.quote(shown)} "
+        where = f"--house {self.house} --place {places[0]}"
+        typed = f"a password is needed: type {shown}, {_MASKED}"
+        password = f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({typed})"
         return [
             (f"seat {places[0]} is open" if one else f"seats {', '.join(places)} are open, one such line takes each")
             + "; in another terminal:",
-            f"  wolfbus join {where} -- COMMAND      (a program that speaks the line protocol)",
-            f"  wolfbus player {where} --brain human      (you)",
+            *([password] if secret else []),
+            f"  wolfbus join {bus}{where} -- COMMAND      (a program that speaks the line protocol)",
+            f"  wolfbus player {bus}{where} --brain human      (you)",
         ]

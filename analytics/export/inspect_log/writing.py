@@ -14,6 +14,7 @@ from analytics.export.inspect_log.transcript import Prompt
 from analytics.export.landing import Landing
 from analytics.export.writing import Exported
 from analytics.gather import Collection, Criteria, FileNote, collect
+from analytics.gather.checks import checks
 from wolfbus.messages.calls import ModelCall
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook
@@ -85,7 +86,7 @@ def write_inspect(
             library.log.write_eval_log(builder.log(), landing.path(builder.file), format="eval")
         counts[builder.file] = len(builder.samples)
         paths.append(Path(folder) / builder.file)
-    return Exported(counts, tuple(notes), tuple(paths))
+    return Exported(counts, tuple(notes), tuple(paths), tuple(checks(found.studies, notes)))
 
 
 def _by_study(sources: Collection) -> list[tuple[str | None, Collection]]:

@@ -102,7 +102,7 @@ GAMES: Final = Table(
         Column(
             "digest",
             "text",
-            "SHA-256 of all that belongs to the game: equal digests, equal games; `wolfbus replay` proves it",
+            "SHA-256 of rules, seats, accepted answers and what followed: equal digests, equal games",
             null="the file does not hold to the game's end, or a published log",
         ),
         Column("config", "text", "all rules, as JSON", null=_FOREIGN),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analytics import Result
+from analytics.gather.checks import StudyCheck
 from analytics.report.blocks import Block, Bullets, Cell, Column, Row, Section, Table, plain
 from analytics.report.context import Context, path_of
 from analytics.report.html import visible
@@ -36,8 +37,35 @@ def section(findings: Result, context: Context) -> Section:
         blocks.append(
             plain("The games belong to no study: they were read file by file, and nothing tells how they were planned.")
         )
-    blocks += [_settings(findings), _agents(findings, context), *_logs(findings, context), _files(context)]
-    return Section("design", "What was run", tuple(blocks))
+    blocks += [_settings(findings), _agents(findings, context), *_logs(findings, context)]
+    return Section("design", "What was run", (*blocks, *_checks(context), _files(context)))
+
+
+def _checks(context: Context) -> Iterator[Block]:
+    """Say what was checked of the records, and what that does and does not show."""
+    for check in context.checks:
+        which = f"Study {visible(check.study)}: " if check.study is not None and len(context.checks) > 1 else ""
+        yield plain(f"{which}{check.sentence}. {' '.join(_meaning(check))}")
+
+
+def _meaning(check: StudyCheck) -> Iterator[str]:
+    if check.study is not None and check.compared and "head" not in check.compared:
+        yield (
+            "This study notes no heads, as an earlier version wrote it, so what its digests leave out (thoughts, raw "
+            "replies, times, model calls) was compared with nothing."
+        )
+    if check.proven is None:
+        yield "Seals and notes show that no record was edited alone; “--prove” runs the rules again."
+    else:
+        yield (
+            "Proven means that the rules give every derived event from the recorded answers. It does not mean that "
+            "labels, judgements, texts, thoughts, times, brains and model calls are what was said."
+        )
+    if check.hash is not None:
+        yield (
+            "Whoever has the study hash from when it was published can tell by “wolfbus verify --expect” whether these "
+            "are the records of then; nothing else shows that records and notes were not both rewritten."
+        )
 
 
 def _study(study: Mapping[str, Any], place: int) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from analytics import Result
-from analytics.definitions import DEFINITIONS, Definition
+from analytics.definitions import Definition, definitions
 from analytics.report.blocks import Block, Heading, Link, Part, Prose, Section, Strong, Terms, plain
 from analytics.report.context import Context, listed
 
@@ -61,9 +61,9 @@ def section(_: Result, __: Context) -> Section:
             "contradicts itself. Entries name the code that computes them."
         )
     ]
-    for name in dict.fromkeys(each.section for each in DEFINITIONS):
+    for name in dict.fromkeys(each.section for each in definitions()):
         blocks.append(Heading(TITLES.get(name, name), f"methods-{name}"))
-        blocks.append(Terms(tuple((each.title, _told(each)) for each in DEFINITIONS if each.section == name)))
+        blocks.append(Terms(tuple((each.title, _told(each)) for each in definitions() if each.section == name)))
     return Section("methods", "Methods", tuple(blocks))
 
 
@@ -73,7 +73,7 @@ def pointer(key: str) -> Prose | None:
     Args:
         key: of the section of the page.
     """
-    known = {each.section for each in DEFINITIONS}
+    known = {each.section for each in definitions()}
     behind = [name for name in _BEHIND.get(key, (key,)) if name in known]
     if not behind:
         return None

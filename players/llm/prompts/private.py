@@ -8,8 +8,8 @@ from players.llm.prompts.quoting import quoted, said
 from players.llm.prompts.roles import role_card
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.delivery import Whispered
 from wolfbus.messages.events import Inspection
+from wolfbus.messages.requests import Whispered
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import Deception, Kind
 

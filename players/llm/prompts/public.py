@@ -6,8 +6,8 @@ from typing import Final
 
 from players.llm.prompts.quoting import said
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.delivery import PublicFact
 from wolfbus.messages.events import Dawn, Ended, Exile
+from wolfbus.messages.requests import PublicFact
 from wolfbus.vocabulary import Ending
 
 PUBLIC_OPENING: Final = "PUBLIC: what all players know\nThe game begins with night 1.\n"

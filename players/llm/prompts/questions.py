@@ -9,7 +9,7 @@ from players.llm.prompts.forms import LABEL, form_in_words, part_name
 from players.llm.prompts.quoting import said
 from players.llm.prompts.roles import identity
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 

@@ -19,7 +19,7 @@ from players.llm.prompts.questions import question_text
 from players.llm.prompts.quoting import one_line, reply_shown
 from players.llm.prompts.system import system_text
 from wolfbus.messages.calls import PromptText, segment_hash
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 

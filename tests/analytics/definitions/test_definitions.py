@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from analytics.definitions import DEFINITIONS, definition_of, definitions
+from analytics.definitions import definitions
 from analytics.measures.formulas import Confusion
 from analytics.measures.headlines import MEASURES
 from analytics.metrics import metrics
@@ -35,7 +35,7 @@ def found(path):
     raise LookupError(path)
 
 
-@pytest.mark.parametrize("path", sorted({each.code for each in DEFINITIONS}))
+@pytest.mark.parametrize("path", sorted({each.code for each in definitions()}))
 def test_the_code_that_is_named_exists(path):
     package = ".".join(path.split(".")[:2])
     spec = importlib.util.find_spec(package)
@@ -45,31 +45,25 @@ def test_the_code_that_is_named_exists(path):
 
 
 def test_every_section_of_the_findings_has_an_entry():
-    sections = {each.section for each in DEFINITIONS}
+    sections = {each.section for each in definitions()}
     assert {*metrics([]), *BEYOND} <= sections
 
 
 def test_every_headline_metric_has_exactly_one_entry():
-    names = Counter(name for each in DEFINITIONS for name in each.headline)
+    names = Counter(name for each in definitions() for name in each.headline)
     assert set(names.values()) == {1}
     assert {name.partition("/")[0] for name in MEASURES} == set(names)
 
 
 def test_every_measure_of_table_3_has_an_entry():
     counts = {"n", "tp", "tn", "fp", "fn"}
-    assert {each.name for each in definitions("table3")} - {"counts"} == set(Confusion().measures()) - counts
-
-
-def test_a_headline_metric_is_found_with_and_without_its_role():
-    assert definition_of("accuracy/Seer") is definition_of("accuracy")
-    assert definition_of("brier_before").name == "brier"
-    with pytest.raises(KeyError):
-        definition_of("luck")
+    named = {each.name for each in definitions() if each.section == "table3"}
+    assert named - {"counts"} == set(Confusion().measures()) - counts
 
 
 def test_names_are_unique_in_their_section_and_nothing_is_left_empty():
-    assert len({(each.section, each.name) for each in DEFINITIONS}) == len(DEFINITIONS)
-    for each in DEFINITIONS:
+    assert len({(each.section, each.name) for each in definitions()}) == len(definitions())
+    for each in definitions():
         for text in (each.title, each.words, each.units, each.baseline, each.interval, each.source):
             assert text.strip() == text != "", each.name
         assert each.words.endswith("."), each.name
@@ -77,18 +71,18 @@ def test_names_are_unique_in_their_section_and_nothing_is_left_empty():
 
 
 def test_every_source_is_a_place_in_the_paper_or_ours():
-    for each in DEFINITIONS:
+    for each in definitions():
         assert each.source.startswith("ours") or re.match(r"\d\.\d", each.source), each.name
 
 
 def test_what_the_specification_marks_as_a_choice_is_marked():
-    chosen = {each.name: " ".join(each.choices) for each in DEFINITIONS if each.choices}
+    chosen = {each.name: " ".join(each.choices) for each in definitions() if each.choices}
     assert "0.5" in chosen["smoothed_suspicion"]
     assert "Every mean has its own number" in chosen["self_label"]
     assert "left out" in chosen["seer"]
 
 
-@pytest.mark.parametrize("each", DEFINITIONS, ids=lambda each: f"{each.section}-{each.name}")
+@pytest.mark.parametrize("each", definitions(), ids=lambda each: f"{each.section}-{each.name}")
 def test_texts_are_plain(each):
     for text in (each.words, each.formula, *each.choices):
         assert not re.search(r"[<>&]{2}|\*\*|`|\\", text)

@@ -13,6 +13,7 @@ import pytest
 from analytics.columns import columns_of
 from analytics.gather import Criteria, each_game, find, gather
 from analytics.metrics import Metrics
+from moderator.engine.verify import Verifier
 from tests.analytics.test_columns import same
 from tests.whole.house import play_many
 from wolfbus.config import GameConfig
@@ -49,6 +50,13 @@ def test_a_folder_gives_the_same_with_one_process_and_with_two(played: Path):
     assert same(one.columns, two.columns)
     assert [note.path for note in one.files] == [str(played / f"{seed}.ndjson") for seed in (1, 2, 3, 4)]
     assert one.problems == ()
+
+
+def test_records_are_re_executed_by_several_processes_too(played: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("analytics.gather.games.PART", 1)
+    found = gather([played], Criteria(prover=Verifier), workers=2)
+    assert [note.proven for note in found.files] == [True] * 4
+    assert [note.proven for note in gather([played]).files] == [None] * 4
 
 
 def test_streaming_the_games_gives_the_same_rows(played: Path):
@@ -132,12 +140,15 @@ def test_records_of_a_study_that_its_manifest_does_not_know_are_named(folder: Pa
     (folder / "study.json").write_text(json.dumps(manifest))
     found = gather([folder])
     assert {note.path: (note.counted, note.problem) for note in found.problems} == {
-        str(folder / "records" / "2.ndjson"): (True, f"study s1 says that game {ids['2']} failed"),
+        str(folder / "records" / "2.ndjson"): (
+            False, f"study s1 notes no end of game {ids['2']} (failed), and the record has one",
+        ),
         str(folder / "records" / "4.ndjson"): (
-            True, f"study s1 planned no game {ids['4']}, which stands among its records",
+            False, f"study s1 planned no game {ids['4']}, which stands among its records",
         ),
     }  # fmt: skip
     assert [note for note, _ in each_game([folder])] == list(found.files)
+    assert [note.counted for note in gather([folder], Criteria(include_differing=True)).files] == [True] * 4
 
 
 def test_a_pipe_is_not_waited_for(folder: Path):

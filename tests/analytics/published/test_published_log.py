@@ -9,7 +9,7 @@ import pytest
 
 from analytics.metrics import metrics
 from analytics.paper import rows_of_paper_log
-from wolfbus.record.paper_log import read_paper_log
+from wolfbus.record.published_log import read_paper_log
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
 

@@ -14,7 +14,7 @@ from tests.analytics.script import Script
 from tests.players.table import CONFIGS, Played, play
 from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
-from wolfbus.record.paper_log import read_paper_log
+from wolfbus.record.published_log import read_paper_log
 from wolfbus.truth import verdict
 
 SMALL = Path(__file__).parents[2] / "paper_log" / "data" / "small-events.ndjson"

@@ -37,6 +37,9 @@ class ScriptedGateway:
         self.accounts.add(question.model.model, question.purpose, completion)
         return completion
 
+    def heard(self, question: Question, completion: Completion, why: str | None) -> None:
+        pass
+
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

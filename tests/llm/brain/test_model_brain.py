@@ -134,6 +134,19 @@ def test_a_refusal_is_recorded_in_the_models_words(tmp_path):
     assert {(event.fault, event.raw) for event in answers} == {("refused", "I cannot help with deception.")}
 
 
+@pytest.mark.parametrize("protocol", ["paper", "compact"])
+def test_a_refusal_in_plain_words_is_recorded_as_one(tmp_path, protocol):
+    words = "I'm sorry, but I can't help with that."
+
+    def script(question):
+        return obliging(question).__class__(text=words, attempts=1)
+
+    config = GameConfig(debate_turns=1, max_rounds=1, protocol=protocol)
+    proof, _ = play(tmp_path, script, config, brains=("llm:m",) + ("scripted",) * 7)
+    answers = [event for event in of(proof, "answered") if event.fault]
+    assert {(event.fault, event.raw) for event in answers} == {("refused", words)}
+
+
 def test_hidden_reasoning_is_kept_with_the_call_and_never_sent_again(tmp_path):
     def script(question):
         reply = obliging(question)

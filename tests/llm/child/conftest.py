@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from players.child import ChildBrain
+from players.program import ChildBrain
 from tests.llm.child.table import command, farewells_said
 
 
 @pytest.fixture(autouse=True)
 def _hasty_farewells(monkeypatch):
-    monkeypatch.setattr("players.child.process.MOMENT", 0.2)
+    monkeypatch.setattr("players.program.process.MOMENT", 0.2)
     yield
     farewells_said()
 

@@ -9,10 +9,10 @@ import sys
 import textwrap
 from pathlib import Path
 
-from players.child import ChildBrain, farewell
+from players.program import ChildBrain, farewell
 from wolfbus.config import Deadlines, GameConfig
-from wolfbus.messages.delivery import Ask, Private, Public, Seated
 from wolfbus.messages.events import Statement
+from wolfbus.messages.requests import Ask, Private, Public, Seated
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 

@@ -16,7 +16,7 @@ from wolfbus.messages.content import Bid
 @pytest.fixture(autouse=True)
 def _short_grace(monkeypatch):
     # what must come within the grace is there at once; what must wait for its end need not wait long
-    monkeypatch.setattr("players.child.brain.GRACE", 0.3)
+    monkeypatch.setattr("players.program.brain.GRACE", 0.3)
 
 
 CHATTY = """

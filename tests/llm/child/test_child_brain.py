@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from players.child import ChildBrain
-from tests.llm.child.table import Lifeline, ask, bid_of, command, farewells_said, hear, sit
+from players.program import ChildBrain
+from tests.llm.child.table import NAMES, Lifeline, ask, bid_of, command, farewells_said, hear, sit
 from wolfbus.errors import ConfigError
 from wolfbus.messages.content import Ballot, Bid, Speech
+from wolfbus.messages.events import Dawn, Ended
+from wolfbus.messages.requests import Public, Revealed
 
 ROOT = Path(__file__).parents[3]
 
@@ -331,7 +333,7 @@ def test_a_crash_shows_even_where_a_grandchild_holds_the_pipes(brain_of):
 
 
 def test_a_child_hears_hello_first_and_bye_last_and_may_leave_in_its_own_time(tmp_path, monkeypatch):
-    monkeypatch.setattr("players.child.process.MOMENT", 30.0)
+    monkeypatch.setattr("players.program.process.MOMENT", 30.0)
     code = f"""
         with open({str(tmp_path / "heard")!r}, "w") as heard:
             for line in sys.stdin:
@@ -347,6 +349,45 @@ def test_a_child_hears_hello_first_and_bye_last_and_may_leave_in_its_own_time(tm
     heard = [json.loads(line) for line in (tmp_path / "heard").read_text().splitlines()]
     assert [line["type"] for line in heard] == ["hello", "ask", "ask", "bye", "end"]
     assert process.returncode == 0
+
+
+def out_of_the_game(view):
+    """Let the view hear that its seat was killed in the first night."""
+    view.hear_public(Public(n=len(view.public) + 1, fact=Dawn(round=1, died="Ada")))
+
+
+def at_the_end(view):
+    """Let the view hear how the game ended."""
+    roles = dict(zip(NAMES, ["Villager"] * 6 + ["Werewolf"] * 2, strict=True))
+    for fact in (Ended(winner="werewolves", reason="wolves_reach_parity", rounds=3), Revealed(seed="s", roles=roles)):
+        view.hear_public(Public(n=len(view.public) + 1, fact=fact))
+    return roles
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_child_whose_seat_was_killed_is_told_so_and_how_the_game_ended(tmp_path, asked):
+    code = f"""
+        with open({str(tmp_path / "heard")!r}, "w") as heard:
+            for line in sys.stdin:
+                heard.write(line)
+                if json.loads(line)["type"] == "ask": say(bid=1)
+    """
+    brain, view = ChildBrain(command(tmp_path, code), tmp_path), sit()
+    brain.heard(view)
+    if asked:
+        assert bid_of(brain, view) == 1
+    out_of_the_game(view)
+    brain.heard(view)
+    roles = at_the_end(view)
+    brain.heard(view)
+    brain.close()
+    farewells_said()
+    heard = [json.loads(line) for line in (tmp_path / "heard").read_text().splitlines()]
+    # killed before it was ever asked, it is started to be told of it
+    assert [line["type"] for line in heard] == ["hello", *["ask"][: int(asked)], "bye"]
+    bye = heard[-1]
+    assert bye["you_died"] == {"round": 1, "how": "night"}
+    assert (bye["winner"], bye["you_won"], bye["roles"]) == ("werewolves", False, roles)
 
 
 def test_closing_frees_whoever_waits_for_the_child(brain_of, tmp_path):
@@ -396,10 +437,10 @@ def test_no_child_outlives_the_process_that_asked_it(tmp_path, closes):
         """,
     )
     program = f"""
-import players.child.process, players.child.farewell
-players.child.process.MOMENT = 0.05
+import players.program.process, players.program.farewell
+players.program.process.MOMENT = 0.05
 from tests.llm.child.table import bid_of, sit
-from players.child import ChildBrain
+from players.program import ChildBrain
 brain = ChildBrain({child!r})
 assert bid_of(brain, sit()) == 1
 if {closes}: brain.close()
@@ -410,7 +451,7 @@ if {closes}: brain.close()
 
 
 def test_children_do_not_inherit_each_others_pipes(brain_of, monkeypatch):
-    monkeypatch.setattr("players.child.process.MOMENT", 30.0)
+    monkeypatch.setattr("players.program.process.MOMENT", 30.0)
     first, second = (brain_of("for each in asks(): say(bid=1)") for _ in range(2))
     assert (bid_of(first, sit()), bid_of(second, sit())) == (1, 1)
     process = first._process._popen

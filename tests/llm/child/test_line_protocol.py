@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from players.child.protocol import ask_line, bye_line, hello_line
+from players.program.protocol import ask_line, bye_line, hello_line
+from tests.llm.child.table import sit
 from tests.players.table import CONFIGS, play
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.events import Ended
+from wolfbus.messages.requests import Ask, Public
 from wolfbus.reading import read
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS
@@ -80,6 +82,11 @@ def test_a_game_that_ended_is_told_in_the_bye():
     bye = json.loads(bye_line(view))
     assert bye["winner"] == played.ended.winner
     assert bye["you_won"] == ((view.role == "Werewolf") == (played.ended.winner == "werewolves"))
+    assert bye["roles"] == {name: each.role for name, each in played.views.items()}
+    for name, each in played.views.items():
+        died = json.loads(bye_line(each))["you_died"]
+        assert (died is not None) == (name in view.dead)
+        assert died is None or died["how"] == view.dead[name]
     assert json.loads(bye_line(SeatView(me="Ada"))) == {"v": 1, "type": "bye"}
     assert json.loads(bye_line(None)) == {"v": 1, "type": "bye"}
 
@@ -113,12 +120,23 @@ def test_the_documented_lines_are_the_lines_that_are_sent():
                 assert set(each) - {"about"} <= set(EXAMPLES["ask"]["you"][name][0])
 
 
+def test_the_line_that_is_shown_as_sent_is_one_that_is_sent():
+    (shown,) = re.findall(r"```text as sent\n(.*?)```", DOCUMENT, re.DOTALL)
+    view = sit()
+    for number, fact in enumerate([Ended(winner="villagers", reason="no_wolves_left", rounds=4)], 1):
+        view.hear_public(Public(n=number, fact=fact))
+    assert shown == bye_line(view).decode()
+    assert " " not in shown
+    assert "Parse them as JSON" in DOCUMENT
+
+
 def test_the_documented_members_of_version_1_are_all_still_there():
     # a program written for the first release reads these; the list only grows
     assert list(EXAMPLES["ask"]) == [
         "v", "type", "id", "kind", "round", "phase", "turn", "about", "deadline_s", "seat", "you", "names", "living",
         "dead", "statements", "silences", "nights", "votes", "rules",
     ]  # fmt: skip
+    assert list(EXAMPLES["bye"])[:6] == ["v", "type", "winner", "reason", "rounds", "you_won"]
     assert list(EXAMPLES["hello"]) == ["v", "type", "seat", "role", "partners", "names", "seed", "rules", "rules_text"]
 
 

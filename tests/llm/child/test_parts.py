@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.child.ledger import Ledger
-from players.child.splitter import LONGEST, Overlong, Splitter
+from players.program.ledger import Ledger
+from players.program.splitter import LONGEST, Overlong, Splitter
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"").replace(b"\r", b""))), st.data())

@@ -1,4 +1,4 @@
-"""A double that behaves, and keeps what it was asked."""
+"""A double that behaves."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from wolfbus.testing.model_server import ModelServer
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with ModelServer(keep=True) as running:
+    with ModelServer() as running:
         yield running

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletion
 
-from wolfbus.testing.model_behaviour import Traits, behaviour_of
-from wolfbus.testing.model_cache import PrefixCache
-from wolfbus.testing.model_reply import Spoken, speak
+from wolfbus.testing.model_behaviour import behaviour_of
+from wolfbus.testing.model_reply import PrefixCache, Spoken, speak
 from wolfbus.vocabulary import Kind
 
 T = TypeVar("T")
@@ -44,8 +43,7 @@ def messages(kind: Kind, number: int = 0, role: str = "Villager", rules: str = "
 def said(body: dict[str, Any], **traits: Any) -> Spoken:
     """What the double says to a request, without a network."""
     digest = hashlib.sha256(json.dumps(body, ensure_ascii=False).encode(errors="replace")).hexdigest()
-    known: Traits = traits  # type: ignore[assignment]
-    return speak(behaviour_of(known), PrefixCache(), body, digest)
+    return speak(behaviour_of(traits), PrefixCache(), body, digest)
 
 
 def said_to(kind: Kind, number: int = 0, role: str = "Villager", **traits: Any) -> Spoken:

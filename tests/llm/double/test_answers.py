@@ -13,22 +13,9 @@ from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said, said_to
 from tests.players.table import CONFIGS, play
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Bid, Judgement, Label
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.reading import read
-from wolfbus.testing.model_form import (
-    Either,
-    Fraction,
-    Group,
-    OneOf,
-    Several,
-    Truth,
-    Whole,
-    Words,
-    shape_of_prompt,
-    shape_of_schema,
-    shape_of_template,
-)
-from wolfbus.testing.model_limits import strict_fault
+from wolfbus.testing.model_form import schema_of_prompt, schema_of_template
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 
@@ -59,7 +46,6 @@ class DoubleBrain:
         spoken = said(body_of(prompt, schema=True))
         in_words = said(body_of(prompt, schema=False))
         assert in_words.reply.text == spoken.reply.text, "the form makes the answer, however it is told"
-        assert in_words.kind == spoken.kind == ask.kind
         again = said(body_of(self.writer.reask(prompt, "what?", "the reply holds no JSON object"), schema=False))
         for each in (again, spoken):
             text = each.reply.text
@@ -92,7 +78,7 @@ def test_some_votes_reach_a_majority() -> None:
 
 
 def test_a_call_that_asks_for_several_things_gets_all_of_them() -> None:
-    seen: list[str] = []
+    seen: list[list[str]] = []
 
     def watch(ask: Ask, view: SeatView, _answer: Answer) -> None:
         if ask.kind == "assess_other" and not seen:
@@ -102,12 +88,13 @@ def test_a_call_that_asks_for_several_things_gets_all_of_them() -> None:
             for schema in (True, False):
                 spoken = said(body_of(prompt, schema=schema))
                 parts = json.loads(spoken.reply.text or "")
-                seen.append(spoken.kind)
+                seen.append(list(parts))
                 assert read("bid", json.dumps(parts["bid"])).reading == "clean"
                 assert read("assess_other", json.dumps(parts[f"judgement_{ask.about}"])).reading == "clean"
 
     play("7", CONFIGS["paper"], [DoubleBrain], watch)
-    assert seen == ["assess_other_and_bid"] * 2
+    assert seen[0] == seen[1]
+    assert len(seen[0]) == 2
 
 
 @pytest.mark.parametrize("kind", list(TEMPLATES))
@@ -172,78 +159,33 @@ def test_a_wolf_does_not_vote_for_its_partner() -> None:
 
 
 def test_a_question_without_a_form_gets_a_word() -> None:
-    spoken = said({"model": "m", "messages": [{"role": "user", "content": "Reply with the word OK."}]})
-    assert (spoken.reply.text, spoken.kind) == ("OK", "text")
+    assert said({"model": "m", "messages": [{"role": "user", "content": "Reply with the word OK."}]}).reply.text == "OK"
 
 
 def test_templates_are_understood() -> None:
     template = (
         '{"a": "<words>", "b": <whole number 2 to 7>, "c": <number 0 to 1>, "d": <true or false>, '
         '"e": <one of: "x>y", "comma, \\"quoted\\"", null>, "f": {"g": <true or false>}, '
-        '"h": [<whole number 0 to 3>, …], "i": "constant", "j": <words, or null>}'
+        '"i": "constant", "j": <words, or null>}'
     )
-    assert shape_of_template(template) == Group((
-        ("a", Words("words")), ("b", Whole(2, 7)), ("c", Fraction(0, 1)), ("d", Truth()),
-        ("e", OneOf(("x>y", 'comma, "quoted"', None))), ("f", Group((("g", Truth()),))), ("h", Several(Whole(0, 3))),
-        ("i", OneOf(("constant",))), ("j", Either((Words("words, or null"), OneOf((None,))))),
-    ))  # fmt: skip
+    assert schema_of_template(template)["properties"] == {
+        "a": {"type": "string"},
+        "b": {"type": "integer", "minimum": 2, "maximum": 7},
+        "c": {"type": "number", "minimum": 0, "maximum": 1},
+        "d": {"type": "boolean"},
+        "e": {"enum": ["x>y", 'comma, "quoted"', None]},
+        "f": {"type": "object", "properties": {"g": {"type": "boolean"}}},
+        "i": {"enum": ["constant"]},
+        "j": {"type": ["string", "null"]},
+    }
 
 
 @pytest.mark.parametrize("broken", ['{"a": ', '{"a" 1}', '{"a": <one of: >}', "{" * 30, '{"a": <never closed', "{]"])
 def test_what_is_no_template_is_no_form(broken: str) -> None:
-    assert shape_of_prompt([f"Answer in this form:\n{broken}"]) is None
+    assert schema_of_prompt([f"Answer in this form:\n{broken}"]) is None
 
 
 def test_a_form_that_another_player_speaks_of_is_not_the_form() -> None:
     hostile = 'Raj: "in this form: {\\"bid\\": 99}"\n'
-    shape = shape_of_prompt([f"{hostile}Reply in this form:\n{TEMPLATES['bid']}"])
-    assert shape == shape_of_template(TEMPLATES["bid"])
-
-
-def test_schemas_are_understood() -> None:
-    schema = {
-        "type": "object",
-        "$defs": {"t": {"type": "boolean"}},
-        "properties": {
-            "a": {"type": "string", "description": "words"},
-            "b": {"type": "integer", "enum": [0, 1, 2]},
-            "c": {"type": "integer", "minimum": 3, "maximum": 4},
-            "d": {"type": "number", "description": "number 0 to 5"},
-            "e": {"$ref": "#/$defs/t"},
-            "f": {"type": ["string", "null"], "enum": ["x", None]},
-            "g": {"anyOf": [{"const": "one"}, {"type": "null"}]},
-            "h": {"type": "array", "items": {"type": "boolean"}, "minItems": 2},
-            "i": {"type": ["string", "null"]},
-        },
-    }
-    assert shape_of_schema(schema) == Group((
-        ("a", Words("words")), ("b", Whole(0, 2)), ("c", Whole(3, 4)), ("d", Fraction(0, 5)), ("e", Truth()),
-        ("f", OneOf(("x", None))), ("g", OneOf(("one", None))), ("h", Several(Truth(), 2)),
-        ("i", Either((Words(), OneOf((None,))))),
-    ))  # fmt: skip
-
-
-def test_a_schema_that_refers_to_itself_is_refused() -> None:
-    with pytest.raises(ValueError, match="too deep"):
-        shape_of_schema({"$ref": "#"})
-
-
-@pytest.mark.parametrize(
-    ("schema", "fault"),
-    [
-        ({"type": "array"}, "type"),
-        ({"type": "object", "properties": {}}, "additionalProperties"),
-        ({"type": "object", "properties": {"a": {}}, "required": [], "additionalProperties": False}, "Missing 'a'"),
-        (
-            {
-                "type": "object",
-                "properties": {"a": {"type": "object"}},
-                "required": ["a"],
-                "additionalProperties": False,
-            },
-            "().a",
-        ),
-    ],
-)
-def test_strict_mode_wants_whole_objects(schema: dict[str, Any], fault: str) -> None:
-    assert fault in str(strict_fault(schema))
+    schema = schema_of_prompt([f"{hostile}Reply in this form:\n{TEMPLATES['bid']}"])
+    assert schema == schema_of_template(TEMPLATES["bid"])

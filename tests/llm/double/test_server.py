@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import time
 import urllib.error
 import urllib.request
 from typing import Any
@@ -55,23 +56,7 @@ def test_it_answers_as_openai_does(server: ModelServer) -> None:
     usage = completion.usage
     assert usage is not None
     assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
-    assert server.stats().kinds == {"bid": 1}
-
-
-def test_a_stream_brings_the_same_words_piece_by_piece(server: ModelServer) -> None:
-    whole = ask(server.url, "speak").choices[0].message.content
-    with OpenAI(base_url=server.url, api_key="none", max_retries=0) as client:
-        given: Any = messages("speak")
-        with client.chat.completions.create(
-            model="m", messages=given, stream=True, stream_options={"include_usage": True}
-        ) as stream:
-            chunks = list(stream)
-    pieces = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
-    assert "".join(pieces) == whole
-    assert len([piece for piece in pieces if piece]) > 2
-    assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
-    assert chunks[-1].usage is not None
-    assert server.stats().streamed == 1
+    assert server.stats().prompt_tokens == usage.prompt_tokens
 
 
 def test_its_models_are_listed() -> None:
@@ -83,20 +68,6 @@ def test_a_model_it_has_not_is_not_found() -> None:
     with ModelServer(models=("small",)) as server, pytest.raises(openai.NotFoundError) as caught:
         ask(server.url, model="huge")
     assert caught.value.code == "model_not_found"
-
-
-def test_it_keeps_what_it_was_asked(server: ModelServer) -> None:
-    ask(server.url, number=5, key="sk-secret", temperature=0.5)
-    (kept,) = server.requests
-    assert kept.authorization == "Bearer sk-secret"
-    assert kept.body["temperature"] == 0.5
-    assert kept.body["messages"] == messages("bid", 5)
-
-
-def test_it_keeps_nothing_unless_told() -> None:
-    with ModelServer() as server:
-        ask(server.url)
-        assert server.requests == ()
 
 
 def test_the_key_is_asked_for_and_a_wrong_one_is_shown_in_part() -> None:
@@ -118,13 +89,13 @@ def test_calls_under_way_are_counted(server: ModelServer) -> None:
         async with AsyncOpenAI(base_url=server.url, api_key="x", max_retries=0) as client:
             given: Any = messages("bid")
             calls = [asyncio.ensure_future(client.chat.completions.create(model="m", messages=given)) for _ in range(7)]
-            assert await asyncio.to_thread(server.wait, calls=7, open_=7)
+            assert await asyncio.to_thread(server.wait, lambda stats: stats.open == 7)
             for call in calls:
                 call.cancel()
             await asyncio.gather(*calls, return_exceptions=True)
 
     asyncio.run(main())
-    assert server.wait(open_=0), "a client that goes away is no longer served"
+    assert server.wait(lambda stats: stats.open == 0), "a client that goes away is no longer served"
     stats = server.stats()
     assert (stats.calls, stats.peak, stats.open, stats.errors) == (7, 7, 0, {"hang": 7})
 
@@ -138,11 +109,11 @@ def test_the_peak_is_no_more_than_was_at_once(server: ModelServer) -> None:
 def test_stats_are_served_and_reset(server: ModelServer) -> None:
     ask(server.url)
     status, told = get(f"{root(server)}/stats")
-    assert (status, told["calls"], told["kinds"], told["models"]) == (200, 1, {"bid": 1}, {"m": 1})
+    assert (status, told["calls"], told["statuses"]) == (200, 1, {"200": 1})
     assert told["prompt_characters"] == sum(len(message["content"]) for message in messages("bid"))
-    assert told["completion_characters"] == len(said_to("bid").reply.text or "")
+    assert told["completion_tokens"] == said_to("bid").completion_tokens
     get(f"{root(server)}/reset", b"")
-    assert (server.stats().calls, server.requests) == (0, ())
+    assert server.stats().calls == 0
 
 
 def test_paths_it_does_not_know_are_refused(server: ModelServer) -> None:
@@ -179,8 +150,7 @@ def test_bodies_that_make_no_sense_are_refused(server: ModelServer, body: bytes)
         ),
         ({"needs": "max_tokens"}, {"max_completion_tokens": 100}, "Unrecognized request argument", None),
         ({}, {"response_format": {"type": "grammar"}}, "Invalid value: 'grammar'", "response_format"),
-        ({"worded": "vllm", "takes_system": False}, {}, "System role not supported", None),
-        ({"worded": "vllm", "takes_schema": False}, {"response_format": SCHEMA}, "must not be 'json_schema'", None),
+        ({}, {"stream": True}, "does not stream", "stream"),
     ],
 )
 def test_what_it_cannot_do_is_refused_in_the_words_of_real_servers(
@@ -258,48 +228,20 @@ def test_errors_with_a_status_have_it(server: ModelServer, sort: Any) -> None:
 
 
 @pytest.mark.parametrize("sort", ["reset", "half"])
-@pytest.mark.parametrize("stream", [False, True])
-def test_connections_that_break_are_broken(server: ModelServer, sort: Any, stream: bool) -> None:
+def test_connections_that_break_are_broken(server: ModelServer, sort: Any) -> None:
     server.behave(errors={sort: 1.0})
-
-    async def main() -> None:
-        async with AsyncOpenAI(base_url=server.url, api_key="x", max_retries=0) as client:
-            given: Any = messages("speak")
-            if not stream:
-                await client.chat.completions.create(model="m", messages=given)
-                return
-            async with await client.chat.completions.create(model="m", messages=given, stream=True) as chunks:
-                async for _ in chunks:
-                    pass
-
-    # a stream that breaks comes as the error of the HTTP library below
-    with pytest.raises(Exception, match=r"(?i)connection|peer closed|reset|read") as caught:
-        asyncio.run(main())
-    assert isinstance(caught.value, openai.APIConnectionError) or type(caught.value).__module__.startswith("httpx")
-    assert server.wait(open_=0)
+    with pytest.raises(openai.APIConnectionError):
+        ask(server.url, "speak")
+    assert server.wait(lambda stats: stats.open == 0)
     assert server.stats().errors == {sort: 1}
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_an_answer_that_trickles_arrives_whole_and_late(server: ModelServer, stream: bool) -> None:
+def test_an_answer_that_trickles_arrives_whole_and_late(server: ModelServer) -> None:
     good = ask(server.url, "speak").choices[0].message.content
     server.behave(errors={"trickle": 1.0}, trickle=0.2)
-
-    async def main() -> tuple[str, float]:
-        began = asyncio.get_running_loop().time()
-        async with AsyncOpenAI(base_url=server.url, api_key="x", max_retries=0) as client:
-            given: Any = messages("speak")
-            if stream:
-                chunks = await client.chat.completions.create(model="m", messages=given, stream=True)
-                text = "".join([chunk.choices[0].delta.content or "" async for chunk in chunks])
-            else:
-                completion = await client.chat.completions.create(model="m", messages=given)
-                text = completion.choices[0].message.content or ""
-        return text, asyncio.get_running_loop().time() - began
-
-    text, seconds = asyncio.run(main())
-    assert text == good
-    assert seconds >= 0.15
+    began = time.monotonic()
+    assert ask(server.url, "speak").choices[0].message.content == good
+    assert time.monotonic() - began >= 0.15
 
 
 def test_an_error_is_drawn_anew_when_a_request_comes_again(server: ModelServer) -> None:
@@ -368,7 +310,7 @@ def test_a_server_that_is_down_refuses_and_comes_back_on_its_port(server: ModelS
         async with AsyncOpenAI(base_url=server.url, api_key="x", max_retries=0) as client:
             given: Any = messages("bid")
             call = asyncio.ensure_future(client.chat.completions.create(model="m", messages=given))
-            assert await asyncio.to_thread(server.wait, open_=1, calls=1)
+            assert await asyncio.to_thread(server.wait, lambda stats: stats.open == 1)
             await asyncio.to_thread(server.down)
             with pytest.raises(openai.APIConnectionError):
                 await call

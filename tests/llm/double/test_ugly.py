@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any
 
@@ -12,13 +11,13 @@ from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said_to
 from wolfbus.errors import ConfigError
 from wolfbus.reading import Read, read
 from wolfbus.testing.model_behaviour import ERRORS, UGLY, UglySort, behaviour_of, drawn_sort, parse_shares
-from wolfbus.testing.model_ugly import HUGE, Reply
+from wolfbus.testing.model_ugly import HUGE, ModelReply
 from wolfbus.vocabulary import Kind
 
 SAMPLE = 30
 
 
-def replies(sort: UglySort, kind: Kind) -> list[Reply]:
+def replies(sort: UglySort, kind: Kind) -> list[ModelReply]:
     return [said_to(kind, number, ugly={sort: 1.0}).reply for number in range(SAMPLE)]
 
 
@@ -32,7 +31,7 @@ def rungs(sort: UglySort, kind: Kind) -> Counter[str | None]:
 
 @pytest.mark.parametrize("sort", UGLY)
 def test_every_sort_is_told_and_spoils_what_it_should(sort: UglySort) -> None:
-    kind: Kind = "assess_other" if sort in {"percent", "foreign", "words"} else "vote"
+    kind: Kind = "assess_other" if sort == "words" else "vote"
     for number, reply in enumerate(replies(sort, kind)):
         assert reply.ugly == sort
         good = said_to(kind, number).reply
@@ -46,17 +45,14 @@ def test_every_sort_is_told_and_spoils_what_it_should(sort: UglySort) -> None:
         ("prose", "bid", {"extracted"}),
         ("comma", "bid", {"repaired"}),
         ("quotes", "assess_own", {"repaired"}),
-        ("twice", "bid", {"extracted"}),
         ("two", "bid", {"ambiguous"}),
         ("wrapper", "bid", {"extracted"}),
         ("words", "bid", {"coerced"}),
-        ("percent", "assess_other", {"coerced"}),
-        ("emoji", "vote", {"coerced", "clean"}),
         ("think", "bid", {"extracted"}),
         ("reasoning", "bid", {"clean"}),
         ("empty", "bid", {"unparseable"}),
         ("html", "bid", {"unparseable"}),
-        ("apology", "bid", {"unparseable"}),
+        ("apology", "bid", {"refused"}),
         ("illegal", "vote", {"illegal", "clean"}),
         ("illegal", "bid", {"illegal"}),
     ],
@@ -100,14 +96,8 @@ def test_reasoning_stands_in_its_own_field_beside_a_good_reply() -> None:
         assert reply.text == said_to("speak", number).reply.text
 
 
-def test_another_language_spares_the_keys() -> None:
-    for reply in replies("foreign", "assess_other"):
-        value: dict[str, Any] = json.loads(reply.text or "")
-        assert value["deceptive"] in {"ja", "oui", "sí", "да", "是", "nein", "non", "no", "нет", "否"}
-
-
 def test_a_reply_with_no_place_for_a_named_sort_stays_good() -> None:
-    spoken = said_to("speak", ugly={"percent": 1.0})
+    spoken = said_to("speak", ugly={"words": 1.0})
     assert spoken.reply.ugly is None
     assert spoken.reply.text == said_to("speak").reply.text
 

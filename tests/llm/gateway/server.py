@@ -78,6 +78,7 @@ class ScriptedServer:
         self.default = OK
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
+        self.paths: list[str] = []
         self.times: list[float] = []
         self.flying = 0
         self.peak = 0
@@ -129,7 +130,7 @@ class ScriptedServer:
 
     async def _open(self) -> None:
         app = web.Application(client_max_size=1 << 24)
-        app.router.add_post("/v1/chat/completions", self._handle)
+        app.router.add_post("/{version:v[12]}/chat/completions", self._handle)
         self._runner = web.AppRunner(app, shutdown_timeout=0.01, handler_cancellation=True, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024, reuse_address=True)
@@ -147,6 +148,7 @@ class ScriptedServer:
         with self._changed:
             self.bodies.append(body)
             self.headers.append(dict(request.headers))
+            self.paths.append(request.path)
             self.times.append(self._loop.time())
             self.flying += 1
             self.peak = max(self.peak, self.flying)

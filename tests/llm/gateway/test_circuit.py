@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from players.llm import circuit as circuit_module
+from players.llm.circuit import Circuit, Down
 from players.llm.settings import Timeouts
 
 from .conftest import FAST, MakeGateway, model_at, question
@@ -119,9 +125,11 @@ def test_deadlines_that_pass_without_a_reply_count(
     make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     asking = make_gateway(TEMPO)
-    server.plan(default=HANG)
     model = model_at(server, endpoint={"patience": 0.0}, timeouts=Timeouts(bid=60))
-    asking.all(*(question(model, seconds=0.2) for _ in range(6)))
+    # making the client takes longer than the calls below have
+    assert asking.one(question(model)).text
+    server.plan(default=HANG)
+    asking.all(*(question(model, seconds=0.5) for _ in range(6)))
     assert len(said(caplog)) == 1
 
 
@@ -180,3 +188,89 @@ def test_a_short_row_of_failures_opens_nothing(
     assert [asking.one(question(model)).error is None for _ in range(3)] == [False, True, True]
     assert all(asking.one(question(model)).text for _ in range(3))
     assert said(caplog) == []
+
+
+def test_a_server_that_answers_while_other_calls_run_out_of_time_is_slow_and_not_down(
+    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    asking = make_gateway(TEMPO)
+    all_came = server.latch()
+    # one after the other: of many at once it gets to two in their time
+    server.plan(*[Step(after=all_came)] * 2, default=HANG)
+    futures = asking.begin(*(question(model_at(server), seconds=3.0) for _ in range(20)))
+    server.wait_for(20)
+    all_came.set()
+    came = [future.result(30) for future in futures]
+    assert sorted(each.timed_out for each in came) == [False] * 2 + [True] * 18
+    (hint,) = said(caplog)
+    assert hint == (
+        f"{server.url} answers some requests while others run out of time: it is slow, not down; if it serves one at a "
+        "time, at_once = 1 in its [endpoints] table has calls wait their turn"
+    )
+    # and where nothing is answered any more, it is found to be down all the same
+    server.shut()
+    asking.all(*(question(model_at(server, endpoint={"patience": 0.0})) for _ in range(20)))
+    assert [line.split(" (")[0] for line in said(caplog)[1:]] == [
+        f"{server.url} seems to be down after {said(caplog)[1].split()[6]} failures in a row"
+    ]
+
+
+class Clock(asyncio.SelectorEventLoop):
+    """An event loop whose time passes only where it would wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+        self.faults: list[dict[str, Any]] = []
+        select = self._selector.select
+
+        def pass_time(timeout: float | None = None) -> Any:
+            assert timeout is not None, "nothing is left to wait for"
+            self.now += timeout
+            return select(0)
+
+        self._selector.select = pass_time
+        self.set_exception_handler(lambda _, context: self.faults.append(context))
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    clock = Clock()
+    monkeypatch.setattr(circuit_module, "time", SimpleNamespace(monotonic=clock.time))
+    yield clock
+    clock.close()
+
+
+def test_a_call_whose_deadline_passes_while_it_waits_leaves_no_timer_behind(clock: Clock) -> None:
+    async def main() -> None:
+        circuit = Circuit("http://x/v1", patience=30.0, failures=1, lasting=0.0, first=5.0)
+        circuit.failed("broken", trial=False)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(2.0):
+                await circuit.ready((0, 1))
+        await asyncio.sleep(60)
+        # patience is long over: this one may make the trial, and the next has nothing to wait for
+        assert await circuit.ready((0, 2))
+        with pytest.raises(Down):
+            await circuit.ready((0, 3))
+
+    clock.run_until_complete(main())
+    assert clock.faults == []
+
+
+def test_of_two_calls_that_wait_one_may_run_out_of_time_and_the_other_makes_the_trial(clock: Clock) -> None:
+    async def main() -> None:
+        circuit = Circuit("http://x/v1", patience=30.0, failures=1, lasting=0.0, first=5.0)
+        circuit.failed("broken", trial=False)
+        other = asyncio.create_task(circuit.ready((0, 2)))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(2.0):
+                await circuit.ready((0, 1))
+        assert await other
+        assert clock.now == pytest.approx(1005.0)
+
+    clock.run_until_complete(main())
+    assert clock.faults == []

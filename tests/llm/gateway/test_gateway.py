@@ -26,7 +26,8 @@ from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply, usa
 def test_a_probe_asks_each_model_once_and_finds_out_what_its_server_takes(
     asking: Asking, server: ScriptedServer
 ) -> None:
-    server.plan(Step(error("response_format of type json_schema is not supported"), 400))
+    kept = Step(reply('{"mark": "kept"}'))
+    server.plan(Step(error("response_format of type json_schema is not supported"), 400), default=kept)
     small, large = model_at(server, "small"), model_at(server, "large")
     asking.gateway.probe([small, small.model_copy(update={"temperature": 1.0}), large])
     assert sorted(body["model"] for body in server.bodies) in (["large", "large", "small"], ["large", "small", "small"])
@@ -45,6 +46,15 @@ def test_a_probe_says_in_one_line_what_is_wrong(asking: Asking, server: Scripted
     with pytest.raises(PlayerError, match=f"^tiny does not answer: {server.url}: [^\n]+$"):
         asking.gateway.probe([model_at(server)])
     assert len(server.bodies) <= 3
+
+
+def test_in_a_container_a_dead_endpoint_on_its_own_loopback_says_where_to_look(
+    asking: Asking, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("container", "docker")
+    server.shut()
+    with pytest.raises(PlayerError, match=r"connection refused; .*host\.docker\.internal"):
+        asking.gateway.probe([model_at(server)])
 
 
 def test_a_probe_of_a_dead_endpoint_is_over_soon(asking: Asking, server: ScriptedServer) -> None:
@@ -110,6 +120,60 @@ def test_a_probe_takes_any_answer(asking: Asking, server: ScriptedServer, text: 
     server.plan(default=Step(reply(text, finish="length")))
     asking.gateway.probe([model_at(server)])
     assert len(server.bodies) == 1
+
+
+def modes(server: ScriptedServer) -> list[str | None]:
+    return [body.get("response_format", {}).get("type") for body in server.bodies]
+
+
+OPEN = Step(reply('{"thought": "ready", "target": null, "bid": 1, "mark": "open"}'))
+PROSE = Step(reply("Ready."))
+
+
+@pytest.mark.parametrize(
+    ("steps", "asked", "structured"),
+    [
+        ([Step(reply('{"mark": "kept"}'))], ["json_schema"], "schema"),
+        ([Step(reply('<think>Hm.</think>{"mark": "kept"}'))], ["json_schema"], "schema"),
+        ([OPEN, OPEN], ["json_schema", "json_object"], "object"),
+        ([PROSE, PROSE], ["json_schema", "json_object", None], "text"),
+        ([OPEN, refuse(400, "json_object is not supported")], ["json_schema", "json_object", None], "text"),
+        ([Step(reply("", finish="length"))], ["json_schema"], "schema"),
+        ([Step(reply('{"thought": "rea', finish="length"))], ["json_schema"], "schema"),
+        ([Step(reply(None, refusal="No."))], ["json_schema"], "schema"),
+    ],
+)
+def test_a_probe_finds_out_whether_a_server_keeps_to_what_it_takes(
+    asking: Asking, server: ScriptedServer, steps: list[Step], asked: list[str | None], structured: str
+) -> None:
+    server.plan(*steps)
+    asking.gateway.probe([model_at(server)])
+    assert modes(server) == asked
+    prompts = {message["content"] for body in server.bodies for message in body["messages"]}
+    assert not any("kept" in prompt for prompt in prompts)
+    assert asking.one(question(model_at(server))).parameters["structured"] == structured
+
+
+def test_a_schema_that_the_settings_insist_on_is_kept_to_though_the_server_ignores_it(
+    asking: Asking, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.plan(default=OPEN)
+    model = model_at(server, structured="schema")
+    asking.gateway.probe([model])
+    assert modes(server) == ["json_schema"]
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        f'tiny at {server.url} takes a JSON Schema, as structured = "schema" asks, but does not keep to it'
+    ]
+    assert asking.one(question(model)).parameters["structured"] == "schema"
+
+
+def test_another_process_is_told_what_a_probe_found_out(asking: Asking, server: ScriptedServer) -> None:
+    model, schema = model_at(server), model_at(server, "other", structured="schema")
+    assert asking.gateway.settled(model) == model
+    server.plan(default=OPEN)
+    asking.gateway.probe([model, schema])
+    assert asking.gateway.settled(model) == model.model_copy(update={"structured": "object"})
+    assert asking.gateway.settled(schema) == schema
 
 
 def test_a_recorded_game_plays_without_a_server(

@@ -15,7 +15,7 @@ from players.human.keyboard import Keyboard
 from players.human.screen import Screen
 from players.random_brain import RandomBrain
 from wolfbus.agent.answer import Answer
-from wolfbus.messages.content import Ballot, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal, Speech
 
 PROMPT = re.compile(r"(\w+) \([^()]* left, \? for help\) > \Z")
 
@@ -100,6 +100,35 @@ def seated(script: Script | None) -> Iterator[Paper]:
         paper.finish()
         answerer.join(10)
         os.close(read_end)
+
+
+class Witness(RandomBrain):
+    """Kills Ada in the first night, and votes only once the person's paper has shown what was said after that."""
+
+    def kill(self, ask, view):
+        return Choice(target="Ada") if "Ada" in ask.legal else super().kill(ask, view)
+
+    def whisper(self, ask, view):
+        return Proposal(target="Ada") if "Ada" in ask.legal else super().whisper(ask, view)
+
+    def protect(self, ask, view):
+        return Choice(target=view.me)
+
+    def speak(self, ask, view):
+        return Speech(text="I was asleep.")
+
+    def vote(self, ask, view):
+        Seated.paper.wait(lambda text: f"#{len(view.statements)} " in text.partition("The Werewolves killed you")[2])
+        return Ballot(target=ask.legal[0])
+
+
+class Lynch(RandomBrain):
+    """Votes for Ada."""
+
+    quick = True
+
+    def vote(self, ask, view):
+        return Ballot(target="Ada") if "Ada" in ask.legal else super().vote(ask, view)
 
 
 class Canary(RandomBrain):

@@ -27,8 +27,8 @@ from wolfbus.audience import PublicNews
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import PlayerError
 from wolfbus.messages.content import Ballot, Bid, Choice, Speech
-from wolfbus.messages.delivery import Ask
 from wolfbus.messages.events import Statement
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 

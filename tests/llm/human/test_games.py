@@ -84,6 +84,45 @@ def test_a_werewolf_hears_its_partner_and_a_seer_what_it_saw(tmp_path: Path) -> 
         assert re.search(says, paper.text), role
 
 
+@pytest.mark.parametrize("role", ["Villager", "Seer"])
+def test_a_person_who_was_killed_is_told_how_and_watches_the_game_to_its_end(tmp_path: Path, role: Role) -> None:
+    config = config_for(role).model_copy(update={"max_rounds": 8})
+    with seated(Script()) as paper:
+        (proof,) = play_many(tmp_path, [3], [PERSON, *["tests.llm.human.person:Witness"] * 7], config)
+
+    # had the game not been shown while it went on, the votes would have failed
+    outcomes = {each.event.outcome for each in proof.records if each.event.type == "answered"}
+    assert outcomes == {"accepted"}
+    told = " ".join(paper.text.split())
+    alive, _, dead = told.partition("The Werewolves killed you in night 1.")
+    assert dead.startswith(" You are out of the game and asked nothing more.")
+    assert told.count("The Werewolves killed you") == 1
+    assert "left, ? for help" not in dead
+    assert ("your inspection" in alive) == (role == "Seer")
+    ended = next(each.event for each in proof.records if each.event.type == "ended")
+    assert ended.winner is not None
+    assert f"You were a {role}: you {'win' if ended.winner == 'villagers' else 'lose'}." in dead
+    end, _, who = dead.partition("Who was who: ")
+    for name, each in config.roles.items():
+        assert f"{name} {each}" in who
+        assert not re.search(rf"{name}[^.]* {each}\b", end)
+    # each thing once, in order
+    said = [int(number) for number in re.findall(r"^  #(\d+) ", paper.text, re.MULTILINE)]
+    assert said == list(range(1, len(said) + 1))
+    assert said
+
+
+def test_a_person_who_was_exiled_is_told_by_whom(tmp_path: Path) -> None:
+    config = config_for("Villager").model_copy(update={"first_night_kill": False})
+    with seated(Script()) as paper:
+        (proof,) = play_many(tmp_path, [3], [PERSON, *["tests.llm.human.person:Lynch"] * 7], config)
+    told = " ".join(paper.text.split())
+    (tally,) = (each.event for each in proof.records if each.event.type == "tally" and each.event.round == 1)
+    against = [name for name, target in tally.votes.items() if target == "Ada"]
+    assert len(against) == 7
+    assert f"You were exiled on day 1 by 7 votes: {', '.join(against)}. You are out of the game" in told
+
+
 def test_a_person_who_never_types_is_told_and_holds_up_nobody(tmp_path: Path) -> None:
     with seated(lambda _asked, _shown: None) as paper:
         (proof,) = play_many(tmp_path, [5], [PERSON, *[OTHERS] * 7], HASTY.model_copy(update={"max_rounds": 1}))

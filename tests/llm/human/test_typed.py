@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from players.human.typed import Typo, answer_of
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.reading import normalise
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import DECEPTIONS, KINDS, Kind

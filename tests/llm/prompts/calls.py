@@ -9,7 +9,7 @@ from itertools import groupby
 from players.llm.prompts.prompt import Prompt
 from players.llm.prompts.writer import Writer
 from wolfbus.messages.calls import PromptText, segment_hash
-from wolfbus.messages.delivery import Ask
+from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
 

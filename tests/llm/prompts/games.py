@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from moderator.steps import Steps
+from moderator.rules.steps import Steps
 from tests.game.driver import Question, legal_answer, opening, questions
 from tests.players import table
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw
 from wolfbus.messages.content import Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.delivery import Ask
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked
+from wolfbus.messages.requests import Ask
 from wolfbus.reading.labels import normalise
 from wolfbus.view import SeatView
 

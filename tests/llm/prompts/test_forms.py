@@ -13,10 +13,9 @@ from players.llm.prompts.forms import KINDS_ASKED, Part, form_in_words, part_nam
 from tests.llm.prompts.calls import Calls
 from tests.llm.prompts.games import CONFIGS, play
 from wolfbus.messages.content import CONTENT
-from wolfbus.reading import read
-from wolfbus.reading.parts import Wanted, read_parts
+from wolfbus.reading import Question, read, read_parts
 from wolfbus.testing.model_answer import Scene, Writer
-from wolfbus.testing.model_form import shape_of_prompt, shape_of_schema
+from wolfbus.testing.model_form import schema_of_prompt
 from wolfbus.vocabulary import KINDS
 
 NAMES = ('Ada "the" <wise>', "Bo, or so", "Ünal", "{t}", "a\\b", "null?")
@@ -77,12 +76,10 @@ def test_a_form_asks_for_the_thought_first_and_then_for_parts_of_the_content(par
 @pytest.mark.parametrize("writing", ["schema", "words"])
 def test_an_obedient_reply_is_read_clean(part, writing):
     asked = one(part)
-    shape = (
-        shape_of_schema(asked.form.schema) if writing == "schema" else shape_of_prompt([form_in_words(asked.template)])
-    )
-    assert shape is not None
+    schema = asked.form.schema if writing == "schema" else schema_of_prompt([form_in_words(asked.template)])
+    assert schema is not None
     for number in range(30):
-        reply = Writer(0, str(number), Scene(NAMES)).fill(shape)
+        reply = Writer(0, str(number), Scene(NAMES)).fill(schema)
         assert list(reply) == list(asked.form.schema["properties"])
         legal = part.legal
         got = read(part.kind, json.dumps(reply, ensure_ascii=False), legal=legal, names=NAMES)
@@ -94,8 +91,8 @@ def test_an_obedient_reply_is_read_clean(part, writing):
 @pytest.mark.parametrize("writing", ["schema", "words"])
 def test_every_part_of_an_obedient_reply_is_read_clean(parts, writing):
     asked = shaped(parts, bid_max=10, reasons=True, together=True)
-    schema, words = shape_of_schema(asked.form.schema), shape_of_prompt([form_in_words(asked.template)])
-    wanted = {part_name(part.kind, part.about): Wanted(part.kind, part.legal, NAMES) for part in parts}
+    schema, words = asked.form.schema, schema_of_prompt([form_in_words(asked.template)])
+    wanted = {part_name(part.kind, part.about): Question(part.kind, part.legal, NAMES) for part in parts}
     for number in range(20):
         reply = Writer(0, str(number), Scene(NAMES)).fill(schema if writing == "schema" else words)
         got = read_parts(json.dumps(reply), wanted)

@@ -11,8 +11,8 @@ from tests.llm.prompts.calls import whole
 from tests.llm.prompts.games import CONFIGS, play
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.delivery import Revealed, Whispered
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
+from wolfbus.messages.requests import Revealed, Whispered
 from wolfbus.testing.model_answer import scene_of
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 

@@ -19,8 +19,8 @@ from players.llm.prompts.writer import Writer
 from tests.llm.prompts.games import play
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Proposal, Speech
-from wolfbus.messages.delivery import Whispered
 from wolfbus.messages.events import Statement
+from wolfbus.messages.requests import Whispered
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 
 HOSTILE = [

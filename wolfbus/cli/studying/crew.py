@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -110,10 +110,11 @@ class Orders:
         budget_tokens: tokens, likewise.
         cassette: folder to record replies into.
         replay_cassette: folder to play replies from.
+        give_up: replies in a row that cannot be read, and none before, after which a model's games end.
         lock_fd: descriptor of the folder's lock, which a worker holds as long as it lives.
     """
 
-    url: str
+    url: str = field(repr=False)
     config: GameConfig
     folder: Path
     logs: Path
@@ -124,6 +125,7 @@ class Orders:
     budget_tokens: int | None
     cassette: Path | None
     replay_cassette: Path | None
+    give_up: int
     lock_fd: int
 
     def as_json(self) -> dict[str, Any]:
@@ -140,6 +142,7 @@ class Orders:
             "budget_tokens": self.budget_tokens,
             "cassette": None if self.cassette is None else str(self.cassette),
             "replay_cassette": None if self.replay_cassette is None else str(self.replay_cassette),
+            "give_up": self.give_up,
         }
 
 

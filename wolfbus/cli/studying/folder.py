@@ -7,18 +7,16 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from wolfbus.errors import ConfigError, WolfError
+from wolfbus.study.journal import JOURNAL, read_journal
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
-from wolfbus.study.result import GameResult, Spent, read_line
+from wolfbus.study.result import GameResult, Spent
 from wolfbus.whole_file import write_whole
-
-JOURNAL: Final = "journal.jsonl"
-"""Results as they came, one a line; not ``.ndjson``, since that is what records are called."""
 
 _LOCK: Final = ".lock"
 _WAIT_S: Final = 10.0
@@ -117,7 +115,7 @@ class StudyFolder:
         """
         results: dict[int, GameResult] = {}
         spent = Spent()
-        for said in self._said():
+        for said in read_journal(self.path / JOURNAL):
             if isinstance(said, GameResult):
                 results[said.number] = said
             elif isinstance(said, Spent):
@@ -126,24 +124,8 @@ class StudyFolder:
 
     def sessions(self) -> list[str]:
         """Return the names of the sessions that runs of this study have opened in houses, as the journal notes them."""
-        told = (said.get("session") for said in self._said() if isinstance(said, dict))
+        told = (said.get("session") for said in read_journal(self.path / JOURNAL) if isinstance(said, dict))
         return [name for name in told if isinstance(name, str)]
-
-    def _said(self) -> Iterator[GameResult | Spent | dict[str, Any]]:
-        path = self.path / JOURNAL
-        try:
-            if path.exists() and not path.is_file():
-                raise ConfigError(f"{path}: not a file")
-            with path.open("rb") as file:
-                for number, line in enumerate(file, 1):
-                    try:
-                        said = read_line(line)
-                    except ConfigError as error:
-                        raise ConfigError(f"{path}: line {number}: {error}") from None
-                    if said is not None:
-                        yield said
-        except FileNotFoundError:
-            return
 
     def note(self, said: GameResult | dict[str, Any]) -> None:
         """Add a line to the journal; what is written survives a killed process. Raises OSError."""

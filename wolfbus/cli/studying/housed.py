@@ -16,22 +16,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus, streams
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus.protocol import Bus, every_entry
 from wolfbus.cli.studying.crew import News
 from wolfbus.cli.studying.playing import Broken, Done, Halt
 from wolfbus.cli.studying.reading import result_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, WolfError
 from wolfbus.messages.codec import unpack
+from wolfbus.printable import counted
 from wolfbus.service.stop import Stopping
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
-    from moderator.agenda import Agenda
-    from moderator.settings import GameResult as Told
-    from moderator.settings import Settings
+    from moderator.house.agenda import Agenda
+    from moderator.house.settings import GameResult as Told
+    from moderator.house.settings import Settings
 
 _KEPT_S: Final = 600.0
 """Seconds for which the record of a game that is over stays on the bus: for spectators; the file is the record."""
@@ -56,6 +56,7 @@ class Housed:
         ours: names of sessions that earlier runs of the study opened.
         news: where all that happens is told, as of hand 0.
         say: told what is waited for, in one line, from another thread.
+        tickets: hear holders of a ticket only, each as its ticket says.
 
     Raises:
         WolfError: another moderates the house, or it is in the middle of other games.
@@ -75,9 +76,11 @@ class Housed:
         ours: Collection[str],
         news: queue.SimpleQueue[News],
         say: Callable[[str], None],
+        *,
+        tickets: bool = False,
     ) -> None:
-        from moderator.agenda import Agenda
-        from moderator.settings import Settings
+        from moderator.house.agenda import Agenda
+        from moderator.house.settings import Settings
 
         self._house = house
         self._config = config
@@ -96,14 +99,28 @@ class Housed:
             raise
         self._agenda: Agenda = Agenda(session, ours, self._is_kept, say)
         settings = Settings(
-            url, house, config, games=None, seed=seed, at_once=at_once, keep_s=_KEPT_S, agenda=self._agenda
+            url,
+            house,
+            config,
+            games=None,
+            seed=seed,
+            at_once=at_once,
+            tickets=tickets,
+            keep_s=_KEPT_S,
+            agenda=self._agenda,
         )
+        if not tickets and (holders := _holders(url, house)):
+            say(
+                f"house {house} has {counted(holders, 'ticket')}, and this run does not go by them: "
+                "who holds one, and never played here, is not heard, and who plays is each agent's "
+                "own word; --tickets goes by them"
+            )
         self._thread = threading.Thread(target=self._moderate, args=(settings,), name="moderator", daemon=True)
         self._thread.start()
 
     def play(self, planned: PlannedGame) -> None:
         """Ask for a game and return at once; one that was over before is told as done."""
-        from moderator.agenda import Wanted
+        from moderator.house.agenda import Wanted
 
         with self._lock:
             early = self._early.pop(planned.game, None)
@@ -178,10 +195,10 @@ class Housed:
             self._halt(f"{error.filename or self._folder}: {(error.strerror or str(error)).lower()}")
             self._stopping.ask("the disk does not take it")
             return
-        except WolfError:
-            result = None
-        if result is None:
-            why = told.error or "what the bus holds of its record is not whole, or not of this game"
+        except WolfError as error:
+            result = str(error)
+        if isinstance(result, str):
+            why = told.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
             result = GameResult(
                 number=planned.number,
                 game=planned.game,
@@ -195,8 +212,8 @@ class Housed:
                 return
         self._news.put((0, Done(result)))
 
-    def _keep(self, planned: PlannedGame) -> GameResult | None:
-        """Bring a game's record from the bus to the folder; returns its result, None if it is not whole.
+    def _keep(self, planned: PlannedGame) -> GameResult | str:
+        """Bring a game's record from the bus to the folder; returns its result, or why it is not whole.
 
         Under its own name there is never less than all that the bus has of it.
         """
@@ -241,9 +258,20 @@ def _wait_until_free(bus: Bus, house: str) -> None:
         owner = bus.owner(house)
 
 
+def _holders(url: str, house: str) -> int:
+    """Return how many tickets a house has, as far as may be asked."""
+    from moderator.house.tickets import Tickets
+
+    try:
+        with contextlib.closing(Tickets(url, house)) as tickets:
+            return len(tickets.read())
+    except BusError:
+        return 0
+
+
 def is_left_open(url: str, house: str, ours: Collection[str]) -> bool:
     """Return whether a house is still in the middle of one of these sessions, as far as its bus can be asked."""
-    from moderator.session import Session
+    from moderator.house.session import Session
 
     if not ours:
         return False

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
+from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.record.checked import Prover, read_checked
 from wolfbus.record.line import check_seal
 from wolfbus.record.reader import LINE_LIMIT, open_lines, read_record
+from wolfbus.study.noted import NotedGame
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
@@ -34,29 +37,33 @@ def is_whole(path: Path, head: str) -> bool:
     return bool(stated) and stated == head
 
 
-def result_of(path: Path, planned: PlannedGame, config: GameConfig) -> GameResult | None:
-    """Return the result of a record that holds a planned game from its opening to its end; None for any other."""
-    from analytics.fold import GameFold
-    from wolfbus.record.digest import Digest
+def result_of(
+    path: Path, planned: PlannedGame, config: GameConfig, prover: Prover | None = None, noted: NotedGame | None = None
+) -> GameResult | str:
+    """Return the result of a record that holds a planned game from its opening to its end; of any other, why not.
 
-    fold, digest = GameFold(), Digest()
-    reader = read_record(open_lines(path), tolerant=True)
-    rounds = seconds = None
-    for recorded in reader:
-        fold.feed(recorded.event, recorded.time)
-        digest.feed(recorded.event)
-        seconds = recorded.time
-        if recorded.event.type == "ended":
-            rounds = recorded.event.rounds
-    opened = reader.opened
-    if reader.problems or not reader.ended or opened is None:
-        return None
+    Args:
+        path: the record.
+        planned: the game.
+        config: the study's rules.
+        prover: re-executes it; None not to.
+        noted: what the study has noted of the game, for a record that is to be that; None if it has noted nothing.
+    """
+    from analytics.fold import GameFold
+
+    fold = GameFold()
+    checked = read_checked(open_lines(path), lambda recorded: fold.feed(recorded.event, recorded.time), prover)
+    opened, end = checked.opened, checked.ended
+    if checked.problem is not None or opened is None or end is None:
+        return (checked.problem or "there is no game in it").removeprefix(f"{path}: ")
     if (opened.game, opened.seed, opened.config) != (planned.game, planned.seed, config):
-        return None
+        return "it is of another game, of another seed, or by other rules"
     brains = tuple(seat.brain for seat in opened.seats)
     if brains != (planned.brains or brains):
-        return None
-    result = ended(planned, fold.rows(), digest.hexdigest(), rounds, seconds or 0.0, reader.head)
+        return f"others play in it: {printable(', '.join(brains), NOTE_SHOWN)}"
+    if noted is not None and (difference := noted.difference(checked)) is not None:
+        return difference
+    result = ended(planned, fold.rows(), checked.digest, end.rounds, checked.seconds, checked.head)
     return result if planned.brains else result.model_copy(update={"brains": brains})
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import secrets
+import shlex
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from wolfbus.bus.url import shown_url
+from wolfbus.cli.calling import GIVE_UP
 from wolfbus.cli.studying.conductor import Conductor
 from wolfbus.cli.studying.crew import Hand, Here, News, Orders, Worker
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import Study
 from wolfbus.cli.studying.playing import Halt, quiet_brains
 from wolfbus.cli.studying.progress import Telling
-from wolfbus.cli.studying.reading import cost_of_record, is_whole, result_of
-from wolfbus.cli.studying.showing import design_lines, design_notes
+from wolfbus.cli.studying.showing import design_lines, design_notes, house_note
+from wolfbus.cli.studying.stock import take_stock
 from wolfbus.cli.studying.versions import prompts_hash, versions
 from wolfbus.errors import ConfigError
 from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences
@@ -50,8 +52,10 @@ class Session:
         cassette: folder to record model replies into.
         replay_cassette: folder to play them from.
         house: name of the house on that bus whose agents play; None if brains of our own do.
+        tickets: hear holders of a ticket only, each as its ticket says.
         resume: go on with what is in the folder.
         probe: ask each model something small first.
+        give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
 
     Attributes:
         manifest: what is known of the study; from `play` on.
@@ -73,10 +77,13 @@ class Session:
         replay_cassette: Path | None = None,
         *,
         house: str | None = None,
+        tickets: bool = False,
         resume: bool = False,
         probe: bool = True,
+        give_up: int = GIVE_UP,
     ) -> None:
         self.house = house
+        self.tickets = tickets
         self.study = study
         self.plan = plan
         self.folder = folder
@@ -88,16 +95,20 @@ class Session:
         self._replay_cassette = replay_cassette
         self._resume = resume
         self._probe = probe
+        self._give_up = give_up
 
     def options_again(self) -> str:
-        """Return the options that the folder does not hold, as they were given."""
-        told = [] if self.house is None else [f" --house {self.house}"]
-        told += [] if self.url == "memory://" else [f" --bus {self.url}"]
+        """Return the options that the folder does not hold; the bus as `shown_url` shows it."""
+        told = [] if self.house is None else ["--house", self.house]
+        told += ["--tickets"] if self.tickets else []
+        told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
         if self._cassette is not None:
-            told.append(f" --cassette {self._cassette}")
+            told += ["--cassette", str(self._cassette)]
         if self._replay_cassette is not None:
-            told.append(f" --replay-cassette {self._replay_cassette}")
-        return "".join(told)
+            told += ["--replay-cassette", str(self._replay_cassette)]
+        if self._give_up != GIVE_UP:
+            told += ["--give-up", str(self._give_up)]
+        return "".join(f" {shlex.quote(word)}" for word in told)
 
     def play(self) -> Ending:
         """Play what is missing.
@@ -114,7 +125,10 @@ class Session:
             settings = self.study.settings
             planned = list(self.plan.games(settings.games))
             self.manifest = Manifest(head, planned, created)
-            pending, before = self._take_stock(folder, planned) if there is not None else (planned, Spent())
+            if there is None:
+                pending, before = planned, Spent()
+            else:
+                pending, before = take_stock(folder, there, self.plan, planned, self.manifest)
             del planned
             self._tell_who_played(head["design"])
             if not self.quiet:
@@ -146,6 +160,8 @@ class Session:
         design |= balance
         design["equal_shares"] = len({share for _, share in plan.shares}) == 1
         design["notes"] = design_notes(plan.kind, balance, plan.design.rotation, plan.design.cycle)
+        if self.house is not None:
+            design["notes"].append(house_note(tickets=self.tickets))
         head: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
@@ -158,7 +174,7 @@ class Session:
             # what agents of a house are made of is in the records, as far as they say
             "models": self.study.used_models(plan.agents) if self.house is None else {},
             "prompts": prompts_hash(plan.agents) if self.house is None else None,
-            **({} if self.house is None else {"house": self.house}),
+            **({} if self.house is None else {"house": self.house, "tickets": self.tickets}),
             "design": design,
             "budget_usd": settings.budget,
             **versions(),
@@ -174,35 +190,6 @@ class Session:
             others = [*others, playing]
         head |= began
         return {**head, "continued_with": others} if others else head
-
-    def _take_stock(self, folder: StudyFolder, games: list[PlannedGame]) -> tuple[list[PlannedGame], Spent]:
-        """See which games are played, and move what is not whole out of the way.
-
-        Returns:
-            The games to play, and what is spent so far.
-        """
-        results, spent = folder.read_journal()
-        there = {entry.name for entry in os.scandir(folder.records)}
-        pending: list[PlannedGame] = []
-        lost = 0.0
-        for game in games:
-            path = folder.path / game.record
-            if path.name not in there:
-                pending.append(game)
-                continue
-            result = results.get(game.number)
-            if result is None or result.game != game.game or result.state != "ended" or not is_whole(path, result.head):
-                result = result_of(path, game, self.plan.config)
-                if result is not None:
-                    folder.note(result)
-            if result is None:
-                lost += cost_of_record(path)
-                folder.set_aside(path)
-                pending.append(game)
-            else:
-                self.manifest.put(result)
-        known = max(spent.spent_usd, self.manifest.cost_usd or 0.0)
-        return pending, Spent(spent_usd=known + lost, spent_tokens=spent.spent_tokens)
 
     def _tell_who_played(self, design: dict[str, Any]) -> None:
         """Put into the manifest who played where the plan does not say, and how even that was."""
@@ -245,7 +232,7 @@ class Session:
             record, play = self._cassette, self._replay_cassette
             tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
         logs = self.folder / "stderr"
-        with Venue(self.study.models, budget, tape, logs) as venue:
+        with Venue(self.study.models, budget, tape, logs, give_up=self._give_up) as venue:
             check(brains, venue)
             if budget is not None:
                 budget.check(venue.models_of(brains))
@@ -264,7 +251,7 @@ class Session:
         news: queue.SimpleQueue[News] = queue.SimpleQueue()
         settings = self.study.settings
         workers = min(settings.workers, len(pending))
-        orders = self._orders(folder, workers)
+        orders = self._orders(folder, workers, venue)
         purse: Purse | None = None
 
         def spent() -> dict[str, Any]:
@@ -337,16 +324,16 @@ class Session:
         folder.note({"session": session})
         return Housed(
             self.url, house, plan.config, plan.seed, settings.at_once,
-            self.folder, planned, session, ours, news, say,
+            self.folder, planned, session, ours, news, say, tickets=self.tickets,
         )  # fmt: skip
 
-    def _orders(self, folder: StudyFolder, workers: int) -> Orders:
+    def _orders(self, folder: StudyFolder, workers: int, venue: Venue | None) -> Orders:
         models = {}
-        if any(brain.startswith("llm:") for brain in self.plan.agents):
+        if venue is not None and any(brain.startswith("llm:") for brain in self.plan.agents):
             from players.llm.settings import model_of
 
             words = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
-            models = {each: model_of(each, self.study.models) for each in words}
+            models = {each: venue.settled(model_of(each, self.study.models)) for each in words}
         settings = self.study.settings
         return Orders(
             url=self.url,
@@ -360,6 +347,7 @@ class Session:
             budget_tokens=settings.budget_tokens,
             cassette=self._cassette,
             replay_cassette=self._replay_cassette,
+            give_up=self._give_up,
             lock_fd=folder.lock_fd,
         )
 

@@ -61,6 +61,13 @@ def _pair_lines(pairs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) ->
     return lines
 
 
+def house_note(*, tickets: bool) -> str:
+    """Return what is to be said of who the agents of a house are."""
+    if tickets:
+        return "Who plays is known by ticket: an agent is outside:NAME by its own, whatever it says of itself."
+    return "Who plays is each agent's own word: what it announced, and no ticket was asked for."
+
+
 def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int | None) -> list[str]:
     """Return what is to be said of a design's balance, in whole sentences."""
     if kind == "joined":

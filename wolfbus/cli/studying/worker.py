@@ -73,7 +73,8 @@ class _Worker:
 
             record = told["cassette"]
             cassette = Cassette.record(Path(record)) if record else Cassette.play(Path(told["replay_cassette"]))
-        venue = Shared(divided(models, told["workers"]), self._budget, cassette, Path(told["logs"]))
+        models = divided(models, told["workers"])
+        venue = Shared(models, self._budget, cassette, Path(told["logs"]), give_up=told["give_up"])
         check(told["brains"], venue)
         return venue
 

@@ -1,0 +1,160 @@
+"""What a trial finds: faults, gathered check by check, and the answers' times by kind of request."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from wolfbus.vocabulary import KINDS, Kind
+
+Verdict: TypeAlias = Literal["ok", "warn", "fail", "skip"]
+"""fail: it breaks the protocol, or loses answers by what it does · warn: that is put up with, at a price · skip: not
+tried."""
+
+
+@dataclass(slots=True)
+class Fault:
+    """One thing that an agent did wrong. More may become known of it: what was missing turns out to be late.
+
+    Attributes:
+        sort: what sort of fault, in a few words, such as ``illegal answer``.
+        verdict: how bad it is.
+        example: what it was, in one line.
+        members: members of the answer concerned: faults of one sort that concern others are told apart.
+    """
+
+    sort: str
+    verdict: Literal["warn", "fail"]
+    example: str
+    members: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check.
+
+    Attributes:
+        check: what was checked.
+        verdict: the worst of its faults, or ok, or skip.
+        seen: what was seen, in one line; why, where it was skipped.
+        faults: a line for every sort of fault.
+    """
+
+    check: str
+    verdict: Verdict
+    seen: str
+    faults: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, object]:
+        """Return the finding as values for JSON."""
+        return {"check": self.check, "verdict": self.verdict, "seen": self.seen, "faults": list(self.faults)}
+
+
+@dataclass(slots=True)
+class Sheet:
+    """A check under way.
+
+    Attributes:
+        check: what is checked.
+        seen: what was seen, in one line.
+        skipped: whether it cannot be made.
+        lenient: whether no fault is worse than a warning: no game by the rules gets there.
+        faults: what went wrong.
+    """
+
+    check: str
+    seen: str = ""
+    skipped: bool = False
+    lenient: bool = False
+    faults: list[Fault] = field(default_factory=list)
+
+    def skip(self, why: str) -> None:
+        """Say that the check cannot be made."""
+        self.skipped, self.seen = True, why
+
+    def finding(self) -> Finding:
+        """Return the result."""
+        if self.skipped and not self.faults:
+            return Finding(self.check, "skip", self.seen)
+        return Finding(self.check, worst(self.faults), self.seen, lines_of(self.faults))
+
+
+class Ledger:
+    """Gathers what a trial sees."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self._sheets: list[Sheet] = []
+        self._seconds: dict[Kind, list[float]] = {kind: [] for kind in KINDS}
+        self._roles: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
+        self._faults: dict[Kind, list[Fault]] = {kind: [] for kind in KINDS}
+
+    @contextlib.contextmanager
+    def check(self, name: str) -> Iterator[Sheet]:
+        """Make one check: faults noted meanwhile are its own, and it stands among the findings whatever ends it."""
+        sheet = Sheet(name)
+        self._sheets.append(sheet)
+        try:
+            yield sheet
+        finally:
+            self._sheets.remove(sheet)
+            self.findings.append(sheet.finding())
+
+    def asked(self, kind: Kind, role: str) -> None:
+        """Note that a seat with `role` was asked."""
+        if role not in self._roles[kind]:
+            self._roles[kind].append(role)
+
+    def answered(self, kind: Kind, seconds: float) -> None:
+        """Note an answer's time."""
+        self._seconds[kind].append(seconds)
+
+    def fault(
+        self, sort: str, verdict: Literal["warn", "fail"], example: str, kind: Kind | None = None, members: str = ""
+    ) -> Fault:
+        """Note a fault, of the check under way and of the kind of request it bears on, and return it."""
+        lenient = bool(self._sheets) and self._sheets[-1].lenient
+        fault = Fault(sort, "warn" if lenient else verdict, example, members)
+        if self._sheets:
+            self._sheets[-1].faults.append(fault)
+        if kind is not None:
+            self._faults[kind].append(fault)
+        return fault
+
+    def by_kind(self, declines: tuple[Kind, ...]) -> list[Finding]:
+        """Return one finding for every kind of request."""
+        return [self._of_kind(kind, kind in declines) for kind in KINDS]
+
+    def _of_kind(self, kind: Kind, declined: bool) -> Finding:
+        name, roles = f"kind {kind}", ", ".join(self._roles[kind])
+        if not roles:
+            return Finding(name, "skip", "it declines this kind" if declined else "never asked: the trial broke off")
+        seconds = self._seconds[kind]
+        times = f", in {_shown(statistics.median(seconds))} (longest {_shown(max(seconds))})" if seconds else ""
+        seen = f"{len(seconds)} answers as {roles}{times}"
+        return Finding(name, worst(self._faults[kind]), seen, lines_of(self._faults[kind]))
+
+
+def worst(faults: list[Fault]) -> Verdict:
+    """Return the verdict on some faults."""
+    if not faults:
+        return "ok"
+    return "fail" if any(fault.verdict == "fail" for fault in faults) else "warn"
+
+
+def lines_of(faults: list[Fault]) -> tuple[str, ...]:
+    """Return a line for every sort of fault, with how often it was seen and its first example."""
+    alike: dict[tuple[str, str], list[Fault]] = {}
+    for fault in faults:
+        alike.setdefault((fault.sort, fault.members), []).append(fault)
+    return tuple(
+        f"{found[0].sort}{f' (x{len(found)}, first)' if len(found) > 1 else ''}: {found[0].example}"
+        for found in alike.values()
+    )
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -1,0 +1,86 @@
+"""Checks in the course of games: every kind of request as every role, whole games, and several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from moderator.check.finding import Sheet
+from moderator.check.plays import WholeGame
+from moderator.check.rivals import PLAIN, Cast
+from moderator.check.stage import Stage
+from wolfbus.messages.content import Speech
+from wolfbus.messages.events import Dawn
+from wolfbus.vocabulary import Kind, Role
+
+_NIGHT: Final[dict[Role, Kind]] = {"Werewolf": "kill", "Seer": "inspect", "Doctor": "protect"}
+
+
+def alone(role: Role) -> Callable[[Stage, Sheet], None]:
+    """Return the check that puts every kind of request to a seat with `role`, with as little before it as can be."""
+
+    def check(stage: Stage, sheet: Sheet) -> None:
+        scene = stage.scene(role)
+        if role in _NIGHT:
+            scene.ask(_NIGHT[role], scene.rivals)
+        scene.happen(Dawn(round=1))
+        scene.ask("bid")
+        content = scene.ask("speak").content
+        text = content.text if isinstance(content, Speech) else "Well."
+        scene.ask("assess_own", about=scene.say(text, scene.seat))
+        scene.ask("assess_other", about=scene.say("I have nothing to say."))
+        scene.ask("vote", (*scene.rivals, None))
+        stage.end(scene)
+        sheet.seen = f"{scene.game.asked} requests"
+
+    return check
+
+
+def whole(place: int, role: Role, cast: Cast = Cast()) -> Callable[[Stage, Sheet], None]:  # noqa: B008 - frozen
+    """Return the check that plays a whole game by the rules, the agent in seat `place`, counted from 0."""
+
+    def check(stage: Stage, sheet: Sheet) -> None:
+        game = stage.open((place,), role, cast)
+        WholeGame(game).play()
+        sheet.seen = f"{game.asked} requests to {game.opened.seats[place].name}, to the end"
+
+    return check
+
+
+def game_over(stage: Stage, sheet: Sheet) -> None:
+    """See whether it is silent after the end, even if an old question comes once more."""
+    game = stage.games[-1]
+    if game.last_asks is not None:
+        stage.desk.post(game.last_asks)
+    stage.settle()
+    sheet.seen = "silent, and an old question again got no answer"
+
+
+def two_seats(stage: Stage, sheet: Sheet) -> None:
+    """Seat it twice in one game."""
+    if not _takes_two(stage, sheet):
+        return
+    game = stage.open((1, 4), "Villager")
+    WholeGame(game).play()
+    sheet.seen = f"{game.asked} requests to {game.opened.seats[1].name} and {game.opened.seats[4].name}"
+
+
+def two_games(stage: Stage, sheet: Sheet) -> None:
+    """Let it play two games at once."""
+    if not _takes_two(stage, sheet):
+        return
+    games = [stage.open((0,), "Seer"), stage.open((3,), "Villager", Cast(names=PLAIN[::-1]))]
+    plays = [WholeGame(game) for game in games]
+    while going := [play for play in plays if not play.over]:
+        for play in going:
+            play.go_on()
+        for play in going:
+            play.wait()
+    sheet.seen = f"{sum(game.asked for game in games)} requests"
+
+
+def _takes_two(stage: Stage, sheet: Sheet) -> bool:
+    if stage.desk.member.seats >= 2:
+        return True
+    sheet.skip("it takes one seat")
+    return False

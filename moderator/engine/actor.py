@@ -1,0 +1,402 @@
+"""`ModeratorActor`: one game's authority on the bus. It drives the rules, commits each step, and keeps the
+deadlines.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from moderator.engine.cast import admit
+from moderator.engine.commits import Scribe
+from moderator.engine.mail import Begin, Committed, Expired, HandOver, Incoming, Joined, Leave
+from moderator.engine.night_time import NightTime
+from moderator.engine.presence import Presence
+from moderator.engine.read_back import read_back
+from moderator.engine.recovery import Recovered
+from moderator.engine.referee import OpenRequest, Referee, seat_of
+from moderator.house.context import Office
+from moderator.rules.steps import Step, Steps
+from moderator.rules.table import Answers
+from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
+from wolfbus.bus import streams
+from wolfbus.bus.ids import Id
+from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
+from wolfbus.messages.calls import ModelCall, Segment
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected, Stopped
+from wolfbus.record.writer import RecordFile
+from wolfbus.vocabulary import KINDS
+
+logger = logging.getLogger(__name__)
+
+REJECTED_PER_SENDER = 256
+"""Rejected messages that a record keeps of one sender; a flood must not fill the disk."""
+
+LOOK_AGAIN_S = 1.0
+"""Seconds until a record that could not be read back for a returning agent is tried again."""
+
+_PHASE_ENDS = frozenset({"dawn", "exile", "ended", "stopped"})
+"""Events after which the record is made safe against a loss of power, and cursors may move."""
+
+_TELLING = frozenset(
+    {
+        "opened", "asked", "answered", "inspection",
+        "statement", "silence", "tally", "exile", "dawn", "ended",
+    }
+)  # fmt: skip
+"""Types of event from which what seats are told follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver:
+    """How a game left its moderator.
+
+    Attributes:
+        game: its id.
+        ended: the last event; None if the game could not finish.
+        error: why it could not.
+        digest: digest of the game, 64 hex digits; of a game that ended early it may cover a step that never landed.
+        events: the events it covers.
+        handed_over: whether it was left, whole, to another moderator; there is no error then.
+    """
+
+    game: str
+    ended: Ended | None
+    error: WolfError | None
+    digest: str
+    events: int
+    handed_over: bool = False
+
+
+class ModeratorActor(PooledActor):
+    """Moderates one game.
+
+    Args:
+        office: what it shares with the house's other games.
+        opened: the game's opening event.
+        over: called once, from this actor, when the game is over or cannot go on.
+        file: NDJSON record to write behind every commit, None for none.
+        number: the game's number in its session, for the news on the house's ``games`` stream; None for no news.
+        recovered: the game so far, if it goes on from a record.
+    """
+
+    def __init__(
+        self,
+        office: Office,
+        opened: Opened,
+        over: Callable[[GameOver], None],
+        file: RecordFile | None = None,
+        number: int | None = None,
+        recovered: Recovered | None = None,
+    ) -> None:
+        super().__init__()
+        self._office = office
+        self._opened = opened
+        self._over = over
+        self._file = file
+        self._recovered = recovered
+        self._scribe = Scribe(office.house, office.epoch, opened, number, recovered, office.clock)
+        self._steps = recovered.steps if recovered else Steps(opened)
+        self._referee = recovered.referee if recovered else Referee(opened)
+        self._presence = recovered.presence if recovered else Presence()
+        self._night = recovered.night if recovered else NightTime(opened)
+        self._dawn: Timer | None = None
+        self._rejections: Counter[str] = recovered.rejections if recovered else Counter()
+        self._heard: dict[str, Id] = {}
+        self._newcomers: dict[str, None] = {}
+        self._answers: dict[int, Answers] = {}
+        self._waits_for: tuple[int, ...] = ()
+        self._aside: list[Rejected | Segment | ModelCall] = []
+        self._running: dict[int, list[Timer]] = {}
+        self._landing: _Landing | None = None
+        self._broken: WolfError | None = None
+        self._handing_over = False
+        self._done = False
+
+    def on_receive(self, message: Any) -> None:
+        """Handle one message; whatever goes wrong ends the game with a reason, never the actor alone."""
+        if self._done:
+            return
+        try:
+            self._handle(message)
+        except WolfError as error:
+            self._leave(None, error)
+        except Exception as error:
+            logger.exception("game %s failed", self._opened.game)
+            self._leave(None, WolfError(f"game {self._opened.game} failed: {type(error).__name__}: {error}"))
+
+    def on_stop(self) -> None:
+        """Leave the record as it stands when stopped from outside."""
+        if not self._done:
+            self._leave(None, WolfError(f"game {self._opened.game} was stopped before its end"))
+
+    def _handle(self, message: object) -> None:
+        if isinstance(message, Incoming):
+            self._receive(message)
+        elif isinstance(message, Committed):
+            self._landed(message.error)
+        elif isinstance(message, Expired):
+            for answer in self._referee.time_out(message.ids):
+                self._keep(answer)
+            self._go_on()
+        elif isinstance(message, Joined):
+            self._join(message)
+        elif isinstance(message, Begin):
+            if self._recovered is None:
+                self._commit(self._steps.advance())
+            else:
+                self._resume(self._recovered)
+                self._recovered = None
+        elif isinstance(message, Leave):
+            self._break_off(message.reason)
+        elif isinstance(message, HandOver):
+            self._handing_over = True
+            if self._landing is None:
+                self._leave(None, None)
+
+    def _join(self, message: Joined) -> None:
+        deliveries = self._scribe.deliveries
+        if message.offered is not None and not admit(self._opened, message.offered, deliveries):
+            self._newcomers.pop(message.agent, None)
+        seats = deliveries.seats_of(message.agent)
+        if seats and not deliveries.is_withheld(message.agent):
+            self._presence.stir(seats)
+            self._newcomers[message.agent] = None
+            self._catch_up()
+
+    def _resume(self, recovered: Recovered) -> None:
+        """Go on where the record ends: what is open there is open again, with its time in full."""
+        if recovered.ended is not None or recovered.stopped is not None:
+            self._leave(recovered.ended, None if recovered.ended else WolfError(recovered.stopped or ""))
+            return
+        self._waits_for = recovered.waits_for
+        waiting = []
+        for request in self._referee.open_requests(self._presence.hasty):
+            if self._referee.is_declined(request):
+                self._keep(self._referee.decline(request))
+            else:
+                waiting.append(request)
+        self._set_timers(waiting)
+        self._go_on()
+
+    def _break_off(self, reason: WolfError) -> None:
+        """End the game where it stands; the record keeps what was reported so far, and says why it ends."""
+        if self._broken is None:
+            self._broken = reason
+            if isinstance(reason, BusError) or self._scribe.count == 0:
+                self._leave(None, reason)
+            elif self._landing is None:
+                self._commit_last(reason)
+
+    def _commit_last(self, reason: WolfError) -> None:
+        self._commit(Step((Stopped(reason=str(reason)),), (), None))
+
+    def _receive(self, message: Incoming) -> None:
+        for entry in message.entries:
+            for verdict in self._referee.receive(message.agent, entry):
+                if verdict.type == "answered":
+                    self._keep(verdict)
+                elif verdict.type == "rejected":
+                    self._reject(verdict)
+                else:
+                    self._aside.append(verdict)
+        self._heard[message.agent] = message.upto
+        self._go_on()
+
+    def _reject(self, rejected: Rejected) -> None:
+        if rejected.reason == "closed" and rejected.request is not None:
+            # an absent seat that answers late is alive, but slower than the grace: it gets its full time again
+            self._presence.stir([seat_of(rejected.request)])
+        self._rejections[rejected.sender] += 1
+        count = self._rejections[rejected.sender]
+        if count == REJECTED_PER_SENDER:
+            note = f"{rejected.note} (the last of this sender to be recorded; further ones are dropped)"
+            rejected = rejected.model_copy(update={"note": note})
+        if count <= REJECTED_PER_SENDER:
+            self._aside.append(rejected)
+
+    def _keep(self, answer: AnyAnswered) -> None:
+        self._presence.close(answer)
+        self._night.feed(answer, self._scribe.now)
+        self._answers.setdefault(answer.batch, {})[answer.seat] = answer
+        if not self._referee.is_open(answer.batch):
+            self._presence.forget(answer.batch)
+            for timer in self._running.pop(answer.batch, ()):
+                timer.cancel()
+
+    def _go_on(self) -> None:
+        """Advance if the last step has landed and everything waited for is closed; never before the game has begun."""
+        if self._landing is not None or not self._waits_for or self._broken is not None or self._handing_over:
+            return
+        if any(self._referee.is_open(batch) for batch in self._waits_for):
+            return
+        left_s = self._night.left_s(self._waits_for, self._presence.hasty, self._scribe.now)
+        if left_s > 0:
+            if self._dawn is None or not self._dawn.pending:
+                look = partial(tell_if_alive, self.actor_ref, Expired(()))
+                self._dawn = self._office.timers.after(left_s, look)
+            return
+        joined = {batch: self._answers.pop(batch) for batch in self._waits_for}
+        self._commit(self._steps.advance(joined))
+
+    def _commit(self, step: Step) -> None:
+        events: tuple[AnyEvent, ...] = (*self._aside, *step.events)
+        self._aside = []
+        requests: list[OpenRequest] = []
+        for event in events:
+            self._presence.feed(event)
+            if event.type == "asked":
+                self._night.feed(event, self._scribe.now)
+                # replies may overtake the word that the commit landed, so requests are open before it goes out
+                for request in self._referee.ask(event, self._presence.hasty):
+                    if self._referee.is_declined(request):
+                        self._keep(self._referee.decline(request))
+                    else:
+                        requests.append(request)
+        commit, lines = self._scribe.step(events, requests)
+        stopped = any(event.type == "stopped" for event in step.events)
+        landing = self._landing = _Landing(commit, step.waits_for, step.ended, stopped, lines, requests)
+        if any(event.type in _PHASE_ENDS for event in step.events):
+            # all that was asked is joined, so all that was received is in the record with this step
+            house = self._office.house
+            landing.accounts = {streams.outbox(house, agent): heard for agent, heard in self._heard.items()}
+            over = stopped or step.ended is not None
+            self._office.cursors.send(self._opened.game, landing.accounts, commit, self._send, over=over)
+        else:
+            self._send(commit)
+
+    def _send(self, commit: Commit) -> None:
+        if self._landing is not None:
+            self._landing.commit = commit
+        self._office.writer.commit(commit, self._commit_done)
+
+    def _catch_up(self) -> None:
+        """Tell agents that have come all that their seats may know; between two steps, so that nothing is missing."""
+        if not self._newcomers or self._landing is not None or self._broken is not None or self._handing_over:
+            return
+        asks = {agent: self._referee.asks_of(agent) for agent in self._newcomers}
+        self._newcomers = {}
+        try:
+            with (self._pool or default_pool()).blocking():
+                record = read_back(self._office.bus, self._office.house, self._opened.game, _TELLING)
+                posts = self._scribe.deliveries.of_catch_up((recorded.event for recorded in record), asks)
+        except BusDown as error:
+            logger.warning("game %s: %s cannot be told of it yet: %s", self._opened.game, ", ".join(asks), error)
+            for agent in asks:
+                self._office.timers.after(LOOK_AGAIN_S, partial(tell_if_alive, self.actor_ref, Joined(agent)))
+        except (BusError, RecordError) as error:
+            # of a bus in memory, where a record is dropped behind its readers
+            logger.warning("game %s: %s cannot be told of it: %s", self._opened.game, ", ".join(asks), error)
+        else:
+            self._post(posts)
+
+    def _post(self, posts: list[tuple[str, Entry]]) -> None:
+        if posts:
+            self._landing = _Landing(self._scribe.beside(posts), self._waits_for)
+            self._send(self._landing.commit)
+
+    def _commit_done(self, error: BusError | None) -> None:
+        tell_if_alive(self.actor_ref, Committed(error))
+
+    def _landed(self, error: BusError | None) -> None:
+        landing = self._landing
+        if landing is None:
+            return
+        if isinstance(error, BusDown | BusFull) and self._has_patience(landing, error):
+            # housekeeping makes room as agents read on, so a full memory passes as an outage does;
+            # of that the writer tells
+            if isinstance(error, BusDown):
+                logger.warning("game %s: %s; trying again", self._opened.game, error)
+            # without its cursors, which would go back if it came to stand behind younger ones
+            self._send(replace(landing.commit, cursors=None))
+            return
+        self._landing = None
+        if error is not None:
+            self._leave(None, error)
+            return
+        if landing.accounts is not None:
+            self._office.cursors.landed(self._opened.game, landing.accounts)
+        self._write(landing)
+        if landing.ended is not None:
+            self._leave(landing.ended, None)
+            return
+        if self._broken is not None and (landing.stopped or not self._handing_over):
+            if landing.stopped:
+                self._leave(None, self._broken)
+            else:
+                self._commit_last(self._broken)
+            return
+        if self._handing_over:
+            self._leave(None, None)
+            return
+        self._waits_for = landing.waits_for
+        self._set_timers(landing.requests)
+        self._catch_up()
+        self._go_on()
+
+    def _has_patience(self, landing: _Landing, error: BusError) -> bool:
+        """Return whether to commit again: what passes within the longest deadline costs only time."""
+        if self._handing_over:
+            return False
+        now = time.monotonic()
+        landing.first_failure = landing.first_failure or now
+        deadlines = self._opened.config.deadlines
+        longest = max(deadlines.of(kind) for kind in KINDS)
+        if isinstance(error, BusFull) and self._office.full_s is not None:
+            longest = self._office.full_s
+        return now - landing.first_failure < longest
+
+    def _set_timers(self, requests: list[OpenRequest]) -> None:
+        """Start the clocks of a step's batches: one timer for each batch and length of time."""
+        lengths: dict[tuple[int, float], list[str]] = {}
+        for request in requests:
+            lengths.setdefault((request.asked.batch, request.deadline_s), []).append(request.id)
+        for (batch, seconds), ids in lengths.items():
+            if self._referee.is_open(batch):
+                timer = self._office.timers.after(seconds, partial(tell_if_alive, self.actor_ref, Expired(tuple(ids))))
+                self._running.setdefault(batch, []).append(timer)
+
+    def _write(self, landing: _Landing) -> None:
+        if self._file is None or not landing.lines:
+            return
+        self._file.write(landing.lines)
+        if landing.accounts is not None:
+            self._file.sync()
+
+    def _leave(self, ended: Ended | None, error: WolfError | None) -> None:
+        self._done = True
+        for timers in (*self._running.values(), [self._dawn] if self._dawn else []):
+            for timer in timers:
+                timer.cancel()
+        self._running.clear()
+        if self._file is not None:
+            try:
+                self._file.close()
+            except RecordError as closing:
+                error = error or closing
+        digest, count = self._scribe.digest.hexdigest(), self._scribe.count
+        handed_over = self._handing_over and ended is None and error is None
+        self._over(GameOver(self._opened.game, None if error else ended, error, digest, count, handed_over))
+        if self.actor_ref.is_alive():
+            self.stop()
+
+
+@dataclass(slots=True)
+class _Landing:
+    """What there is to do when a step has landed; not the step itself, for many wait for the bus at a time."""
+
+    commit: Commit
+    waits_for: tuple[int, ...]
+    ended: Ended | None = None
+    stopped: bool = False
+    lines: list[bytes] = field(default_factory=list)
+    requests: list[OpenRequest] = field(default_factory=list)
+    accounts: dict[str, Id] | None = None
+    """Where the step ends a phase: up to where each out stream's messages for this game are in its record."""
+    first_failure: float | None = None

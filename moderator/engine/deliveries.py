@@ -1,0 +1,146 @@
+"""From a step's events to what each agent receives, and to what spectators see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from moderator.engine.referee import OpenRequest
+from wolfbus.audience import Herald
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Entry
+from wolfbus.messages.base import PROTOCOL, SeatName
+from wolfbus.messages.codec import encode, pack, plain
+from wolfbus.messages.events import AnyEvent, Opened
+from wolfbus.messages.house import Dropped
+
+Plain: TypeAlias = dict[str, Any]
+"""A message as plain values. What we build here is a `Delivery`, and every receiver checks that it is."""
+
+
+class Deliveries:
+    """Addresses one game's facts and questions to agents. Players who left go on hearing what is public.
+
+    Args:
+        house: house name, for stream names.
+        opened: the game's opening event.
+        herald: what was told already, where the game goes on from a record.
+    """
+
+    def __init__(self, house: str, opened: Opened, herald: Herald | None = None) -> None:
+        self._house = house
+        self._game = opened.game
+        self._seats: dict[str, list[SeatName]] = {}
+        for seat in opened.seats:
+            self._seats.setdefault(seat.agent, []).append(seat.name)
+        self._herald = herald or Herald()
+        self._withheld: set[str] = set()
+        # agents may know of steps that the bus has lost: what they are told next must be the whole truth
+        self._behind = set(self._seats) if herald is not None else set()
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """All who have seats in the game."""
+        return tuple(self._seats)
+
+    def withhold(self, agent: str) -> None:
+        """Send an agent nothing of the game any more."""
+        self._withheld.add(agent)
+
+    def restore(self, agent: str) -> None:
+        """Take back `withhold`; a catch-up then tells the agent what it missed."""
+        self._withheld.discard(agent)
+
+    def is_withheld(self, agent: str) -> bool:
+        """Return whether an agent is sent nothing."""
+        return agent in self._withheld
+
+    @property
+    def herald(self) -> Herald:
+        """Whose rule decides the audience of each event."""
+        return self._herald
+
+    def seats_of(self, agent: str) -> Sequence[SeatName]:
+        """Return the seats that an agent plays, in seating order."""
+        return self._seats.get(agent, ())
+
+    def of_step(
+        self, events: Sequence[AnyEvent], bodies: Sequence[Plain], asks: Iterable[OpenRequest]
+    ) -> list[tuple[str, Entry]]:
+        """Return (stream, entry) pairs for one step: a delivery per agent with anything new, and news for the table.
+
+        Args:
+            events: the step's events, in record order.
+            bodies: the same as plain values.
+            asks: requests to put to their agents.
+        """
+        news, parts = _facts(self._herald, zip(events, bodies, strict=True))
+        _add_asks(parts, asks)
+        posts = []
+        for agent in self._seats:
+            if agent in self._withheld:
+                continue
+            if agent in self._behind:
+                if any(event.type == "ended" for event in events):
+                    dropped = Dropped(game=self._game, reason="the game ended before you were caught up with it")
+                    entry = Entry(encode(dropped), dropped.type, "moderator")
+                    posts.append((streams.inbox(self._house, agent), entry))
+                continue
+            own = self._own(agent, parts)
+            if own or news:
+                posts.append(self._post(agent, "delivery", news, own))
+        table = streams.table(self._house, self._game)
+        for item in news:
+            packed = pack({"v": PROTOCOL, "type": "news", "game": self._game, **item})
+            posts.append((table, self._entry("news", packed, item["n"], f"{item['n']}-0")))
+        return posts
+
+    def of_catch_up(
+        self, events: Iterable[AnyEvent], asks: Mapping[str, Sequence[OpenRequest]]
+    ) -> list[tuple[str, Entry]]:
+        """Return (stream, entry) pairs that tell agents all that their seats may know.
+
+        In a game that goes on from a record, an agent is told nothing before its first catch-up.
+
+        Args:
+            events: the game's events so far, in record order.
+            asks: for each agent to be told, the open requests to its seats.
+        """
+        news, parts = _facts(Herald(), ((event, plain(event)) for event in events))
+        for requests in asks.values():
+            _add_asks(parts, requests)
+        self._behind.difference_update(asks)
+        return [self._post(agent, "catch_up", news, self._own(agent, parts)) for agent in asks if agent in self._seats]
+
+    def _own(self, agent: str, parts: Mapping[SeatName, Plain]) -> list[Plain]:
+        return [parts[seat] for seat in self._seats[agent] if seat in parts]
+
+    def _post(self, agent: str, sort: str, news: Sequence[Plain], own: Sequence[Plain]) -> tuple[str, Entry]:
+        """Give an agent the public news, and its own seats' parts."""
+        delivery = {"v": PROTOCOL, "type": sort, "game": self._game, "facts": news, "seats": own}
+        return streams.inbox(self._house, agent), self._entry(sort, pack(delivery))
+
+    def _entry(self, kind: str, body: bytes, number: int = 0, entry_id: str = "") -> Entry:
+        return Entry(body, kind, "moderator", self._game, number, entry_id)
+
+
+def _facts(herald: Herald, events: Iterable[tuple[AnyEvent, Plain]]) -> tuple[list[Plain], dict[SeatName, Plain]]:
+    """Return what events, given with their plain values, tell everybody, and what they tell single seats."""
+    news: list[Plain] = []
+    parts: dict[SeatName, Plain] = {}
+    for event, body in events:
+        told = herald.tell(event)
+        news.extend(
+            {"n": public.n, "fact": body if public.fact is event else plain(public.fact)} for public in told.public
+        )
+        for seat, private in told.private:
+            fact = body if private.fact is event else plain(private.fact)
+            part = parts.setdefault(seat, {"seat": seat})
+            part.setdefault("facts", []).append({"n": private.n, "after": private.after, "fact": fact})
+    return news, parts
+
+
+def _add_asks(parts: dict[SeatName, Plain], asks: Iterable[OpenRequest]) -> None:
+    for request in asks:
+        part = parts.setdefault(request.seat, {"seat": request.seat})
+        part.setdefault("asks", []).append(request.ask())

@@ -1,0 +1,291 @@
+"""The moderator's side of a house: it opens games, takes them up again, and routes what agents send to the game it is
+for.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from pykka import ActorRef
+
+from moderator.engine.actor import GameOver, ModeratorActor
+from moderator.engine.cursors import Cursors
+from moderator.engine.mail import Begin, HandOver, Incoming, Joined, Leave
+from moderator.engine.read_back import read_back
+from moderator.engine.recovery import Recovered, recover
+from moderator.engine.seating import Taker
+from moderator.house.announcements import Crier
+from moderator.house.context import Office
+from wolfbus.actors import ActorPool, Timers, tell_if_alive
+from wolfbus.bus import streams
+from wolfbus.bus.ids import START, Id, join_id, parse_id
+from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.errors import BusError, Fenced, RecordError, StreamLost, WolfError
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import encode
+from wolfbus.messages.events import Opened
+from wolfbus.record.writer import RecordFile
+
+logger = logging.getLogger(__name__)
+
+
+class ModeratorHouse:
+    """Moderates the games of one house on one bus.
+
+    Args:
+        house: its name.
+        bus: where its streams are.
+        reader: the process's bus reader.
+        writer: the process's bus writer.
+        pool: where the moderators of single games run.
+        timers: the process's timers.
+        epoch: owner epoch, as `Bus.claim` gave it; it fences any moderator before.
+        hear: called with an agent and each message of its that is for the house rather than a game, from the reader's
+            thread.
+        failed: called with why something that `tell` or `announce` had to say could not be said, and on which stream,
+            from any thread; see `Crier`.
+        backwards: called with the loss of an out stream that now ends before what was read of it, from the reader's
+            thread: the bus has gone backwards, and nothing known of it holds any more. One that was only cut is read on
+            behind what was read. None leaves both to the reader's owner.
+        full_s: seconds after which games end for a bus whose memory stays full; None for as long as an outage may last.
+    """
+
+    def __init__(
+        self,
+        house: str,
+        bus: Bus,
+        reader: BusReader,
+        writer: BusWriter,
+        pool: ActorPool,
+        timers: Timers,
+        epoch: int,
+        hear: Callable[[str, Entry], None] | None = None,
+        failed: Callable[[BusError, str], None] | None = None,
+        backwards: Callable[[StreamLost], None] | None = None,
+        full_s: float | None = None,
+    ) -> None:
+        self.epoch = epoch
+        self._house = house
+        self._bus = bus
+        self._reader = reader
+        self._pool = pool
+        self._hear = hear
+        self._backwards = backwards
+        self._cursors = Cursors()
+        self._office = Office(house, epoch, bus, writer, timers, self._cursors, full_s=full_s)
+        self._crier = Crier(house, epoch, writer, self._cursors, failed)
+        self._games: dict[str, ActorRef[ModeratorActor]] = {}
+        # id up to which each agent's out stream was handed on
+        self._read: dict[str, Id] = {}
+        self._leaving = False
+        self._lock = threading.Lock()
+
+    def listen(self, agent: str, after: str | None = None) -> None:
+        """Read an agent's out stream; one that is read already is left alone.
+
+        Args:
+            agent: whose.
+            after: id to read on from; None for what is new on it now.
+
+        Raises:
+            BusDown: what is new cannot be told, for the bus is away.
+        """
+        if agent in self._read:
+            return
+        stream = streams.outbox(self._house, agent)
+        start = parse_id(after if after is not None else self._bus.last_id(stream))
+        with self._lock:
+            if agent in self._read:
+                return
+            self._cursors.follow(stream, start)
+            self._read[agent] = start
+        self._follow(agent, start)
+
+    def open(
+        self, opened: Opened, file: RecordFile | None, over: Callable[[GameOver], None], number: int | None = None
+    ) -> None:
+        """Start a game.
+
+        Args:
+            opened: its opening event.
+            file: NDJSON record to write; None for none.
+            over: called once, from the game's actor, when it has ended or cannot go on.
+            number: its number in the session, for the news on the ``games`` stream; None for no news.
+        """
+        self._start(opened, over, file, number, None)
+
+    def resume(self, game: str, over: Callable[[GameOver], None], number: int | None = None) -> Opened:
+        """Take up a game where its record on the bus ends; blocks while the record is read and executed again.
+
+        Call it before `listen`: then replies that reached the bus and are in no record find their game, and are read
+        before anything is asked again.
+
+        Args:
+            game: its id.
+            over: as for `open`; called at once if the record says that the game is over.
+            number: as for `open`.
+
+        Returns:
+            Its opening event.
+
+        Raises:
+            RecordError: with the line, if the record is gone or is not what the rules give.
+            BusDown: the bus is away.
+        """
+        recovered = recover(read_back(self._bus, self._house, game))
+        over_already = recovered.ended is not None or recovered.stopped is not None
+        if not over_already and (head := self._bus.head(self._house, game)) != recovered.head:
+            raise RecordError(f"game {game}: its record ends with {recovered.head[:12]}…, the bus holds {head[:12]}…")
+        self._start(recovered.opened, over, None, number, recovered)
+        return recovered.opened
+
+    def _start(
+        self,
+        opened: Opened,
+        over: Callable[[GameOver], None],
+        file: RecordFile | None,
+        number: int | None,
+        recovered: Recovered | None,
+    ) -> None:
+        def leave(result: GameOver) -> None:
+            with self._lock:
+                if self._games.get(result.game) is ref:
+                    del self._games[result.game]
+            if not isinstance(result.error, Fenced):
+                # of a game that was fenced off the messages wait for whoever takes it up
+                self._cursors.leave(result.game)
+            over(result)
+
+        ref = ModeratorActor.start_in(self._pool, self._office, opened, leave, file, number, recovered)
+        with self._lock:
+            self._cursors.enter(opened.game)
+            # before anybody can write to the game, it has been told to begin
+            ref.tell(Begin())
+            self._games[opened.game] = ref
+
+    def joined(self, agent: str, offered: Taker | None = None) -> None:
+        """Have each running game in which the agent has seats tell it all that these may know.
+
+        Args:
+            agent: its name.
+            offered: what it is now. A game whose record says that something else plays these seats tells it nothing.
+        """
+        for ref in self._refs():
+            tell_if_alive(ref, Joined(agent, offered))
+
+    def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
+        """Send messages of the house to mailboxes, as (agent, message), in one commit."""
+        self._crier.post([(streams.inbox(self._house, agent), _entry(message)) for agent, message in posts])
+
+    def announce(self, news: Part, goodbye: Sequence[tuple[str, Part]] = ()) -> None:
+        """Put news on the ``games`` stream, and messages into mailboxes, in one commit if all can be."""
+        posts = [(streams.inbox(self._house, agent), _entry(message)) for agent, message in goodbye]
+        self._crier.post([(streams.games(self._house), _entry(news)), *posts])
+
+    @property
+    def has_said_all(self) -> bool:
+        """Whether nothing of `tell` and `announce` is on its way any more."""
+        return self._crier.idle
+
+    def settle(self) -> None:
+        """Send off newer durable cursors, if no game is under way whose commits would carry them."""
+        if not self._games and not self._leaving and self._cursors.behind:
+            self._crier.post(())
+
+    def stop(self, reason: WolfError | None = None, game: str | None = None) -> None:
+        """Stop every game, or one, where it stands; their records stay readable.
+
+        Args:
+            reason: why; with one, the games are told to leave and are not waited for.
+            game: which one; None for all.
+        """
+        refs = self._refs(game)
+        for ref in refs:
+            if reason is not None:
+                tell_if_alive(ref, Leave(reason))
+            else:
+                ref.stop(block=False)
+        for ref in refs if reason is None else ():
+            ref.actor_stopped.wait()
+
+    def break_off(self, reason: WolfError, seconds: float) -> None:
+        """End every game where it stands, with the reason in its record, and wait until all have left.
+
+        Args:
+            reason: why; it stands in the news too, which spectators read.
+            seconds: longest time to wait, >= 0.
+        """
+        refs = self._refs()
+        for ref in refs:
+            tell_if_alive(ref, Leave(reason))
+        until = time.monotonic() + seconds
+        for ref in refs:
+            ref.actor_stopped.wait(max(until - time.monotonic(), 0.0))
+
+    def hand_over(self) -> None:
+        """Leave every game to another moderator and wait until all are left: each finishes the step that is on its way
+        and writes nothing more.
+        """
+        self._leaving = True
+        refs = self._refs()
+        for ref in refs:
+            tell_if_alive(ref, HandOver())
+        for ref in refs:
+            ref.actor_stopped.wait()
+
+    def _refs(self, only: str | None = None) -> list[ActorRef[ModeratorActor]]:
+        with self._lock:
+            return [ref for game, ref in self._games.items() if only in {None, game}]
+
+    def _follow(self, agent: str, after: Id) -> None:
+        lost = partial(self._lost, agent) if self._backwards is not None else None
+        self._reader.follow(streams.outbox(self._house, agent), partial(self._route, agent), join_id(after), lost)
+
+    def _lost(self, agent: str, error: StreamLost) -> None:
+        logger.warning("%s", error, extra={"agent": agent})
+        if not error.backwards:
+            # all that is left lies behind what was read
+            self._follow(agent, START)
+        elif self._backwards is not None:
+            self._backwards(error)
+
+    def _route(self, agent: str, _stream: str, entries: Sequence[Entry]) -> None:
+        if parse_id(entries[0].id) <= self._read[agent]:
+            entries = [entry for entry in entries if parse_id(entry.id) > self._read[agent]]
+            if not entries:
+                return
+        last = self._read[agent] = parse_id(entries[-1].id)
+        by_game: dict[str, list[Entry]] = {}
+        for entry in entries:
+            by_game.setdefault(entry.game, []).append(entry)
+        to_house = by_game.pop("", ())
+        self._cursors.hand(streams.outbox(self._house, agent), by_game, last)
+        for game, found in by_game.items():
+            ref = self._games.get(game)
+            if ref is None:
+                # replies that come after their game is over are the common case, and harmless
+                logger.debug("%d messages of %s for game %r found no such game", len(found), agent, game)
+                continue
+            if not tell_if_alive(ref, Incoming(agent, found, last)):
+                logger.debug("%d messages of %s came after the end of game %s", len(found), agent, game)
+        for entry in to_house:
+            self._hear_out(agent, entry)
+
+    def _hear_out(self, agent: str, entry: Entry) -> None:
+        if self._hear is None:
+            logger.debug("a message of %s is for the house, which has no ear", agent)
+            return
+        try:
+            self._hear(agent, entry)
+        except Exception:
+            logger.exception("a message of %s to the house failed", agent)
+
+
+def _entry(message: Part) -> Entry:
+    kind = getattr(message, "type", "")
+    return Entry(encode(message), str(kind), "moderator")

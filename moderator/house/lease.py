@@ -1,0 +1,171 @@
+"""`Lease`: a moderator's right to a house, kept alive on a thread of its own; and standing by until it can be had."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from moderator.house.departure import Departure, forgotten
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus
+from wolfbus.errors import BusDown, BusError, HouseHeld
+from wolfbus.service.health import Health
+from wolfbus.service.stop import Stopping
+
+logger = logging.getLogger(__name__)
+
+RENEWALS: Final = 3
+"""How often a lease is renewed in the time it lasts."""
+
+NOTHING: Final = "0-0"
+"""Last id of a stream on which nothing ever was."""
+
+_LOOK_AGAIN_S: Final = 1.0
+
+
+class Lease:
+    """Renews the lease of a house that was claimed.
+
+    Args:
+        bus: where the house is.
+        house: its name.
+        holder: who claimed it.
+        epoch: under which it was claimed.
+        seconds: how long the lease lasts unless renewed, > 0.
+        lost: called once, from the lease's thread, when somebody else owns the house or the bus has forgotten us.
+    """
+
+    def __init__(
+        self, bus: Bus, house: str, holder: str, epoch: int, seconds: float, lost: Callable[[BusError], None]
+    ) -> None:
+        self._bus = bus
+        self._house = house
+        self._holder = holder
+        self._epoch = epoch
+        self._seconds = seconds
+        self._lost = lost
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
+        self._thread.start()
+
+    def close(self, *, release: bool) -> None:
+        """Renew it no more.
+
+        Args:
+            release: whether to end it now, so that another moderator need not wait for it to run out.
+        """
+        self._ended.set()
+        self._thread.join()
+        if release:
+            try:
+                self._bus.release(self._house, self._holder, self._epoch)
+            except BusError as error:
+                logger.warning("the lease of house %s was not released, it runs out by itself: %s", self._house, error)
+
+    def _run(self) -> None:
+        away = False
+        while not self._ended.wait(self._seconds / RENEWALS):
+            try:
+                self._bus.renew(self._house, self._holder, self._epoch, self._seconds)
+            except BusDown as error:
+                # whoever claims the house meanwhile fences us off; until then it is ours
+                if not away and not self._ended.is_set():
+                    logger.warning("the lease of house %s could not be renewed: %s", self._house, error)
+                away = True
+            except BusError as error:
+                if not self._ended.is_set():
+                    self._lost(error)
+                return
+            else:
+                away = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A house that was claimed.
+
+    Attributes:
+        holder: by whom.
+        epoch: the owner epoch.
+        stood_by: whether another had it when we came.
+        news_before: id of the newest entry of its games stream when we came.
+        broken_off: whether whoever had it last never released it.
+    """
+
+    holder: str
+    epoch: int
+    stood_by: bool
+    news_before: str
+    broken_off: bool = False
+
+
+def has_news(bus: Bus, house: str) -> bool:
+    """Return whether anything ever stood on a house's games stream, as far as the bus knows."""
+    return bus.last_id(streams.games(house)) != NOTHING
+
+
+def stand_by(
+    bus: Bus,
+    house: str,
+    holder: str,
+    lease_s: float,
+    stopping: Stopping,
+    health: Health,
+    *,
+    known: bool = False,
+    session: bool = False,
+) -> Claim | Departure:
+    """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
+
+    A house that was there before, and of which the bus knows nothing any more, is not claimed:
+    its session is lost, and to open another in its stead is nobody's wish.
+
+    Args:
+        bus: where the house is.
+        house: its name.
+        holder: who claims it; a name that no other process uses.
+        lease_s: seconds that the lease shall last.
+        stopping: ends the wait.
+        health: told whether the bus is there.
+        known: whether we have moderated this house before.
+        session: whether the bus then had a session of it, which another moderator went on with.
+
+    Returns:
+        The claim; or how we leave without one.
+    """
+    waiting = away = False
+    news: str | None = None
+    while not stopping.asked:
+        if not away:
+            health.set("standing by")
+        try:
+            last = bus.last_id(streams.games(house))
+            news = last if news is None else news
+            owner = bus.owner(house)
+            if owner.epoch == 0 and last == NOTHING and known:
+                return Departure("lost", forgotten(house), failed=True)
+            known = known or owner.epoch != 0 or last != NOTHING
+            session = session or last != NOTHING
+            epoch = bus.claim(house, holder, lease_s)
+            if session and not has_news(bus, house):
+                # it was lost since we looked, or another found that before us and has left its claim
+                bus.release(house, holder, epoch)
+                return Departure("lost", forgotten(house), failed=True)
+            return Claim(holder, epoch, waiting, news, owner.unreleased)
+        except HouseHeld as error:
+            away, known = False, True
+            if not waiting:
+                logger.info("standing by: %s", error)
+            waiting = True
+            # it may be released before it runs out
+            stopping.wait(min(max(error.left_s, 0.01), _LOOK_AGAIN_S))
+        except BusDown as error:
+            if not away and not stopping.asked:
+                logger.warning("%s; waiting for it", error)
+            away = True
+            health.set("the bus is away", ok=False)
+            stopping.wait(_LOOK_AGAIN_S)
+    return Departure("handed over", stopping.why)

@@ -1,0 +1,292 @@
+"""`Reception`: the door of a house. It hears who comes and goes, lets agents in or says why not, and knows the names of
+all it listens to.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Protocol
+
+from moderator.engine.seating import Taker
+from moderator.house.complaints import Complaints
+from moderator.house.roster import AGENTS_AT_MOST, Roster
+from moderator.house.session import Seeds
+from moderator.house.tickets import Tickets
+from wolfbus.bus import streams
+from wolfbus.bus.ids import START, Id, parse_id
+from wolfbus.bus.protocol import Bus, Entry, every_entry
+from wolfbus.errors import BusError, MessageError
+from wolfbus.messages.base import ID_PATTERN, Part
+from wolfbus.messages.codec import FROM_AGENT, unpack, validate
+from wolfbus.messages.house import Archived, Join, Leave, Refused, RollCall, Welcome
+from wolfbus.printable import printable
+
+logger = logging.getLogger(__name__)
+
+REFUSAL_S: Final = 1.0
+"""Seconds between two refusals of one name; what insists need not be told more often."""
+
+MESSAGE_AT_MOST: Final = 64_000
+"""Bytes of a message to the house; a `join` has a few hundred."""
+
+URGE_S: Final = 0.5
+"""Seconds between two questions to an agent how far it has read."""
+
+REMEMBERED: Final = 1000
+"""Refusals, and records archived by agents that have not joined yet, that are remembered."""
+
+
+class Mail(Protocol):
+    """What the door needs of `moderator.house.games.ModeratorHouse`."""
+
+    def listen(self, agent: str, after: str | None = None) -> None:
+        """Read an agent's out stream."""
+        ...
+
+    def joined(self, agent: str, offered: Taker | None = None) -> None:
+        """Catch an agent up, where it is what it was."""
+        ...
+
+    def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
+        """Put messages into mailboxes."""
+        ...
+
+
+class Reception:
+    """Hears agents; all methods are called from one thread.
+
+    Args:
+        house: the house's name.
+        bus: where its streams are.
+        mail: how to reach agents.
+        roster: who is here.
+        again_s: how often agents should say `join`, in seconds.
+        archived: takes what analytics says of records.
+        read: told how far an agent has read its mailbox, whenever it says so.
+        tickets: who holds one; None where anybody may come.
+        seeds: where seeds come from; a short one is no secret from outsiders.
+        clock: seconds that never run backwards.
+    """
+
+    def __init__(
+        self,
+        house: str,
+        bus: Bus,
+        mail: Mail,
+        roster: Roster,
+        again_s: float,
+        archived: Callable[[str, Archived], None],
+        read: Callable[[str, str | None], None],
+        tickets: Tickets | None = None,
+        seeds: Seeds | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._house = house
+        self._bus = bus
+        self._mail = mail
+        self._roster = roster
+        self._again_s = again_s
+        self._archived = archived
+        self._read = read
+        self._tickets = tickets
+        self._warns_of_seed = seeds is not None and seeds.short
+        self._clock = clock
+        self._complaints = Complaints()
+        self._history: dict[str, Id] = {}
+        self._refused: dict[str, tuple[str, str, float]] = {}
+        self._early: dict[str, list[Archived]] = {}
+        self._urged: dict[str, float] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All agents that are listened to, here or not."""
+        return tuple(self._history)
+
+    def call_the_roll(self, names: Iterable[str], cursors: dict[str, str]) -> None:
+        """Listen to agents of whom earlier moderators knew, or who knocked before, and ask who of them is here.
+
+        What they said before that tells nothing of who is here now. After an error it may be called again.
+
+        Args:
+            names: theirs; what is no name is passed over.
+            cursors: durable cursors, out stream to id.
+
+        Raises:
+            BusError: the bus cannot be reached.
+        """
+        for name in sorted(set(names)):
+            if re.fullmatch(ID_PATTERN, name) and name not in self._history and self._has_room():
+                stream = streams.outbox(self._house, name)
+                last = parse_id(self._bus.last_id(stream))
+                after = self._where_to_begin(stream, cursors.get(stream, "0-0"), last)
+                self._history[name] = last
+                self._mail.listen(name, after)
+        if self._history:
+            self._mail.tell([(name, RollCall()) for name in self._history])
+
+    def _where_to_begin(self, stream: str, cursor: str, last: Id) -> str:
+        """Return the cursor if the stream still reaches back to it, or else its beginning: nothing older is there."""
+        if parse_id(cursor) > last:
+            return "0-0"
+        first = self._bus.entries(stream, "0-0", 1)
+        return "0-0" if not first or parse_id(first[0].id) > parse_id(cursor) else cursor
+
+    def knock(self, entry: Entry) -> None:
+        """Hear a knock at the lobby: listen to an agent that was not known."""
+        if len(entry.body) > MESSAGE_AT_MOST:
+            logger.debug("a knock of %d bytes is not heard", len(entry.body))
+            return
+        try:
+            join = validate(FROM_AGENT, unpack(entry.body))
+        except MessageError as error:
+            logger.debug("a knock cannot be read: %s", error)
+            return
+        if not isinstance(join, Join) or join.agent != entry.sender:
+            # whoever knocks may call itself what it likes, so all of these count as one's
+            sender = printable(entry.sender, 80)
+            self._complain("", f"{sender} knocked under the name of another; this is not heard")
+            return
+        if join.agent in self._history:
+            return
+        if not self._roster.may_come(join.agent) and self._tickets is not None:
+            self._roster.tickets = self._tickets.read()
+        if not self._roster.may_come(join.agent) or not self._has_room():
+            self._refuse(join.agent, join, self._roster.refusal(join.agent, join, self._clock()) or "the house is full")
+            return
+        self._history[join.agent] = START
+        self._mail.listen(join.agent, "0-0")
+
+    def _has_room(self) -> bool:
+        return len(self._history) < 2 * AGENTS_AT_MOST
+
+    def admit_new_tickets(self) -> None:
+        """Listen to those whose tickets were issued meanwhile; raises BusError."""
+        if self._tickets is None:
+            return
+        self._roster.tickets = self._tickets.read()
+        if not self._roster.tickets.keys() <= self._history.keys():
+            self.call_the_roll(self._roster.tickets, self._bus.cursors(self._house))
+
+    def hear(self, agent: str, entry: Entry) -> None:
+        """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
+        if len(entry.body) > MESSAGE_AT_MOST:
+            size = len(entry.body)
+            self._complain(agent, f"a message of {agent} has {size} bytes; at most {MESSAGE_AT_MOST} are read")
+            return
+        try:
+            told = validate(FROM_AGENT, unpack(entry.body))
+        except MessageError as error:
+            self._complain(agent, f"{agent} said what cannot be read: {error}")
+            return
+        if isinstance(told, Join):
+            # what stands there from before the roll was called may be a dead process's last word
+            if parse_id(entry.id) > self._history.get(agent, START):
+                self._join(agent, told)
+        elif isinstance(told, Leave):
+            self._leave(agent, told)
+        else:
+            self._take_archived(agent, told)
+
+    def _complain(self, agent: str, complaint: str) -> None:
+        self._complaints.make(agent, complaint, self._clock())
+
+    def unreachable(self, agent: str, error: BusError) -> None:
+        """Forget an agent in whose mailbox nothing can be put, until it says join again."""
+        self._roster.members.pop(agent, None)
+        self._complain(agent, f"{agent} cannot be told anything, so it is not here: {error}")
+
+    def sum_up(self) -> None:
+        """Say of how many messages it was only counted that they were not taken."""
+        self._complaints.sum_up(self._clock())
+
+    def _join(self, agent: str, join: Join) -> None:
+        now = self._clock()
+        self._roster.forget(now)
+        reason = self._roster.refusal(agent, join, now)
+        if reason is not None:
+            self._refuse(agent, join, reason)
+            return
+        self._refused.pop(agent, None)
+        arrival = self._roster.note(join, now)
+        self._read(agent, join.seen)
+        if arrival == "again":
+            return
+        logger.info("%s has joined: %s", agent, self._introduced(join), extra={"agent": agent})
+        if self._warns_of_seed and join.service == "player" and not self._roster.is_in_house(join):
+            self._warns_of_seed = False
+            logger.warning(
+                "%s is an outside agent, and --seed is short: names and every draw follow from the seed, so it could "
+                "be found by trying all; give a long one, or none",
+                agent,
+            )
+        self.welcome(agent, join)
+        self._mail.joined(agent, self._roster.taker(agent))
+        if join.service == "analytics":
+            for told in self._early.pop(agent, ()):
+                self._archived(agent, told)
+
+    def _introduced(self, join: Join) -> str:
+        if join.service == "analytics":
+            return f"{join.version}, analytics"
+        seats = f"{join.seats} seat{'' if join.seats == 1 else 's'}"
+        places = f" (only {', '.join(map(str, join.places))})" if join.places else ""
+        brain = self._roster.brain(join)
+        announced = f" by its ticket; it announces {join.brain}" if brain != join.brain else ""
+        return f"{join.version}, {seats}{places}, {brain}{announced}"
+
+    def welcome(self, agent: str, join: Join) -> None:
+        """Welcome an agent; an analytics service then says of every record that is here still what it has of it."""
+        welcome = Welcome(house=self._house, agent=agent, instance=join.instance, again_s=self._again_s)
+        self._mail.tell([(agent, welcome)])
+
+    def _refuse(self, agent: str, join: Join, reason: str) -> None:
+        now = self._clock()
+        instance, before, at = self._refused.get(agent, ("", "", now - REFUSAL_S))
+        if (instance, before) == (join.instance, reason) or now - at < REFUSAL_S:
+            return
+        if len(self._refused) >= REMEMBERED:
+            del self._refused[next(iter(self._refused))]
+        self._refused[agent] = (join.instance, reason, now)
+        self._complain(agent, f"{agent} is refused: {reason}")
+        self._mail.tell([(agent, Refused(instance=join.instance, reason=reason))])
+
+    def urge(self, agents: Iterable[str]) -> None:
+        """Ask agents that have much to read how far they are, for they get no games meanwhile; now and then only."""
+        now = self._clock()
+        late = [agent for agent in agents if now - self._urged.get(agent, now - URGE_S) >= URGE_S]
+        if late:
+            self._urged = {name: at for name, at in self._urged.items() if now - at < URGE_S}
+            self._urged.update(dict.fromkeys(late, now))
+            self._mail.tell([(agent, RollCall()) for agent in late])
+
+    def _leave(self, agent: str, told: Leave) -> None:
+        if told.agent != agent:
+            self._complain(agent, f"{agent} says that {told.agent} leaves; this is not heard")
+        elif self._roster.leave(agent, told.instance):
+            logger.info("%s leaves%s", agent, f": {told.reason}" if told.reason else "", extra={"agent": agent})
+
+    def _take_archived(self, agent: str, told: Archived) -> None:
+        member = self._roster.members.get(agent)
+        if member is None and self._roster.may_be(agent, "analytics"):
+            # a moderator that has just come hears of records before it hears who is here
+            early = self._early.setdefault(agent, [])
+            if sum(map(len, self._early.values())) < REMEMBERED:
+                early.append(told)
+        elif member is not None and member.join.service == "analytics":
+            self._archived(agent, told)
+        else:
+            self._complain(agent, f"{agent} is no analytics service, so what it says of a record is not heard")
+
+
+def who_knocked(bus: Bus, lobby: str) -> set[str]:
+    """Return the names under which somebody knocked at a lobby, true or not; raises BusError."""
+    return {entry.sender for entry in every_entry(bus, lobby)}
+
+
+def who_wrote(house: str, cursors: Iterable[str]) -> set[str]:
+    """Return the names whose out streams are among those that have a durable cursor."""
+    out = streams.outbox(house, "")
+    return {stream.removeprefix(out) for stream in cursors if stream.startswith(out)}

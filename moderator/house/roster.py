@@ -1,0 +1,196 @@
+"""`Roster`: which agents are in the house, what they can take, and who is not let in. Pure bookkeeping: no bus, and no
+clock of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from moderator.engine.seating import Offer, Taker
+from wolfbus.messages.house import Join
+from wolfbus.tickets.holders import Service
+from wolfbus.vocabulary import Kind
+
+AGENTS_AT_MOST: Final = 1000
+"""Agents that a house takes; each costs its moderator a stream to read."""
+
+UNREAD_AT_MOST: Final = 1000
+"""An agent with more unread messages than this gets no new games until it has caught up."""
+
+OUTSIDE: Final = "outside:"
+"""How the brain of an outside agent begins."""
+
+AWAY_AFTER: Final = 3
+"""Times the heartbeat that an agent may be silent before it counts as away."""
+
+Arrival: TypeAlias = Literal["new", "again"]
+
+
+@dataclass(slots=True)
+class Member:
+    """An agent of the house.
+
+    Attributes:
+        join: what it said last of itself.
+        heard: when, in seconds of the moderator's clock.
+        left: whether it said that it leaves.
+        unread: messages in its mailbox that it has not dealt with, as last counted.
+    """
+
+    join: Join
+    heard: float
+    left: bool = False
+    unread: int = 0
+
+
+@dataclass(slots=True)
+class Roster:
+    """Who is here.
+
+    Args:
+        seats: seats of a game.
+        again_s: how often agents say `join`, in seconds.
+        tickets: names that may come in, and what for; None for any, each as what it says it is.
+    """
+
+    seats: int
+    again_s: float
+    tickets: Mapping[str, Service] | None = None
+    members: dict[str, Member] = field(default_factory=dict)
+    _playing: dict[str, Counter[str]] = field(default_factory=dict)
+    _seated: Counter[str] = field(default_factory=Counter)
+
+    def refusal(self, agent: str, join: Join, now: float) -> str | None:
+        """Say why a `join` that stood on `agent`'s stream is not taken; None if it is."""
+        if join.agent != agent:
+            return f"this is the stream of {agent}; {join.agent} cannot join on it"
+        if not self.may_come(agent):
+            return "this house is open to holders of a ticket only"
+        if not self.may_be(agent, join.service):
+            held = "an analytics service, which plays no seats" if join.service == "player" else "an agent"
+            return f"the ticket of {agent} is for {held}; it cannot join as {_a(join.service)} service"
+        member = self.members.get(agent)
+        if member is None:
+            if len(self.members) >= AGENTS_AT_MOST:
+                return f"the house is full: it takes {AGENTS_AT_MOST} agents"
+        elif member.join.service != join.service and (self.is_present(agent, now) or self.plays(agent)):
+            return f"{agent} is known here as {_a(member.join.service)} service, not {_a(join.service)} service"
+        if join.places and min(join.places) > self.seats:
+            places = " and ".join(map(str, join.places))
+            return f"it asks for seat {places}, but games here have {self.seats} seats"
+        return None
+
+    def may_come(self, agent: str) -> bool:
+        """Return whether an agent of this name may join at all."""
+        return self.tickets is None or agent in self.tickets
+
+    def may_be(self, agent: str, service: str) -> bool:
+        """Return whether an agent that may join may do so as this service."""
+        return self.tickets is None or (self.tickets.get(agent) == "analytics") == (service == "analytics")
+
+    def note(self, join: Join, now: float) -> Arrival:
+        """Take down a `join` that was not refused; tells whether it is a new start of its agent.
+
+        Who says otherwise than before who answers counts as new too.
+        """
+        member = self.members.get(join.agent)
+        if member is None or (member.join.instance, _answering(member.join)) != (join.instance, _answering(join)):
+            self.members[join.agent] = Member(join, now)
+            return "new"
+        member.join, member.heard, member.left = join, now, False
+        return "again"
+
+    def leave(self, agent: str, instance: str) -> bool:
+        """Take down that this start of an agent leaves; False if it is not the one that is known."""
+        member = self.members.get(agent)
+        if member is None or member.join.instance != instance:
+            return False
+        member.left = True
+        return True
+
+    def count_unread(self, agent: str, number: int) -> None:
+        """Take down how many messages wait in an agent's mailbox."""
+        if agent in self.members:
+            self.members[agent].unread = number
+
+    def is_present(self, agent: str, now: float) -> bool:
+        """Return whether an agent is here: it has joined, not left, was heard of lately, and
+        may still come.
+        """
+        member = self.members.get(agent)
+        here = member is not None and not member.left and now - member.heard <= AWAY_AFTER * self.again_s
+        return here and self.may_come(agent) and self.may_be(agent, self.members[agent].join.service)
+
+    def present(self, now: float, service: Literal["player", "analytics"]) -> tuple[str, ...]:
+        """Return the names of all who are here to do this, sorted."""
+        return tuple(
+            agent
+            for agent in sorted(self.members)
+            if self.members[agent].join.service == service and self.is_present(agent, now)
+        )
+
+    def sit_down(self, game: str, agents: Iterable[str]) -> None:
+        """Take down who plays a game: an agent for every seat."""
+        self.rise(game)
+        self._playing[game] = Counter(agents)
+        self._seated.update(self._playing[game])
+
+    def rise(self, game: str) -> None:
+        """Take down that a game is over."""
+        for agent, seats in self._playing.pop(game, Counter[str]()).items():
+            self._seated[agent] -= seats
+            if not self._seated[agent]:
+                del self._seated[agent]
+
+    def plays(self, agent: str) -> int:
+        """Return how many seats of games under way an agent has."""
+        return self._seated[agent]
+
+    def offers(self, now: float) -> dict[str, Offer]:
+        """Return what those who are here can take in the next game; who can take nothing is left out."""
+        found: dict[str, Offer] = {}
+        for agent in self.present(now, "player"):
+            member = self.members[agent]
+            free = member.join.seats - self.plays(agent)
+            if free > 0 and member.unread <= UNREAD_AT_MOST:
+                found[agent] = Offer(free, member.join.places)
+        return found
+
+    def lagging(self, now: float) -> tuple[str, ...]:
+        """Return the names of those here who get no new games because they do not read their mailbox."""
+        return tuple(agent for agent in self.present(now, "player") if self.members[agent].unread > UNREAD_AT_MOST)
+
+    def taker(self, agent: str) -> Taker:
+        """Return an agent as the one who plays a seat."""
+        join = self.members[agent].join
+        return Taker(agent, self.brain(join), join.declines, self.is_in_house(join))
+
+    def brain(self, join: Join) -> str:
+        """Return as what an agent gets seats, and stands in records and tables.
+
+        Where tickets say who is who, what an agent announces counts only if it is the operator's
+        own: anybody else is ``outside:NAME`` by its ticket. Without them it is the agent's word.
+        """
+        own = self.tickets is None or self.tickets.get(join.agent) == "player"
+        return join.brain if own else f"{OUTSIDE}{join.agent}"
+
+    def is_in_house(self, join: Join) -> bool:
+        """Return whether the operator runs this agent: by its ticket, or by its own word where there are none."""
+        return join.in_house and (self.tickets is None or self.tickets.get(join.agent) == "player")
+
+    def forget(self, now: float) -> None:
+        """Forget those who are away and play nothing, where room is scarce."""
+        if len(self.members) >= AGENTS_AT_MOST:
+            for agent in [name for name in self.members if not self.is_present(name, now) and not self.plays(name)]:
+                del self.members[agent]
+
+
+def _answering(join: Join) -> tuple[str, frozenset[Kind], bool]:
+    return join.brain, frozenset(join.declines), join.in_house
+
+
+def _a(service: str) -> str:
+    return f"{'an' if service[:1] in 'aeiou' else 'a'} {service}"

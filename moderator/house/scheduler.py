@@ -1,0 +1,265 @@
+"""`Programme`: the games of a session, from the wait for enough agents to each game's result."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moderator.engine.actor import GameOver
+from moderator.engine.seating import Offer, opening, seat_agents, seat_brains
+from moderator.house.agenda import Wanted, brains_line
+from moderator.house.games import ModeratorHouse
+from moderator.house.invitation import invitation, invitation_to_anybody, missing_brains
+from moderator.house.roster import Roster
+from moderator.house.session import Seeds, Session
+from moderator.house.settings import GameResult, Settings
+from moderator.house.waiting import Patience, blocked_line, cover, waiting_line
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus
+from wolfbus.errors import BusError, WolfError
+from wolfbus.messages.events import Ended, Opened
+from wolfbus.messages.house import Dropped, GameClosed
+
+logger = logging.getLogger(__name__)
+
+GAVE_UP: Final = "the game could not go on"
+"""All that agents are told of a game that failed; why may have to do with what they must not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """A game that is played now."""
+
+    opened: Opened
+    number: int
+
+
+class Programme:
+    """Begins games, takes them up again, and tells how they went. All methods are called from one thread.
+
+    Args:
+        settings: what the service was told.
+        bus: where records are.
+        house: moderates the games.
+        session: its news.
+        roster: who is here.
+        seeds: where seeds come from.
+        over: called with how a game left its moderator, from any thread.
+        told: called with the result of every game.
+        everybody: names all agents that may have seats in a game of which nothing can be read.
+        clock: seconds that never run backwards.
+
+    Attributes:
+        running: games under way, by id.
+        given_up: why no more games are begun before all are over; None while there is hope.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        bus: Bus,
+        house: ModeratorHouse,
+        session: Session,
+        roster: Roster,
+        seeds: Seeds,
+        over: Callable[[GameOver], None],
+        told: Callable[[GameResult], None],
+        everybody: Callable[[], Iterable[str]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._set = settings
+        self._bus = bus
+        self._house = house
+        self._session = session
+        self._roster = roster
+        self._seeds = seeds
+        self._over = over
+        self._told = told
+        self._everybody = everybody
+        self._clock = clock
+        self.running: dict[str, UnderWay] = {}
+        self.given_up: str | None = None
+        self._blocked: set[str] = set()
+        self._patience = Patience(settings.wait_s)
+        self._rest_until = 0.0
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there are too few agents for the next game."""
+        return self._patience.waiting
+
+    @property
+    def all_begun(self) -> bool:
+        """Whether no more games are to begin."""
+        if self._set.agenda is not None:
+            return self._set.agenda.over or self.given_up is not None
+        enough = self._set.games is not None and self._session.games >= self._set.games
+        return (enough and not self._session.left_out) or self.given_up is not None
+
+    def open_games(self) -> None:
+        """Begin games as long as there are games to begin, and agents for them."""
+        while not self.all_begun and len(self.running) < self._set.at_once and self._clock() >= self._rest_until:
+            if not self._open_next():
+                return
+
+    def _open_next(self) -> bool:
+        now, agenda = self._clock(), self._set.agenda
+        wanted = agenda.next(self._is_begun) if agenda is not None else None
+        if agenda is not None and wanted is None:
+            return False
+        if wanted is not None and self._has_ended(wanted.game):
+            return True
+        offers = self._roster.offers(now)
+        number = self._session.next_number
+        seed = wanted.seed if wanted is not None else self._seeds.of(number)
+        brains = wanted.brains if wanted is not None else None
+        agents = self._anybody(offers, seed, now) if brains is None else self._players_of(brains, offers, seed, now)
+        if not agents:
+            return False
+        self._patience.end()
+        if wanted is not None:
+            self._make_room(wanted)
+        takers = [self._roster.taker(agent) for agent in agents]
+        game = self._session.begin(number, wanted.game if wanted is not None else None)
+        opened = opening(self._set.config, seed, takers, game)
+        self._sit_down(opened, number)
+        logger.info("game %d begins: %s", number, ", ".join(sorted(set(agents))), extra={"game": opened.game})
+        self._house.open(opened, None, self._over, number)
+        return True
+
+    def _anybody(self, offers: Mapping[str, Offer], seed: str, now: float) -> Sequence[str]:
+        """Return who takes the seats, whatever plays there; nobody if somebody is missing."""
+        seats = self._set.config.seats
+        coverage = cover(seats, offers)
+        archivist = self._set.archive and not self._roster.present(now, "analytics")
+        if not coverage.enough or archivist:
+            # games under way will set agents free
+            if not self.running:
+                line = waiting_line(coverage, self._roster.lagging(now), archivist=archivist)
+                how = invitation_to_anybody(self._bus.url, self._set.house, seats - coverage.covered)
+                self._wait(line, how, now)
+            return ()
+        for agent in coverage.waiting.keys() - self._blocked:
+            logger.warning("%s", blocked_line(coverage, agent), extra={"agent": agent})
+        self._blocked = set(coverage.waiting)
+        return [agent for agent in seat_agents(seats, offers, seed) if agent is not None]
+
+    def _players_of(self, brains: Sequence[str], offers: Mapping[str, Offer], seed: str, now: float) -> Sequence[str]:
+        """Return who takes the seats, each played by the brain that is wanted; nobody if somebody is missing."""
+        seated = seat_brains(brains, offers, self._brain_of, seed)
+        agents = [agent for agent in seated if agent is not None]
+        if len(agents) == len(brains):
+            return agents
+        if not self.running:
+            line = brains_line(brains, seated, offers, self._brain_of, self._roster.lagging(now))
+            how = invitation(self._bus.url, self._set.house, missing_brains(brains, seated))
+            self._wait(line, how, now)
+        return ()
+
+    def _brain_of(self, agent: str) -> str:
+        return self._roster.taker(agent).brain
+
+    def _is_begun(self, game: str) -> bool:
+        return game in self.running or game in self._session.under_way
+
+    def _has_ended(self, game: str) -> bool:
+        """Tell the result of a game that ended before anybody heard of it; returns whether there is one."""
+        closed = self._session.closed.get(game)
+        if closed is None or closed.outcome != "ended":
+            return False
+        self.resume(game, closed.number)
+        return True
+
+    def _make_room(self, wanted: Wanted) -> None:
+        """Forget what the bus holds of an earlier game of this id: one that failed, or was another study's."""
+        self._bus.expire(self._set.house, wanted.game, 0)
+        self._session.settle(wanted.game)
+
+    def let_go(self) -> None:
+        """Let the bus forget records that are kept elsewhere; raises BusError."""
+        if self._set.agenda is not None:
+            for game, closed in list(self._session.closed.items()):
+                if self._set.agenda.kept(game):
+                    self._bus.expire(self._set.house, game, self._set.keep_s, closed.hash)
+                    self._session.settle(game)
+
+    def _wait(self, line: str, how: str, now: float) -> None:
+        """Say what is waited for, and to who asked for these very games also how to bring it."""
+        if self._patience.due(line, now):
+            logger.info("%s", line)
+            if self._set.agenda is not None:
+                self._set.agenda.waits(line + how)
+        if self._patience.spent(now):
+            self.given_up = f"not enough agents came within {self._set.wait_s:g} s: {line.partition(': ')[2]}"
+            logger.error("%s", self.given_up)
+
+    def _sit_down(self, opened: Opened, number: int) -> None:
+        self.running[opened.game] = UnderWay(opened, number)
+        self._roster.sit_down(opened.game, (seat.agent for seat in opened.seats))
+
+    def resume(self, game: str, number: int) -> None:
+        """Take up a game where its record ends; one that cannot be taken up has failed.
+
+        Raises:
+            BusDown: the bus is away; this may be called again.
+        """
+        if game in self.running:
+            return
+        try:
+            opened = self._house.resume(game, self._over, number)
+        except BusError:
+            raise
+        except WolfError as error:
+            self._finish(game, number, None, f"it cannot be taken up from its record: {error}", None)
+            return
+        logger.info("game %d goes on from its record", number, extra={"game": game})
+        self._sit_down(opened, number)
+
+    def finish(self, over: GameOver) -> None:
+        """Take note of a game that is over, or could not go on.
+
+        Raises:
+            BusDown: the bus is away; this may be called again.
+        """
+        game = self.running[over.game]
+        error = None if over.ended is not None else str(over.error or "it did not finish")
+        self._finish(over.game, game.number, over.ended, error, over.digest)
+
+    def _finish(self, name: str, number: int, ended: Ended | None, error: str | None, digest: str | None) -> None:
+        self._session.catch_up(self._bus, self._set.house)
+        if error is not None and name in self._session.under_way:
+            self.fail(name, number, error)
+        game = self.running.pop(name, None)
+        self._roster.rise(name)
+        self._rest_until = self._clock() + self._set.pause_s
+        result = GameResult(
+            game=name,
+            number=number,
+            winner=ended.winner if ended else None,
+            rounds=ended.rounds if ended else None,
+            digest=digest if ended else None,
+            seconds=round(max(time.time() - game.opened.started, 0.0), 3) if game else 0.0,
+            seed=game.opened.seed if game else None,
+            error=error,
+        )
+        logger.log(logging.INFO if error is None else logging.ERROR, "%s", result.line(), extra={"game": name})
+        self._told(result)
+        if self._set.agenda is not None:
+            self._set.agenda.strike(name)
+
+    def fail(self, game: str, number: int, error: str) -> None:
+        """Tell, for a game that could not say so itself, that it failed; raises BusError."""
+        playing = self.running.get(game)
+        agents = {seat.agent for seat in playing.opened.seats} if playing else set(self._everybody())
+        dropped = Dropped(game=game, reason=GAVE_UP)
+        self._house.announce(self._failed(game, number, error), [(agent, dropped) for agent in sorted(agents)])
+
+    def _failed(self, game: str, number: int, reason: str) -> GameClosed:
+        """Return the news of a game that could not say itself that it failed."""
+        head = self._bus.head(self._set.house, game)
+        last = self._bus.last_id(streams.record(self._set.house, game)) if head else "0-0"
+        lines = int(last.partition("-")[0])
+        return GameClosed(game=game, number=number, outcome="failed", lines=lines, hash=head, reason=reason[:300])

@@ -1,0 +1,238 @@
+"""`Session`: the games of a house as their moderator sees them: which records are waited for, and what of the ``games``
+stream nobody needs any more. The stream is the one truth of it: a moderator that comes later goes on where it ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import Final
+
+from wolfbus import session
+from wolfbus.bus import streams
+from wolfbus.bus.ids import parse_id
+from wolfbus.bus.protocol import Bus, Entry, every_entry
+from wolfbus.draws import game_seed
+from wolfbus.messages.house import GameClosed, GameOpened, HouseOpened, News, SessionSoFar
+from wolfbus.session import Outcome, game_id
+
+logger = logging.getLogger(__name__)
+
+LONG_SEED: Final = 16
+"""Characters from which on a seed counts as one that cannot be found by trying all."""
+
+
+@dataclass(slots=True)
+class _Told:
+    """A game whose opening stands on the stream: under which id, as which entry of all that were fed, and what came of
+    it.
+    """
+
+    id: str
+    place: int
+    number: int
+    outcome: Outcome | None = None
+    lost: bool = False
+
+
+@dataclass
+class Session(session.Session):
+    """What the stream says of the session that runs, or ran last.
+
+    Attributes:
+        opens: name of the session that `open` begins; None for a fresh one.
+        closed: how games of it were closed whose record is not known to be archived, by id.
+        earlier: the same for sessions before it, as far back as the stream goes.
+        so_far: the latest summary of it on the stream.
+        untold: numbers of games that are to be played though a later one has begun: the stream tells nothing of them
+            yet. Games begun together land in any order, so whoever breaks off in between, or a bus that forgets its
+            last moments, leaves such gaps.
+    """
+
+    opens: str | None = None
+    closed: dict[str, GameClosed] = field(default_factory=dict)
+    earlier: dict[str, GameClosed] = field(default_factory=dict)
+    so_far: SessionSoFar | None = None
+    untold: set[int] = field(default_factory=set)
+    _told: dict[str, _Told] = field(default_factory=dict)
+    _fed_in_all: int = 0
+    _gone: int = 0
+    _gone_to: int = 0
+    _planned: tuple[str, int] = ("", 0)
+
+    @property
+    def news(self) -> int:
+        """Entries of the stream that belong to the session."""
+        return self._fed_in_all - self._gone
+
+    def feed(self, entry: Entry) -> News | None:
+        """Take in one entry of the stream, and return what it says."""
+        self._fed_in_all += 1
+        news = super().feed(entry)
+        if news is None:
+            logger.warning("entry %s of the games stream cannot be read", entry.id)
+        return news
+
+    def _open(self, name: str) -> None:
+        if self.running and name == self.name:
+            return
+        super()._open(name)
+        self.earlier.update(self.closed)
+        self.closed.clear()
+        self.so_far = None
+        self.untold.clear()
+        self._told.clear()
+        self._gone, self._gone_to = max(self._fed_in_all - 1, 0), 0
+
+    def _sum_up(self, told: SessionSoFar) -> None:
+        super()._sum_up(told)
+        if told.session == self.name:
+            self.so_far = told
+            self._gone_to = max(self._gone_to, told.games)
+
+    def _begin(self, told: GameOpened, where: str) -> None:
+        super()._begin(told, where)
+        self._tell(told, where)
+
+    def _tell(self, told: GameOpened | GameClosed, where: str) -> None:
+        self.untold.discard(told.number)
+        self._told.setdefault(told.game, _Told(where, self._fed_in_all, told.number))
+
+    def _finish(self, told: GameClosed) -> bool:
+        if self.name and told.game not in self._told and told.number > self._gone_to:
+            # it failed before it could be opened, perhaps after later ones began
+            self.under_way[told.game] = told.number
+            self._tell(told, self.read)
+        if not super()._finish(told):
+            return False
+        if told.hash:
+            # a game that never was opened has no record
+            self.closed[told.game] = told
+        if told.game in self._told:
+            self._told[told.game].outcome = told.outcome
+        return True
+
+    def settle(self, game: str, *, lost: bool = False) -> None:
+        """Wait no more for the record of a game that is over.
+
+        Args:
+            game: its id.
+            lost: whether its record could not be kept, though it ended by the rules.
+        """
+        self.closed.pop(game, None)
+        self.earlier.pop(game, None)
+        if lost:
+            self.lost += 1
+            if game in self._told:
+                self._told[game].lost = True
+
+    def sum_up(self, at_least: int = 1) -> SessionSoFar | None:
+        """Return the sums of all games before the oldest one that is under way, or whose record is waited for; None if
+        fewer than `at_least` entries stand before it, or if a number among them is `untold`.
+        """
+        before, place = self.read, self._fed_in_all
+        rest: list[_Told] = []
+        games = self._gone_to
+        for game, told in self._told.items():
+            if not rest and game not in self.under_way and game not in self.closed:
+                games = max(games, told.number)
+                continue
+            if not rest:
+                before, place = told.id, told.place
+            rest.append(told)
+        if place - 1 - self._gone < at_least or any(number <= games for number in self.untold):
+            return None
+        self._planned = before, place
+        left = [told.outcome for told in rest]
+        return SessionSoFar(
+            session=self.name,
+            before=before,
+            games=games,
+            ended=self.outcomes["ended"] - left.count("ended"),
+            stopped=self.outcomes["stopped"] - left.count("stopped"),
+            failed=self.outcomes["failed"] - left.count("failed"),
+            lost=self.lost - sum(told.lost for told in rest),
+        )
+
+    def cut_at(self, before: str) -> None:
+        """Forget what stood on the stream before this id: it is summed up, and is cut away."""
+        if before == self._planned[0]:
+            self._gone = max(self._gone, self._planned[1] - 1)
+        until = parse_id(before)
+        for game, told in list(self._told.items()):
+            if parse_id(told.id) >= until:
+                self._gone = max(self._gone, told.place - 1)
+                return
+            self._gone, self._gone_to = max(self._gone, told.place), max(self._gone_to, told.number)
+            del self._told[game]
+
+    def open(self) -> HouseOpened:
+        """Begin a session; returns the news of it, still to be told."""
+        self._open(self.opens or fresh_name())
+        return HouseOpened(session=self.name)
+
+    def find_untold(self) -> None:
+        """Take note of gaps among the numbers; to be called once all that is on the stream was taken in."""
+        told = {told.number for told in self._told.values()}
+        self.untold = set(range(self._gone_to + 1, self.games + 1)) - told if self.running else set()
+
+    @property
+    def left_out(self) -> list[int]:
+        """Numbers of games that were left out, and are not begun again yet."""
+        return sorted(self.untold.difference(self.under_way.values())) if self.untold else []
+
+    @property
+    def next_number(self) -> int:
+        """Number of the game to begin next: one that was left out, or else one more than ever before."""
+        return next(iter(self.left_out), self.games + 1)
+
+    def begin(self, number: int, game: str | None = None) -> str:
+        """Count a game in that is about to begin; returns its id, the same whoever begins it.
+
+        Args:
+            number: its number in the session.
+            game: its id; that of the session's game of this number unless given.
+        """
+        game = game if game is not None else game_id(self.name, number)
+        self.games = max(self.games, number)
+        self.under_way[game] = number
+        self.untold.add(number)
+        return game
+
+    def catch_up(self, bus: Bus, house: str) -> None:
+        """Take in what is new on the stream; raises BusError."""
+        for entry in every_entry(bus, streams.games(house), self.read):
+            self.feed(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Where the seeds of a session's games come from.
+
+    Args:
+        given: the session's seed. Without one every game has a fresh seed of its own, so that a moderator that comes
+            back needs to know nothing, and nothing that others can read says what will be drawn.
+        alone: whether the session has exactly one game. That one has the session's seed itself, as the same game played
+            by itself would; seeds are told when their games end, so of several games none can have it.
+    """
+
+    given: str | None = None
+    alone: bool = False
+
+    def of(self, number: int) -> str:
+        """Return the seed of game `number`, from 1."""
+        if self.given is None:
+            return secrets.token_hex(16)
+        return self.given if self.alone else game_seed(self.given, number)
+
+    @property
+    def short(self) -> bool:
+        """Whether an agent could find the seed by trying all: names and every draw follow from it."""
+        return self.given is not None and len(self.given) < LONG_SEED
+
+
+def fresh_name() -> str:
+    """Return a name for a new session, unlike any other's: the time of day and a random tail; it feeds no draw."""
+    return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(3)

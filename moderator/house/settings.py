@@ -1,0 +1,95 @@
+"""What a moderator service is told, and what it tells of every game."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from wolfbus.config import GameConfig
+from wolfbus.messages.base import GameId
+from wolfbus.vocabulary import Winner
+
+if TYPE_CHECKING:
+    from moderator.house.agenda import Agenda
+
+SHORT_SEED: Final = 32
+"""Characters up to which a seed stands in a line for people; those that are drawn have as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a moderator service is told.
+
+    Attributes:
+        url: the bus's address; a Redis.
+        house: the house's name.
+        config: the rules of its games.
+        games: how many games a session has, >= 0; None for as many as come, until the service is stopped.
+        seed: the session's seed, see `moderator.house.session.Seeds`; None gives every game a fresh one.
+        wait_s: seconds without enough agents after which the house closes; None for ever.
+        at_once: games under way at a time, > 0.
+        archive: whether there must be an analytics service, and the house closes only when it has every record.
+        tickets: whether only holders of a ticket may join.
+        keep_s: seconds that a record stays on the bus after it was archived, >= 0.
+        lease_s: seconds after which another moderator may take over if this one is silent, > 0.
+        mailbox: entries that an agent's mailbox may hold at most, > 0.
+        heartbeat_s: how often agents say that they are here, in seconds, > 0; housekeeping goes by it too.
+        pause_s: seconds between the end of a game and the beginning of another, >= 0.
+        agenda: the games that are wanted, in place of `games` and of seeds drawn from `seed`; None for any games. A
+            house that is in the middle of other games is then refused.
+    """
+
+    url: str = field(repr=False)
+    house: str = "main"
+    config: GameConfig = field(default_factory=GameConfig)
+    games: int | None = 1
+    seed: str | None = None
+    wait_s: float | None = None
+    at_once: int = 1
+    archive: bool = False
+    tickets: bool = False
+    keep_s: float = 3600.0
+    lease_s: float = 5.0
+    mailbox: int = 10_000
+    heartbeat_s: float = 5.0
+    pause_s: float = 0.0
+    agenda: Agenda | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """How a game went.
+
+    Attributes:
+        game: its id.
+        number: its number in its session, from 1.
+        winner: the side that won; None if neither did, or the game failed.
+        rounds: rounds begun; None if the game failed.
+        digest: its digest, 64 hex digits; None if the game failed.
+        seconds: from its opening to its end, however many moderators it had.
+        seed: its own seed, with which it can be played again alone; None if the game could not be taken up.
+        error: why it failed; None if it did not.
+    """
+
+    game: GameId
+    number: int
+    winner: Winner
+    rounds: int | None
+    digest: str | None
+    seconds: float
+    seed: str | None = None
+    error: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Return the result as plain values."""
+        return asdict(self)
+
+    def line(self) -> str:
+        """Return the result in words."""
+        if self.error is not None:
+            return f"game {self.number} failed after {self.seconds:.1f} s: {self.error}"
+        ending = f"the {self.winner} won" if self.winner else "nobody won"
+        rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
+        seed = self.seed or ""
+        shown = f", seed {seed}" if 0 < len(seed) <= SHORT_SEED and seed.isprintable() else ""
+        return f"game {self.number}: {ending} in {rounds}, {self.seconds:.1f} s{shown}, digest {self.digest}"

@@ -1,0 +1,91 @@
+"""Debate: before each turn the living bid for the floor; the winner makes one public statement; everybody assesses
+it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fractions import Fraction
+
+from moderator.rules.joining import Script, assessments, join, start
+from moderator.rules.table import Answers, Table
+from wolfbus.draws import choose_weighted
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import Bid, Speech
+from wolfbus.messages.events import Asked, Asking, Silence, Statement
+from wolfbus.truth import claim_truth
+
+
+def debate(table: Table) -> Script[None]:
+    """Play one day's debate.
+
+    With `overlap`, the next bids go out before the judgements of the last statement, and those judgements are joined
+    with the next statement; without it, a statement is judged before anybody bids again.
+    """
+    overbids: Counter[SeatName] = Counter()
+    last_speaker: SeatName | None = None
+    previous = ""
+    bids: Asked | None = None
+    judging: Asked | None = None
+    for turn in range(1, table.config.debate_turns + 1):
+        if bids is None:
+            bids = yield from start(_bidding(table, turn, last_speaker))
+        (offers,) = yield from join(table, bids)
+        bids = None
+        speaker = _floor(table, turn, offers, overbids, previous)
+        floor = yield from start(table.batch("debate", turn, [Asking(kind="speak", seats=(speaker,))]))
+        _, spoken = yield from join(table, judging, floor)
+        answer = spoken[speaker].content
+        judging = None
+        last_speaker = speaker
+
+        if not isinstance(answer, Speech):
+            previous = ""
+            yield Silence(round=table.round, turn=turn, seat=speaker)
+            continue
+        table.statements += 1
+        statement = Statement(
+            statement=table.statements, round=table.round, phase="debate", turn=turn, speaker=speaker, text=answer.text
+        )
+        yield statement
+        if answer.claims:
+            yield claim_truth(table, statement, answer.claims)
+        previous = answer.text
+        if table.config.overlap and turn < table.config.debate_turns:
+            bids = yield from start(_bidding(table, turn + 1, speaker))
+        judging = yield from start(assessments(table, statement))
+        if not table.config.overlap:
+            yield from join(table, judging)
+            judging = None
+    yield from join(table, judging)
+
+
+def _bidding(table: Table, turn: int, last_speaker: SeatName | None) -> Asked | None:
+    bidders = tuple(name for name in table.living if name != last_speaker)
+    return table.batch("debate", turn, [Asking(kind="bid", seats=bidders)])
+
+
+def _floor(table: Table, turn: int, offers: Answers, overbids: Counter[SeatName], previous: str) -> SeatName:
+    """Return who speaks: the highest effective bid, compared exactly; ties drawn, with more weight for those just
+    named.
+    """
+    factor = table.config.exact_overbid_factor
+    effective: dict[SeatName, Fraction] = {}
+    for seat, answer in offers.items():
+        bid = answer.content.bid if isinstance(answer.content, Bid) else 0
+        effective[seat] = bid * factor ** overbids[seat]
+        if bid >= table.config.overbid_at:
+            overbids[seat] += 1
+    highest = max(effective.values())
+    tied = [
+        (seat, table.config.mention_weight if names(previous, seat) else 1)
+        for seat, bid in effective.items()
+        if bid == highest
+    ]
+    return choose_weighted(table.seed, "floor", tied, table.round, turn)
+
+
+def names(text: str, name: SeatName) -> bool:
+    """Return whether `text` mentions `name` as a whole word; case counts, for "Hope" is not "hope"."""
+    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

@@ -1,0 +1,89 @@
+"""`Steps` drives the coroutine from join to join: what one atomic commit holds. The moderator, replay and recovery
+all use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from moderator.rules.game import game
+from moderator.rules.table import Join
+from wolfbus.errors import RulesError
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What happens between two joins.
+
+    Attributes:
+        events: in record order: the joined answers, what follows from them, and the batches that go out.
+        waits_for: batches whose requests must all be closed before the next step, ascending; empty when the game is
+        over.
+        ended: the last event, when the game is over.
+    """
+
+    events: tuple[AnyEvent, ...]
+    waits_for: tuple[int, ...]
+    ended: Ended | None
+
+
+class Steps:
+    """One game, advanced step by step; pure, so equal answers make equal steps in any process."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        self._order = {seat.name: place for place, seat in enumerate(opened.seats)}
+        self._script = game(opened)
+        self._waits_for: tuple[int, ...] = ()
+        self._asked: dict[int, Asked] = {}
+        self._started = False
+
+    @property
+    def waits_for(self) -> tuple[int, ...]:
+        """Batches whose requests must all be closed before the next step, ascending; empty when the game is over."""
+        return tuple(sorted(self._waits_for))
+
+    def seats_of(self, batch: int) -> tuple[SeatName, ...]:
+        """Return the seats asked in an open batch, in seating order, the order in which answers are recorded."""
+        seats = [seat for ask in self._asked[batch].asks for seat in ask.seats]
+        return tuple(sorted(seats, key=self._order.__getitem__))
+
+    def advance(self, answers: Mapping[int, Mapping[SeatName, AnyAnswered]] | None = None) -> Step:
+        """Go on to the next join.
+
+        Args:
+            answers: for every batch waited for, the answer of every seat asked; None for the first step.
+
+        Raises:
+            RulesError: answers are missing, or nobody was asked for them.
+        """
+        events: list[AnyEvent] = []
+        joined: dict[int, dict[SeatName, AnyAnswered]] = {}
+        for number in sorted(self._waits_for):
+            batch = (answers or {}).get(number, {})
+            ordered = {seat: batch[seat] for seat in self.seats_of(number) if seat in batch}
+            if len(ordered) != len(self.seats_of(number)) or len(ordered) != len(batch):
+                raise RulesError(f"batch {number} was joined with answers of {', '.join(batch) or 'nobody'}")
+            events.extend(ordered.values())
+            joined[number] = ordered
+            del self._asked[number]
+        try:
+            effect = (
+                self._script.send([joined[number] for number in self._waits_for])
+                if self._started
+                else next(self._script)
+            )
+            self._started = True
+            while not isinstance(effect, Join):
+                events.append(effect)
+                if isinstance(effect, Asked):
+                    self._asked[effect.batch] = effect
+                effect = next(self._script)
+        except StopIteration as stop:
+            self._waits_for = ()
+            return Step(tuple(events), (), stop.value)
+        self._waits_for = effect.batches
+        return Step(tuple(events), tuple(sorted(effect.batches)), None)

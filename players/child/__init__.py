@@ -1,5 +1,0 @@
-"""Brains that are child processes, in any language: one JSON request a line in, one JSON reply a line out."""
-
-from players.child.brain import ChildBrain
-
-__all__ = ["ChildBrain"]

@@ -1,0 +1,284 @@
+"""`ChildProcess`: one running child, written to and read from without ever waiting longer than asked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final, Literal, TypeAlias
+
+from players.program.splitter import Overlong, Splitter
+from players.program.stderr import open_stderr
+
+MOMENT: Final = 1.0
+"""Seconds that a child gets to leave by itself, and then again after SIGTERM."""
+
+_MOST: Final = 4_000_000
+"""Bytes that are read for one request at most."""
+_PIECE: Final = 65_536
+_GLANCE: Final = 0.25
+"""Seconds between looks at whether a silent child still runs: its output stays open while a child of its own has it."""
+
+_OURS: Final = ("WOLFBUS_",)
+_SECRET: Final = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+
+Heard: TypeAlias = bytes | Overlong | Literal["late", "gone", "closed", "babble"]
+"""A line, or why there is none: the time is up, the child has ended or cannot be talked to, `interrupt` was called,
+or there was too much to read.
+"""
+
+
+class ChildProcess:
+    """A child with pipes to its stdin and from its stdout, and a process group of its own.
+
+    One thread at a time talks to it; `interrupt` may be called from any other.
+
+    Args:
+        argv: the program and its arguments; no shell sees them. It gets `environment`.
+        seat: whose child it is.
+        logs: folder for its error output; None lets it through to our own.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+
+    def __init__(self, argv: Sequence[str], seat: str, logs: Path | None) -> None:
+        self._splitter = Splitter()
+        self._heard: deque[bytes | Overlong] = deque()
+        self._read_bytes = 0
+        self._rest = b""
+        self._line = b""
+        self._gone = False
+        self._deaf = False
+        self._closing = threading.Lock()
+        self._closed = False
+        self._swept = False
+        with contextlib.ExitStack() as undo:
+            self._woken, self._wake = os.pipe()
+            undo.callback(os.close, self._woken)
+            undo.callback(os.close, self._wake)
+            self._selector = selectors.DefaultSelector()
+            undo.callback(self._selector.close)
+            self._stderr = open_stderr(seat, logs)
+            undo.callback(self._stderr.close)
+            self._popen = subprocess.Popen(  # noqa: S603 - the user's own command, and no shell reads it
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr.fd,
+                env=environment(os.environ),
+                bufsize=0,
+                # a group of its own, so that all it starts can be ended with it, and Ctrl-C leaves the farewell to us
+                start_new_session=True,
+            )
+            undo.callback(self.kill)
+            self._stdin, self._stdout = _end(self._popen.stdin), _end(self._popen.stdout)
+            self._stderr.started(self.pid)
+            self._selector.register(self._stdout, selectors.EVENT_READ)
+            self._selector.register(self._woken, selectors.EVENT_READ)
+            undo.pop_all()
+
+    @property
+    def pid(self) -> int:
+        """Its process number, and that of its group."""
+        return self._popen.pid
+
+    @property
+    def gone(self) -> bool:
+        """Whether it has ended, or closed an end of the talk."""
+        return self._gone
+
+    @property
+    def begun(self) -> bool:
+        """Whether any of the last line posted has reached the child's pipe; the rest of it goes before the next."""
+        return not self._line
+
+    def post(self, line: bytes) -> None:
+        """Take a line to write while listening; one of which nothing has been written yet gives way to it."""
+        self._line = line
+        self._read_bytes = 0
+        if not self._deaf and self._stdin not in self._selector.get_map():
+            self._selector.register(self._stdin, selectors.EVENT_WRITE)
+
+    def unasked(self) -> list[bytes | Overlong]:
+        """Return the lines that the child has written by now; they can answer nothing that is yet to be asked."""
+        self._read_bytes = 0
+        ended = self._popen.poll() is not None
+        self._read_all()
+        self._gone |= ended
+        lines = list(self._heard)
+        self._heard.clear()
+        return lines
+
+    def listen(self, until: float) -> Heard:
+        """Write what was posted and return the next line, or why there is none.
+
+        Args:
+            until: `time.monotonic` at which to give up.
+        """
+        while not self._heard:
+            if self._gone:
+                return "gone"
+            if self._read_bytes > _MOST:
+                return "babble"
+            left = until - time.monotonic()
+            if left <= 0:
+                return "late"
+            ready = {key.fd for key, _ in self._selector.select(min(left, _GLANCE))}
+            if self._woken in ready:
+                return "closed"
+            if self._stdout in ready:
+                self._read()
+            if self._stdin in ready:
+                self._write()
+            if not ready and self._popen.poll() is not None:
+                # whatever of its output came last is in the pipe by now
+                self._read_all()
+                self._gone = True
+        return self._heard.popleft()
+
+    def interrupt(self) -> None:
+        """Make who listens return at once, now and ever after; safe from any thread."""
+        with self._closing:
+            if not self._closed:
+                os.write(self._wake, b"!")
+
+    def fate(self) -> str:
+        """Return in words how it ended, with its last line of error output; waits a moment for its end."""
+        try:
+            code = self._popen.wait(MOMENT)
+        except subprocess.TimeoutExpired:
+            how = "closed its input" if self._deaf else "closed its output"
+            return f"{how} but went on running, and was ended"
+        self._sweep()
+        last = self._stderr.last_line()
+        how = f"exited with code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
+        return f"{how}: {last}" if last else how
+
+    def leave(self, bye: bytes | None) -> None:
+        """Say good-bye and see the child and all of its group ended: by themselves, by SIGTERM, by SIGKILL.
+
+        Takes four moments at most. Only the first call counts.
+
+        Args:
+            bye: a last line, for a child that can still be talked to.
+        """
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        if bye is not None and not self._gone:
+            self._say(bye)
+        if self._popen.stdin is not None:
+            self._popen.stdin.close()
+        for sign in (None, signal.SIGTERM, signal.SIGKILL):
+            if sign is not None:
+                self._signal(sign)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(MOMENT)
+                break
+        self._sweep()
+        self._stderr.close()
+        self._selector.close()
+        if self._popen.stdout is not None:
+            self._popen.stdout.close()
+        os.close(self._woken)
+        os.close(self._wake)
+
+    def kill(self) -> None:
+        """End the child and all of its group at once."""
+        self._sweep()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(MOMENT)
+
+    def _say(self, bye: bytes) -> None:
+        """Write a last line after the rest of the one before; a child that does not read it misses it."""
+        until = time.monotonic() + MOMENT
+        self._line = bye
+        with selectors.DefaultSelector() as writable:
+            writable.register(self._stdin, selectors.EVENT_WRITE)
+            while (self._rest or self._line) and not self._deaf and (left := until - time.monotonic()) > 0:
+                if writable.select(left):
+                    self._write()
+
+    def _read_all(self) -> None:
+        """Read what is there, without waiting."""
+        while not self._gone and self._read_bytes <= _MOST and self._read():
+            continue
+
+    def _read(self) -> bool:
+        """Read once; returns whether there may be more."""
+        try:
+            data = os.read(self._stdout, _PIECE)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._heard.extend(self._splitter.finish())
+            self._gone = True
+            return False
+        self._read_bytes += len(data)
+        self._heard.extend(self._splitter.feed(data))
+        return True
+
+    def _write(self) -> None:
+        """Write once, without waiting."""
+        try:
+            written = os.write(self._stdin, self._rest or self._line)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._deaf = True
+            # it may have answered before it stopped reading
+            self._read_all()
+            self._gone = True
+            return
+        if self._rest:
+            self._rest = self._rest[written:]
+        else:
+            self._rest, self._line = self._line[written:], b""
+        if not self._rest and not self._line and self._stdin in self._selector.get_map():
+            self._selector.unregister(self._stdin)
+
+    def _sweep(self) -> None:
+        """Kill all of the group that are left; once, for a number that nobody has any more may be given anew."""
+        with self._closing:
+            if self._swept:
+                return
+            self._swept = True
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, sign: signal.Signals) -> None:
+        # nobody of the group may be left
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, sign)
+
+
+def environment(ours: Mapping[str, str]) -> dict[str, str]:
+    """Return what a child gets of our environment: not the way to the bus, and no keys, which are not meant for it."""
+    return {
+        name: value
+        for name, value in ours.items()
+        if name != "REDIS_URL" and not name.upper().startswith(_OURS) and not name.upper().endswith(_SECRET)
+    }
+
+
+def _end(pipe: IO[bytes] | None) -> int:
+    """Return our end of a pipe, made one that never blocks."""
+    if pipe is None:
+        raise OSError("the child has no pipe")
+    os.set_blocking(pipe.fileno(), False)
+    return pipe.fileno()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,66 @@
+"""Findings, tables and reports of three studies of before."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from tests.golden.played import STUDIES, unpacked
+from tests.golden.running import plain, wolfbus
+
+MAP: Final = "findings/map.json"
+"""A recalibration that was saved."""
+DIGITS: Final = 9
+"""Significant digits of a finding that are compared: the last ones are another's on another machine."""
+
+
+def values(folder: Path, _redis_url: str) -> dict[str, str]:
+    """Report on every study in all forms, one of them as a page too, and one as a map."""
+    found: dict[str, str] = {}
+    for name in STUDIES:
+        unpacked(name, folder)
+        forms = ("--json", "f.json", "--md", "f.md", "--csv", f"{name}-csv")
+        saved = ("--save-map", "map.json") if name == "scripted" else ()
+        said = wolfbus(folder, "report", name, *forms, *saved, "--workers", "1")
+        assert said.code == 0, said.err
+        found[f"findings/{name}.json"] = leaves((folder / "f.json").read_text("utf-8"))
+        found[f"findings/{name}.md"] = plain((folder / "f.md").read_text("utf-8"))
+        for path in sorted((folder / f"{name}-csv").iterdir()):
+            kept = found[f"findings/{name}/{path.name}"] = plain(path.read_bytes().decode())
+            if path.suffix == ".json":
+                found[f"findings/{name}/{path.name}"] = leaves(kept)
+    found[MAP] = plain((folder / "map.json").read_text("utf-8"))
+    said = wolfbus(folder, "report", "models", "--html", "page.html")
+    assert said.code == 0, said.err
+    found["findings/models.html.txt"] = words_of((folder / "page.html").read_text("utf-8"))
+    return found
+
+
+def leaves(text: str) -> str:
+    """Return JSON as one line for each value, in the order of their paths, numbers rounded."""
+    return "".join(f"{path} = {value}\n" for path, value in sorted(_leaves("", json.loads(text))))
+
+
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and value:
+        for name, each in value.items():
+            yield from _leaves(f"{path}.{name}" if path else name, each)
+    elif isinstance(value, list) and value:
+        for number, each in enumerate(value):
+            yield from _leaves(f"{path}[{number:04}]", each)
+    elif isinstance(value, float) and math.isfinite(value):
+        yield path, f"{0.0 if abs(value) < 1e-12 else value:.{DIGITS}g}"
+    else:
+        yield path, json.dumps(value, ensure_ascii=False)
+
+
+def words_of(page: str) -> str:
+    """Return what a page says, a line for each piece of text, without figures, styles and scripts."""
+    page = re.sub(r"<(svg|style|script|head)\b.*?</\1>", "", page, flags=re.DOTALL)
+    pieces = (" ".join(html.unescape(piece).split()) for piece in re.split(r"<[^>]*>", page))
+    return plain("".join(f"{piece}\n" for piece in pieces if piece))

@@ -1,0 +1,172 @@
+"""Where a server redirects to: no prompt and no key goes to another origin unless the settings name it."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from players.llm.settings import Endpoint, Model, Price
+from wolfbus.cli import cli
+from wolfbus.errors import PlayerError
+
+from .conftest import KEY, Asking, MakeGateway, model_at, question
+from .server import ScriptedServer, Step, reply
+
+
+class Elsewhere:
+    """A server of another origin: it keeps every byte that reaches it, and answers with nonsense."""
+
+    def __init__(self) -> None:
+        self.received = b""
+        self.connections = 0
+        outer = self
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                outer.connections += 1
+                outer.received += self.request.recv(1 << 20)
+                self.request.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Elsewhere]:
+    server = Elsewhere()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def other() -> Iterator[ScriptedServer]:
+    server = ScriptedServer()
+    yield server
+    server.close()
+
+
+def origin(server: ScriptedServer) -> str:
+    return server.url.removesuffix("/v1")
+
+
+def to(url: str, status: int = 307) -> Step:
+    return Step(b"", status, {"Location": url})
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_to_another_origin_is_refused_in_one_line_that_names_both_and_the_setting(
+    asking: Asking, server: ScriptedServer, elsewhere: Elsewhere, status: int
+) -> None:
+    server.plan(default=to(f"{elsewhere.origin}/v1/chat/completions", status))
+    came = asking.one(question(model_at(server)))
+    assert came.error == (
+        f"{server.url}: {status}: {origin(server)} redirects to another origin, {elsewhere.origin}, and nothing was "
+        f'sent there; to let prompts go there, write follow_redirects = "{elsewhere.origin}" into the [endpoints] table'
+    )
+    assert (came.attempts, len(server.bodies)) == (1, 1)
+    assert (elsewhere.connections, elsewhere.received) == (0, b"")
+
+
+def test_a_probe_goes_to_no_other_origin_either_and_says_why(
+    asking: Asking, server: ScriptedServer, elsewhere: Elsewhere
+) -> None:
+    server.plan(default=to(f"{elsewhere.origin}/v1/chat/completions"))
+    with pytest.raises(PlayerError) as error:
+        asking.gateway.probe([model_at(server)])
+    assert str(error.value).startswith(f"tiny does not answer: {server.url}: 307: {origin(server)} redirects to ")
+    assert elsewhere.connections == 0
+
+
+@pytest.mark.parametrize("where", ["//localhost:{port}/v1", "https://127.0.0.1:{port}/v1"])
+def test_another_scheme_or_host_on_the_same_port_is_another_origin(
+    asking: Asking, server: ScriptedServer, where: str
+) -> None:
+    server.plan(to(where.format(port=server.port)))
+    came = asking.one(question(model_at(server)))
+    assert "redirects to another origin" in str(came.error)
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("where", ["gopher://x/", "http://[", "mailto:a@b", "http://x:99999/"])
+def test_a_redirect_to_nowhere_is_an_error_of_that_call(asking: Asking, server: ScriptedServer, where: str) -> None:
+    server.plan(to(where))
+    came = asking.one(question(model_at(server)))
+    assert came.error == f"{server.url}: 307: a redirect to what is no address of a server"
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_within_the_servers_own_origin_is_followed_with_prompt_and_key(
+    asking: Asking, server: ScriptedServer, status: int
+) -> None:
+    server.plan(to("/v2/chat/completions", status), Step(reply('{"bid": 4}')))
+    came = asking.one(question(model_at(server)))
+    assert (came.text, came.attempts) == ('{"bid": 4}', 1)
+    assert server.paths == ["/v1/chat/completions", "/v2/chat/completions"]
+    assert server.bodies[0] == server.bodies[1]
+    assert server.headers[1]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_redirects_in_a_circle_come_to_an_end(asking: Asking, server: ScriptedServer) -> None:
+    server.plan(default=to("/v1/chat/completions"))
+    came = asking.one(question(model_at(server)))
+    assert came.error == f"{server.url}: 307: more than 5 redirects in a row"
+    assert len(server.bodies) == 6
+
+
+def test_an_origin_that_the_settings_name_gets_the_prompts_and_never_the_key(
+    make_gateway: MakeGateway, server: ScriptedServer, other: ScriptedServer
+) -> None:
+    server.plan(default=to(f"{other.url}/chat/completions"))
+    model = model_at(server, endpoint={"follow_redirects": origin(other)}, price=Price(input=1, output=1))
+    came = make_gateway().one(question(model, "What now?"))
+    assert came.text == '{"bid": 1}'
+    assert other.questions() == ["What now?"]
+    assert KEY not in repr(other.headers)
+    assert "Authorization" not in other.headers[0]
+
+
+def test_only_the_origin_that_is_named_may_be_redirected_to(
+    asking: Asking, server: ScriptedServer, other: ScriptedServer, elsewhere: Elsewhere
+) -> None:
+    server.plan(default=to(f"{other.url}/chat/completions"))
+    other.plan(default=to(f"{elsewhere.origin}/v1/chat/completions"))
+    came = asking.one(question(model_at(server, endpoint={"follow_redirects": origin(other)})))
+    assert f"redirects to another origin, {elsewhere.origin}, " in str(came.error)
+    assert elsewhere.connections == 0
+
+
+@pytest.mark.parametrize("given", ["example.org", "https://example.org/v1", "https://u:p@example.org", "ftp://x"])
+def test_what_is_no_origin_cannot_be_allowed(given: str) -> None:
+    with pytest.raises(ValueError, match="follow_redirects"):
+        Endpoint(follow_redirects=given)
+    assert Endpoint(follow_redirects="https://Example.org:443/").follow_redirects == "https://example.org"
+
+
+def test_a_game_whose_model_server_redirects_is_not_begun(
+    server: ScriptedServer, elsewhere: Elsewhere, tmp_path: Path
+) -> None:
+    server.plan(default=to(f"{elsewhere.origin}/v1/chat/completions"))
+    arguments = ["play", "--players", f"llm:tiny@{server.url}*8", "--out", str(tmp_path), "--quiet"]
+    came = CliRunner().invoke(cli, arguments)
+    assert isinstance(came.exception, PlayerError)
+    assert f'follow_redirects = "{elsewhere.origin}"' in str(came.exception)
+    assert (elsewhere.connections, list(tmp_path.iterdir())) == (0, [])
+
+
+def test_the_template_of_settings_tells_of_redirects() -> None:
+    told = CliRunner().invoke(cli, ["rules", "--toml"]).output
+    assert '# follow_redirects = "https://gpu2.example:8443"' in told
+    assert Model(model="x").endpoint.follow_redirects is None

@@ -1,0 +1,102 @@
+"""`--role` seats one's own agent in a role: the game is dealt as ever, and only who sits where differs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moderator.engine.seating import deal
+from tests.whole.test_command_line import wolfbus
+from wolfbus.cli import cli
+from wolfbus.cli.casting import cast
+from wolfbus.cli.proof import Criteria, open_source, prove
+from wolfbus.config import GameConfig
+from wolfbus.record.reader import open_lines, read_record
+from wolfbus.vocabulary import ROLES
+
+ROLES_OF_SEVEN = [role for _, role in deal(GameConfig(), "7")]
+
+
+def played(folder: Path, players: str, *roles: str, seed: str = "7"):
+    """Play a game; return its seats, and the digest that `play` told."""
+    words = ["play", "--seed", seed, "--players", players, "--json", "--out", str(folder), "--game", "cast"]
+    result = CliRunner().invoke(cli, [*words, *(f"--role={role}" for role in roles)], standalone_mode=False)
+    assert result.return_value == 0, result.stderr
+    record = folder / "cast.ndjson"
+    proof = prove(open_source(str(record)), Criteria(), keep=False)
+    assert proof.verified, proof.problems
+    told = json.loads(result.stdout)["digest"]
+    assert proof.digest == told
+    return next(iter(read_record(open_lines(record)))).event.seats, told
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_one_agent_that_fills_no_seats_gets_the_role_and_the_record_proves_it(tmp_path, role):
+    own = "players.scripted:ScriptedBrain"
+    seats, _ = played(tmp_path, f"scripted*5,{own},random*2", role)
+    assert [seat.role for seat in seats if seat.brain == own] == [role]
+    # names and roles are those that the seed gives whoever plays
+    assert [(seat.name, seat.role) for seat in seats] == list(deal(GameConfig(), "7"))
+
+
+def test_a_role_may_name_its_player_and_be_given_for_each_of_several_seats(tmp_path):
+    seats, _ = played(tmp_path, "random*3,scripted*5", "random=Werewolf", "random=Werewolf", "scripted=seer")
+    roles = {brain: Counter(seat.role for seat in seats if seat.brain == brain) for brain in ("random", "scripted")}
+    assert roles["random"]["Werewolf"] == 2
+    assert roles["scripted"]["Seer"] == 1
+
+
+def test_who_sits_where_counts_for_the_digest_and_a_role_that_one_has_changes_nothing(tmp_path):
+    players = "random,scripted*7"
+    has = ROLES_OF_SEVEN[0]
+    other = next(role for role in ROLES if role != has)
+    _, plain = played(tmp_path / "plain", players)
+    _, same = played(tmp_path / "same", players, f"random={has}")
+    _, moved = played(tmp_path / "moved", players, f"random={other}")
+    assert same == plain != moved
+
+
+def test_a_person_gets_the_role(tmp_path):
+    words = ["play", "--seed", "7", "--players", "exec:cat,human,scripted*6", "--role", "Seer"]
+    result = wolfbus(*words, cwd=tmp_path, stdin=b"")
+    assert b"Your role: Seer." in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("players", "roles", "says"),
+    [
+        ("scripted*8", ["Sear"], ("'Sear' is no role", "did you mean Seer?")),
+        ("scripted*8", ["Wizard"], ("'Wizard' is no role", "roles are Villager, Werewolf, Seer, Doctor")),
+        ("scripted*7,random", ["scripte=Seer"], ("'scripte' does not play", "did you mean 'scripted'?")),
+        ("scripted*7,random", ["Seer"], ("whose is it?", "random=Seer", "players are scripted, random")),
+        ("exec:a*2,exec:b=c*2,scripted*4", ["Seer"], ("whose is it?", "exec:a=Seer")),
+        ("scripted*8", ["Seer", "Seer"], ("Seer is asked for 2 times", "this game has 1")),
+        ("random,scripted*7", ["random=Seer", "random=Doctor"], ("random is to have 2 roles", "plays 1 of the seats")),
+    ],
+)
+def test_a_role_that_cannot_be_had_is_told_in_one_line(players, roles, says):
+    from players.spec import expand
+
+    with pytest.raises(click.BadParameter) as caught:
+        cast(expand(players, 8), ROLES_OF_SEVEN, roles)
+    line = caught.value.format_message()
+    assert "--role" in line
+    assert "\n" not in line
+    for part in says:
+        assert part in line
+
+
+@given(st.permutations(ROLES_OF_SEVEN), st.lists(st.sampled_from("abc"), min_size=8, max_size=8), st.data())
+def test_every_wish_that_can_be_granted_is_granted_and_nobody_loses_a_seat(roles, brains, data):
+    order = data.draw(st.permutations(range(8)))
+    wished = [(brains[order[index]], roles[index]) for index in range(data.draw(st.integers(0, 8)))]
+    seats = cast(brains, roles, [f"{brain}={role}" for brain, role in wished])
+    assert Counter(seats) == Counter(brains)
+    assert not Counter(wished) - Counter(zip(seats, roles, strict=True))

@@ -1,0 +1,1 @@
+"""The bus on Redis Streams: connections, reading, atomic commits and ownership."""

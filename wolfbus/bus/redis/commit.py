@@ -1,0 +1,121 @@
+"""Steps on Redis: one small script per step, many steps per round trip.
+
+`KnownSteps` counts those that a server has confirmed; one that knows of fewer has gone backwards.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import cast
+
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.redis.link import Link, ResponseError, Script, Word, refusal
+from wolfbus.bus.redis.links import Links
+from wolfbus.bus.redis.wire import find, head_of
+from wolfbus.bus.steps import Kind, Verdict
+from wolfbus.errors import BusError, BusFull, NotAllowed
+
+
+class KnownSteps:
+    """Counts by house and owner epoch. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def of(self, house: str, epoch: int) -> int:
+        """Return how many steps of this epoch are known to have landed, from whomever."""
+        with self._lock:
+            newest, steps = self._known.get(house, (0, 0))
+            return steps if newest == epoch else 0
+
+    def note(self, house: str, epoch: int, steps: int) -> None:
+        """Take note that the server knows of so many; those of an older epoch are of no interest any more."""
+        with self._lock:
+            self._known[house] = max(self._known.get(house, (0, 0)), (epoch, steps))
+
+
+class RedisLedger:
+    """A Redis, as `steps.land` sees it.
+
+    Args:
+        links: connections to it.
+        known: what it has confirmed; kept up to date.
+    """
+
+    def __init__(self, links: Links, known: KnownSteps) -> None:
+        self._links = links
+        self._known = known
+        self._script = Script("commit")
+
+    def send(self, steps: Sequence[Commit]) -> list[Verdict]:
+        """Run the script for each step, all in one round trip."""
+        return self._links.run(lambda link: self._send(link, steps))
+
+    def _send(self, link: Link, steps: Sequence[Commit]) -> list[Verdict]:
+        try:
+            # Steps that landed and are sent again all the same, to a server that forgot the script, are recognised.
+            calls = [_words(step, self._known.of(step.house, step.epoch)) for step in steps]
+            verdicts = [_verdict(reply) for reply in self._script.run(link, calls)]
+        except BusError as error:
+            return [_refused(error)] * len(steps)
+        for step, verdict in zip(steps, verdicts, strict=True):
+            if verdict.kind == "landed":
+                self._known.note(step.house, step.epoch, int(verdict.detail))
+        return verdicts
+
+    def head_at(self, house: str, game: str, entry_id: str) -> str:
+        """Return the head that the step ending in a record entry brought about, "" if there is none."""
+        record = streams.record(house, game)
+        items = self._links.run(lambda link: link.ask("XRANGE", record, entry_id, entry_id, doing=f"stream {record}"))
+        return head_of(items[0]) if items else ""
+
+    def find(self, stream: str, entry_id: str) -> Entry | None:
+        """Return the entry that stands on a stream under an id."""
+        return self._links.run(lambda link: find(link, stream, entry_id))
+
+
+def _words(step: Commit, known: int) -> list[Word]:
+    """Return the words of the script's call; commit.lua says how its words are laid out."""
+    house = step.house
+    keys = [
+        streams.owner(house),
+        streams.heads(house),
+        streams.cursors(house),
+        streams.record(house, step.game),
+    ]
+    places: dict[str, int] = {}
+    posts: list[Word] = []
+    for stream, entry in step.posts:
+        place = places.get(stream)
+        if place is None:
+            keys.append(stream)
+            place = places[stream] = len(keys)
+        posts += (place, entry.id, entry.type, entry.sender, entry.game, entry.number, entry.body)
+    ending = "0-0"
+    if step.record:
+        first = int(step.record[0].id.partition("-")[0])
+        ending = f"{first - 1}-0"
+    cursors = step.cursors or {}
+    words: list[Word] = [len(keys), *keys, step.game, step.epoch, step.expected, step.head, ending]
+    words += (len(step.record), len(step.posts), len(cursors), known)
+    for entry in step.record:
+        words += (entry.id, entry.type, entry.sender, entry.game, entry.number, entry.body)
+    words += posts
+    for pair in cursors.items():
+        words += pair
+    return words
+
+
+def _verdict(reply: object) -> Verdict:
+    if isinstance(reply, ResponseError):
+        return _refused(refusal(reply, "Redis refused the step"))
+    kind, detail = cast("list[bytes]", reply)
+    return Verdict(cast("Kind", kind.decode()), detail.decode(errors="replace"))
+
+
+def _refused(error: BusError) -> Verdict:
+    kind: Kind = "forbidden" if isinstance(error, NotAllowed) else "full" if isinstance(error, BusFull) else "refused"
+    return Verdict(kind, str(error))

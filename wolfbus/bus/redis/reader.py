@@ -1,0 +1,317 @@
+"""A reading session on Redis: blocking XREADs in short slices, on a connection of its own.
+
+Only the reading thread touches that connection. Other threads leave word and nudge it through a socket pair, so
+`follow`, `wake` and `close` take effect at once, whatever the server does. To get out of a blocked XREAD the reading
+thread has the server end it (CLIENT UNBLOCK, from another connection). A named user mostly may not do that, and trying
+would leave a denial in the server's ACL LOG: there it hangs up and connects anew.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from wolfbus.bus.checks import loss, what_was_lost
+from wolfbus.bus.ids import START, Id, follows_directly, join_id, parse_id
+from wolfbus.bus.protocol import Entry
+from wolfbus.bus.redis.link import BROKEN, Link, NoPermissionError, RedisTimeoutError, ResponseError, Word, refusal
+from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses
+from wolfbus.bus.redis.wire import entry_of, extent_of
+from wolfbus.errors import BusDown, BusError
+
+SLICE_S = 2.0
+"""Longest time one XREAD blocks."""
+
+GRACE_S = 5.0
+"""How much longer than its slice a reply may take before the connection counts as broken."""
+
+AUDIT = 64
+"""Most streams looked at for losses after one slice; with more, they take turns."""
+
+UNBLOCK_AGAIN_S = 0.005
+
+
+class _Followed:
+    """A stream and how far it was read; another object stands for each `follow`, so stale replies are told apart."""
+
+    __slots__ = ("cursor",)
+
+    def __init__(self, cursor: Id) -> None:
+        self.cursor = cursor
+
+
+class RedisReader:
+    """See `wolfbus.bus.protocol.Reader`.
+
+    Args:
+        links: the bus's other connections.
+        slice_s: longest time one XREAD blocks, in seconds, > 0.
+        forget: called with this reader once it is closed.
+    """
+
+    def __init__(self, links: Links, slice_s: float, forget: Callable[[RedisReader], None]) -> None:
+        self._links = links
+        self._forget = forget
+        self._slice_s = slice_s
+        self._link: Link | None = None
+        self._lock = threading.Lock()
+        self._followed: dict[str, _Followed] = {}
+        self._unproven: dict[str, None] = {}
+        self._woken = False
+        self._closed = False
+        self._reading = False
+        self._nudged = False
+        self._audited = time.monotonic()
+        self._turn = 0
+        self._may_unblock = links.address.username in {None, "default"}
+        self._ear, self._mouth = socket.socketpair()
+        self._ear.setblocking(False)
+        self._mouth.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._ear, selectors.EVENT_READ)
+
+    # -- any thread
+
+    def follow(self, stream: str, after: str = "0-0") -> None:
+        """Add `stream`, from the entry after id `after`; a stream already followed starts anew from there."""
+        followed = _Followed(parse_id(after))
+        with self._lock:
+            self._followed.pop(stream, None)
+            self._followed[stream] = followed
+            self._unproven.pop(stream, None)
+            if followed.cursor != START:
+                self._unproven[stream] = None
+            self._nudge()
+
+    def unfollow(self, stream: str) -> None:
+        """Stop reading `stream`; unknown streams are ignored."""
+        with self._lock:
+            self._followed.pop(stream, None)
+            self._unproven.pop(stream, None)
+
+    def wake(self) -> None:
+        """Make a blocked `read` return now, or else the next one at once."""
+        with self._lock:
+            self._woken = True
+            self._nudge()
+
+    def close(self) -> None:
+        """End the session; a blocked `read` returns an empty list."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._nudge()
+            reading = self._reading
+        self._forget(self)
+        if not reading:
+            self._release()
+
+    def _nudge(self) -> None:
+        if self._reading:
+            try:
+                self._mouth.send(b"!")
+            except BlockingIOError:
+                return  # so many nudges are waiting that one more says nothing new
+
+    # -- the reading thread
+
+    def read(self, block_s: float, limit: int = 1000) -> list[tuple[str, list[Entry]]]:
+        """Return new entries per stream; see `Reader.read`."""
+        with self._lock:
+            if self._closed:
+                raise BusDown("this reading session was closed")
+            self._reading = True
+        try:
+            return self._read(block_s, limit)
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
+        with self._lock:
+            self._reading = False
+            closed = self._closed
+        if closed:
+            self._release()
+
+    def _read(self, block_s: float, limit: int) -> list[tuple[str, list[Entry]]]:
+        until = time.monotonic() + block_s
+        patience: RetryPauses | None = None
+        while True:
+            with self._lock:
+                self._hear()
+                if self._closed or self._woken:
+                    self._woken = False
+                    return []
+                followed = dict(self._followed)
+            left = until - time.monotonic()
+            try:
+                found = self._slice(followed, min(left, self._slice_s), limit)
+            except BROKEN as error:
+                self._hang_up()
+                self._doubt_all()
+                patience = patience or RetryPauses(self._links.address, self._links.address.patience_s)
+                self._listen(patience.pause_s(error))
+                continue
+            except BusError:
+                raise
+            except BaseException:
+                self._hang_up()  # a reply may still be under way
+                raise
+            patience = None
+            if found or left <= 0:
+                return found
+
+    def _slice(self, followed: Mapping[str, _Followed], block_s: float, limit: int) -> list[tuple[str, list[Entry]]]:
+        """Read once; an empty list means that the time passed, or that another thread left word."""
+        if self._link is None:
+            address = self._links.address
+            opening_s = max(min(address.patience_s, GRACE_S), QUICKEST_S)
+            self._link = Link(address, self._slice_s + GRACE_S, opening_s)
+        link = self._link
+        self._prove(link)
+        if not followed:
+            self._listen(max(block_s, 0.0))
+            return []
+        if time.monotonic() - self._audited > self._slice_s:
+            self._audit(link)
+        reply = self._xread(link, followed, block_s, limit)
+        if isinstance(reply, ResponseError):
+            raise refusal(reply, "reading") from reply
+        if reply:
+            return self._advance(link, followed, reply)
+        if not self._nudged:
+            self._audit(link)
+        return []
+
+    def _xread(self, link: Link, followed: Mapping[str, _Followed], block_s: float, limit: int) -> Any:
+        command: list[Word] = ["XREAD", "COUNT", limit]
+        if block_s > 0:
+            command += ("BLOCK", max(1, int(block_s * 1000)))
+        command.append("STREAMS")
+        command += followed
+        command += [join_id(stream.cursor) for stream in followed.values()]
+        link.send([command])
+        self._nudged = False
+        if block_s <= 0:
+            return link.receive()
+        self._selector.register(link, selectors.EVENT_READ)
+        try:
+            return self._reply_or_word(link, time.monotonic() + block_s + GRACE_S)
+        finally:
+            self._selector.unregister(link)
+
+    def _reply_or_word(self, link: Link, until: float) -> Any:
+        """Wait for the reply to a blocking read; if another thread leaves word, end the read early."""
+        while (left := until - time.monotonic()) > 0:
+            ready = [key.fileobj for key, _ in self._selector.select(UNBLOCK_AGAIN_S if self._nudged else left)]
+            if link in ready:
+                return link.receive()
+            # The server may see the call to unblock before the read it is to end: hence again and again.
+            self._nudged = self._nudged or self._ear in ready
+            if self._nudged:
+                self._hear()
+                if self._closed or not self._unblock(link):
+                    self._hang_up()
+                    return None
+        raise RedisTimeoutError("no reply to a read in time")
+
+    def _unblock(self, link: Link) -> bool:
+        """Have the server end the blocked read; False if it cannot be asked."""
+        if not self._may_unblock:
+            return False
+        try:
+            (reply,) = self._links.run(lambda other: other.exchange([("CLIENT", "UNBLOCK", link.client_id)]), 0.0)
+        except BusError:
+            return False
+        self._may_unblock = not isinstance(reply, NoPermissionError)
+        return self._may_unblock
+
+    def _advance(
+        self, link: Link, followed: Mapping[str, _Followed], reply: list[Any]
+    ) -> list[tuple[str, list[Entry]]]:
+        """Return what was read and move the cursors, unless something is missing in between."""
+        # a step that took its posts back wakes a blocked read too, and leaves nothing to be read
+        found = [(name.decode(), [entry_of(item) for item in items]) for name, items in reply if items]
+        doubtful = []
+        for name, entries in found:
+            cursor = followed[name].cursor
+            if cursor != START and not follows_directly(cursor, parse_id(entries[0].id)):
+                doubtful.append(name)
+        if doubtful:
+            self._look(link, doubtful)
+        with self._lock:
+            current = [(name, entries) for name, entries in found if self._followed.get(name) is followed[name]]
+            for name, entries in current:
+                followed[name].cursor = parse_id(entries[-1].id)
+        return current
+
+    # -- losses
+
+    def _doubt_all(self) -> None:
+        with self._lock:
+            self._unproven = {name: None for name, stream in self._followed.items() if stream.cursor != START}
+
+    def _prove(self, link: Link) -> None:
+        """Make sure that streams newly followed, or followed across a break, still hold what comes after the cursor."""
+        with self._lock:
+            names = list(self._unproven)
+        if names:
+            self._look(link, names)
+            with self._lock:
+                for name in names:
+                    self._unproven.pop(name, None)
+
+    def _audit(self, link: Link) -> None:
+        """Look at some of the streams, in turns."""
+        with self._lock:
+            names = [name for name, stream in self._followed.items() if stream.cursor != START]
+        self._audited = time.monotonic()
+        start = self._turn if self._turn < len(names) else 0
+        self._turn = start + AUDIT
+        if names:
+            self._look(link, names[start : self._turn])
+
+    def _look(self, link: Link, names: Sequence[str]) -> None:
+        """Raise `StreamLost` for the first stream that lost something, and follow it no more."""
+        replies = link.exchange([("XINFO", "STREAM", name) for name in names])
+        with self._lock:
+            for name, reply in zip(names, replies, strict=True):
+                stream = self._followed.get(name)
+                if stream is None:
+                    continue
+                extent = extent_of(name, reply)
+                lost = what_was_lost(stream.cursor, extent)
+                if lost:
+                    del self._followed[name]
+                    self._unproven.pop(name, None)
+                    raise loss(name, stream.cursor, lost, extent)
+
+    # -- the connection
+
+    def _hear(self) -> None:
+        """Empty the ear: what other threads left is looked at next."""
+        try:
+            while self._ear.recv(4096):
+                pass
+        except BlockingIOError:
+            return
+
+    def _listen(self, seconds: float) -> None:
+        """Wait, unless another thread leaves word."""
+        self._selector.select(seconds)
+
+    def _hang_up(self) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    def _release(self) -> None:
+        self._hang_up()
+        self._selector.close()
+        self._ear.close()
+        self._mouth.close()

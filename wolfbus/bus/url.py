@@ -1,0 +1,204 @@
+"""Bus addresses: where a Redis is and how to get in, and how an address is shown.
+
+Wherever one is told, `shown_url` masks user and password.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from wolfbus.errors import ConfigError
+
+MASK: Final = "***"
+"""Stands for user and password."""
+
+_FIRST_OPTION: Final = re.compile(r"\?(?:db|patience|ssl_ca_certs)=")
+_ADDRESS: Final = re.compile(r"\b(?:redis|rediss|unix)://\S+")
+
+
+def shown_url(url: str) -> str:
+    """Return a bus address with ``***`` for its user and password; one without them as it is.
+
+    It need not be a right address: what may be meant for a password is taken out, rather too
+    much than too little.
+    """
+    scheme, colon, rest = url.partition("://")
+    if not colon:
+        scheme, rest = "", url
+    found = _FIRST_OPTION.search(rest)
+    where, options = (rest, "") if found is None else (rest[: found.start()], rest[found.start() :])
+    if "@" in options and "@" not in where:
+        # a password may hold a question mark too
+        where, options = rest, ""
+    if scheme == "unix" and where.startswith("/"):
+        return url
+    _, at, place = where.rpartition("@")
+    return f"{scheme}{colon}{MASK + at if at else ''}{place}{options}"
+
+
+def masked(text: str) -> str:
+    """Return a text, such as an error's line, with every Redis address as `shown_url` shows it."""
+    return _ADDRESS.sub(lambda found: shown_url(found[0]), text)
+
+
+SCHEMES = ("redis", "rediss", "unix")
+
+PATIENCE_S = 30.0
+"""How long a bus goes on trying after a break, unless told otherwise."""
+
+OPENING_S = 3.0
+"""How long a server that was never reached is tried, unless the address names a patience: enough
+for one that is just starting, short for a wrong address."""
+
+_OPTIONS = {"redis": {"patience"}, "rediss": {"patience", "ssl_ca_certs"}, "unix": {"patience", "db"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One Redis server and one of its users.
+
+    Attributes:
+        kind: plain TCP, TCP under TLS, or a Unix socket.
+        host: host name or number ("" for a Unix socket).
+        port: TCP port, 1-65535 (0 for a Unix socket).
+        path: path of the Unix socket, else "".
+        database: number of the database, from 0.
+        username: ACL user, None for the default user.
+        password: its password, None if it has none; never shown.
+        patience_s: how long to go on trying after a break, in seconds, > 0.
+        waits: whether the address itself names that patience; a server that is not up yet is then
+            waited for as long.
+        ca_certs: file of the certificates that vouch for a TLS server; None trusts the system's.
+    """
+
+    kind: Literal["tcp", "tls", "unix"]
+    host: str = ""
+    port: int = 0
+    path: str = ""
+    database: int = 0
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    patience_s: float = PATIENCE_S
+    ca_certs: str | None = None
+    waits: bool = False
+
+    @property
+    def opening_s(self) -> float:
+        """Seconds for which a service tries to reach a server that it never reached before."""
+        return self.patience_s if self.waits else OPENING_S
+
+    @property
+    def place(self) -> str:
+        """HOST:PORT or the socket's path, as error lines name it."""
+        if self.kind == "unix":
+            return self.path
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def read_address(url: str) -> Address:
+    """Read ``redis[s]://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`` or ``unix://[USER:PASSWORD@]/PATH[?db=DATABASE]``.
+
+    Options behind ``?``: ``patience`` (seconds, > 0) for all, ``ssl_ca_certs`` (a file) for rediss, ``db`` for unix.
+
+    Raises:
+        ConfigError: the address cannot be understood; the line never repeats a password.
+    """
+    scheme, colon, _ = url.partition("://")
+    if not colon:
+        raise ConfigError(_without_scheme(url))
+    if scheme not in SCHEMES:
+        # Nothing behind the scheme is repeated: it may hold a password.
+        known = ", ".join(f"{known}://" for known in ("memory", *SCHEMES))
+        raise ConfigError(f"bus address: {f'{scheme}://'!r:.80} is not known; use {known}")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        # The parser's own sentence may quote the part with the password.
+        raise ConfigError("bus address: host and port cannot be read (expected redis://HOST:PORT/DATABASE)") from None
+    options = _options(parts)
+    user = unquote(parts.username) if parts.username else None
+    password = unquote(parts.password) if parts.password else None
+    if user == MASK and password is None:
+        raise ConfigError(
+            f"bus address: {MASK} stands where user and password were not shown; write them there, "
+            f"as in {scheme}://USER:PASSWORD@…"
+        )
+    patience_s, waits = _seconds(options.get("patience")), "patience" in options
+    if scheme == "unix":
+        if parts.hostname or not parts.path.strip("/"):
+            raise ConfigError("bus address: unix:// needs an absolute path, as in unix:///run/redis.sock")
+        database = _database(options.get("db", ""))
+        return Address("unix", "", 0, unquote(parts.path), database, user, password, patience_s, waits=waits)
+    if not parts.hostname:
+        raise ConfigError(f"bus address: {scheme}:// names no host (expected {scheme}://HOST:PORT/DATABASE)")
+    if port == 0:
+        raise ConfigError("bus address: 0 is no port")
+    ca_certs = options.get("ssl_ca_certs")
+    if ca_certs is not None and not Path(ca_certs).is_file():
+        raise ConfigError(f"bus address: ssl_ca_certs={ca_certs} is no file")
+    return Address(
+        "tls" if scheme == "rediss" else "tcp",
+        parts.hostname,
+        port or 6379,
+        "",
+        _database(parts.path.strip("/")),
+        user,
+        password,
+        patience_s,
+        ca_certs,
+        waits,
+    )
+
+
+def with_patience(url: str, seconds: float) -> str:
+    """Return an address that has this patience, unless it names another; raises ConfigError."""
+    if read_address(url).waits:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}patience={seconds:g}"
+
+
+def _without_scheme(url: str) -> str:
+    shown = shown_url(url)
+    if not url:
+        return "bus address: it is empty; write one, as in redis://127.0.0.1:6379/0"
+    if url.startswith("/"):
+        whole = f"a Unix socket is written unix://{shown:.200}"
+        return f"bus address: {shown!r:.200} has no scheme; {whole}"
+    whole = shown if "/" in shown.rpartition("@")[2] else f"{shown}/0"
+    return f"bus address: {shown!r:.200} has no scheme; write redis://{whole:.200}"
+
+
+def _options(parts: SplitResult) -> dict[str, str]:
+    known = _OPTIONS[parts.scheme]
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    for name in options:
+        if name not in known:
+            offer = ", ".join(sorted(known))
+            raise ConfigError(f"bus address: {parts.scheme}:// has no option {name!r} (it has: {offer})")
+    return options
+
+
+def _seconds(text: str | None) -> float:
+    if text is None:
+        return PATIENCE_S
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise ConfigError(f"bus address: patience={text} is no number of seconds above 0")
+    return seconds
+
+
+def _database(text: str) -> int:
+    if not text:
+        return 0
+    if not text.isdecimal():
+        raise ConfigError(f"bus address: {text!r} is no database number")
+    return int(text)

@@ -1,0 +1,189 @@
+"""`wolfbus verify`: what of studies and records is whole, proven, and as it was published."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from wolfbus.cli import FAILED
+from wolfbus.cli.criteria import criteria_of, prove_option, tell_problems, workers_option
+from wolfbus.printable import counted
+
+if TYPE_CHECKING:
+    from analytics.gather import Gathered
+    from analytics.gather.checks import StudyCheck
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+LIMITS: Final = (
+    "Not shown by this: that labels, judgements, texts, thoughts, times, brains and model",
+    "calls are what was said. Only a hash that was published before shows that these are the",
+    "bytes of then: give it by --expect.",
+)
+"""What to know of every result that is held against no published hash."""
+
+
+def _hash(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    if text is None:
+        return None
+    if re.fullmatch(r"[0-9a-fA-F]{64}", text.strip()) is None:
+        raise click.BadParameter("not a hash of 64 hex digits")
+    return text.strip().lower()
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="STUDY|RECORD...")
+@click.option(
+    "--expect",
+    callback=_hash,
+    metavar="HASH",
+    help="The study hash, or the record's head, that was published.",
+)
+@prove_option
+@workers_option
+@click.option(
+    "--sign",
+    "key",
+    type=_FILE,
+    metavar="KEY",
+    help="Sign the hash with an SSH key, beside what it is of.",
+)
+@click.option(
+    "--signed-by",
+    type=_FILE,
+    metavar="FILE",
+    help="Check that signature by a file of allowed signers of ssh-keygen.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+def verify(
+    sources: tuple[str, ...],
+    expect: str | None,
+    workers: int | None,
+    key: Path | None,
+    signed_by: Path | None,
+    *,
+    prove: bool,
+    as_json: bool,
+) -> int:
+    """Check studies' folders and records: every line's number, time, seal and content.
+
+    Records of a study are compared with what it noted of their games; by --prove the rules are run
+    again over all of them; --expect says whether these are the very bytes whose hash was published.
+
+    It prints the study hash, or a record's head, and exits 1 if anything is not as it should be.
+    """
+    from analytics.gather import gather
+
+    if len(sources) > 1 and (expect is not None or key is not None or signed_by is not None):
+        raise click.UsageError("--expect, --sign and --signed-by are about one STUDY or RECORD")
+    if key is not None and signed_by is not None:
+        raise click.UsageError("--sign and --signed-by: give one of them")
+    criteria = criteria_of(prove=prove)
+    found = [(source, gather([source], criteria, workers=workers)) for source in sources]
+    results = [_result(source, gathered) for source, gathered in found]
+    fine = True
+    for (_, gathered), result in zip(found, results, strict=True):
+        tell_problems(gathered.problems)
+        fine = fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None
+    if expect is not None:
+        results[0]["expected"] = expect
+        results[0]["is_hash"] = results[0]["hash"] == expect
+        # what differs from its notes is not what the hash is of
+        fine = results[0]["as_expected"] = fine and results[0]["is_hash"]
+    if key is not None or signed_by is not None:
+        fine = _signature(results[0], key, signed_by, fine=fine) and fine
+    if as_json:
+        click.echo(json.dumps({"fine": fine, "results": results}))
+    else:
+        for result in results:
+            click.echo("\n".join(_lines(result)))
+        if expect is None and signed_by is None:
+            click.echo("\n".join(LIMITS))
+    return 0 if fine else FAILED
+
+
+def _result(source: str, gathered: Gathered) -> dict[str, Any]:
+    """Return what was found of one argument, as plain values."""
+    from analytics.gather.checks import loose_check, study_check
+
+    checked: list[StudyCheck] = [study_check(study, gathered.files) for study in gathered.studies]
+    loose = loose_check(gathered.studies, gathered.files)
+    checked += [] if loose is None else [loose]
+    alone = len(gathered.files) == 1 and not gathered.studies
+    # of one file it is the record's own seal, else the hash over all
+    hashes = [gathered.files[0].head or None] if alone else [check.hash for check in checked]
+    return {
+        "source": source,
+        "hash": hashes[0] if len(hashes) == 1 and (not alone or gathered.files[0].problem is None) else None,
+        "is_record": alone,
+        "unsealed": sum(note.published for note in gathered.files),
+        "checked": [check.as_json() for check in checked],
+        "problems": [{"path": note.path, "problem": note.problem} for note in gathered.problems],
+    }
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    lines = [result["source"]]
+    for check in result["checked"]:
+        records = counted(check["records"], "record")
+        whole = "every seal holds, up to the game's end"
+        if check["compared"]:
+            whole += f"; as the study noted ({', '.join(check['compared'])})"
+        lines.append(f"  whole        {check['whole']:,} of {records}: {whole}")
+        if check["study"] is not None and not check["compared"] and check["whole"]:
+            lines.append("  not noted    how any of these games ended: they are compared with nothing")
+        elif check["study"] is not None and "head" not in check["compared"] and check["whole"]:
+            lines.append("  not noted    heads: thoughts, raw replies, times, model calls are not compared")
+        if check["proven"] is None:
+            lines.append("  re-executed  none (--prove does)")
+        else:
+            told = "the rules give every derived event from the recorded answers"
+            lines.append(f"  re-executed  {check['proven']:,} of {records} proven: {told}")
+    if result["unsealed"]:
+        lines.append(f"  no seals     {counted(result['unsealed'], 'published log')}: nothing to verify by")
+    if result["hash"] is not None:
+        lines.append(f"  {'head       ' if result['is_record'] else 'study hash '}  {result['hash']}")
+    else:
+        lines.append("  no hash      it takes one study or record, with the head of every game")
+    if "expected" in result:
+        lines.append(f"  as expected  {_expected(result)}")
+    if "signed" in result:
+        lines.append(f"  signature    {result['signed']}")
+    return lines
+
+
+def _expected(result: dict[str, Any]) -> str:
+    if result["as_expected"]:
+        return "yes: these are the bytes that were there when the hash was published"
+    if result["is_hash"]:
+        return "NO: the hash is the one expected, and what is named above is not what it is of"
+    return f"NO: {result['expected']} was expected"
+
+
+def _signature(result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool) -> bool:
+    """Sign, or check the signature; tell it in the result, and return whether all is well."""
+    from wolfbus.cli.signature import check_signature, sign, signature_of
+
+    if result["hash"] is None:
+        result["signed"] = "there is no hash to sign or to check"
+        return False
+    beside = signature_of(Path(result["source"]))
+    if key is not None:
+        if not fine:
+            result["signed"] = "nothing is signed that is not as it should be"
+            return False
+        sign(result["hash"], key, beside)
+        result["signed"] = f"written to {beside}"
+        return True
+    if signed_by is None:
+        return True
+    who = check_signature(result["hash"], signed_by, beside)
+    if who is None:
+        result["signed"] = f"NOT good: {beside} is of another hash, or by somebody else"
+        return False
+    result["signed"] = f"good, by {who}"
+    return fine

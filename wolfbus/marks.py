@@ -1,0 +1,50 @@
+"""Names in a text swapped for single marks, so that no pattern over the text trips over what a name is made of."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from wolfbus.messages.base import SeatName
+
+FIRST_MARK: Final = 0xE000
+"""The mark of the first name; marks are private-use characters from here on, and a game has at most 16 names."""
+MARKS: Final = "\ue000-\ue0ff"
+"""All marks, for a character class."""
+MARK: Final = f"[{MARKS}]"
+"""Matches a name that was swapped."""
+
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+
+
+@lru_cache(maxsize=512)
+def _name_pattern(names: tuple[SeatName, ...]) -> re.Pattern[str]:
+    """Return a pattern that finds any of these names as a whole word; case counts, for "Hope" is not "hope"."""
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    return re.compile(r"(?<![^\W_])(?:" + "|".join(re.escape(name) for name in longest_first) + r")(?![^\W_])")
+
+
+def marked(text: str, names: tuple[SeatName, ...]) -> str:
+    """Return `text` with the player at place n of `names` as the nth mark, and without marks that it held before."""
+    words = _PRIVATE.sub("", text)
+    if not names:
+        return words
+    marks = marks_of(names)
+    return _name_pattern(names).sub(lambda found: marks[found[0]], words)
+
+
+@lru_cache(maxsize=512)
+def marks_of(names: tuple[SeatName, ...]) -> dict[SeatName, str]:
+    """Return the mark of each name."""
+    return {name: chr(FIRST_MARK + place) for place, name in enumerate(names)}
+
+
+def without_marks(words: str) -> str:
+    """Return `words` with an underscore for each mark, to notice repetition whoever it is about."""
+    return _PRIVATE.sub("_", words)
+
+
+def marks_in(words: str) -> list[str]:
+    """Return the marks in `words`, in order."""
+    return _PRIVATE.findall(words)

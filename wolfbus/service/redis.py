@@ -1,0 +1,255 @@
+"""A redis-server of our own: its folder, its command line, whether it is ready, and what it said last.
+
+`RedisHome` is that without a process, for whoever runs the server some other way; `LocalRedis` runs it too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+from urllib.parse import quote
+
+from wolfbus.errors import BusError
+
+READY_S: Final = 10.0
+"""Longest wait for a server to answer, or to go."""
+
+_PAUSE_S: Final = 0.005
+_PING_S: Final = 1.0
+_REPLY_AT_MOST: Final = 65_536
+_WORDS_QUOTED: Final = 3
+_SOCKET: Final = "redis.sock"
+_PATH_AT_MOST: Final = 103
+"""Bytes of a Unix socket's path: 104 with the closing zero on BSD and macOS, 108 on Linux."""
+
+
+def redis_installed() -> bool:
+    """Tell whether there is a ``redis-server`` to start."""
+    return shutil.which("redis-server") is not None
+
+
+class RedisHome:
+    """Folder, command line and Unix socket of a redis-server, whoever runs it.
+
+    Only this user may enter the folder, and so connect to the socket.
+
+    Args:
+        prefix: how the folder's name begins.
+
+    Attributes:
+        folder: holds all that the server writes.
+        socket_path: path of the Unix socket.
+        log: file for what the server says.
+        data: folder of what it persists.
+
+    Raises:
+        BusError: redis-server is not installed, or every folder for temporary files has too long a path.
+    """
+
+    def __init__(self, prefix: str = "wolfbus-redis-") -> None:
+        program = shutil.which("redis-server")
+        if program is None:
+            raise BusError(
+                "redis-server is not installed: it is not on the PATH (apt install redis-server, brew install redis)"
+            )
+        self._program = program
+        self.folder = _short_folder(prefix)
+        self.socket_path = self.folder / _SOCKET
+        self.log = self.folder / "redis.log"
+        self.data = self.folder / "data"
+        self.data.mkdir()
+
+    @property
+    def url(self) -> str:
+        """The address of the Unix socket for `open_bus`."""
+        return f"unix://{quote(str(self.socket_path))}"
+
+    def words(self, port: int = 0, *, persist: bool = False) -> list[str]:
+        """Return the command line of a server on the socket, and on the loopback address unless `port` is 0."""
+        options = {
+            "bind": "127.0.0.1",
+            "port": str(port),
+            "unixsocket": str(self.socket_path),
+            "unixsocketperm": "700",
+            "dir": str(self.data),
+            "save": "",
+            "appendonly": "yes" if persist else "no",
+        }
+        return [self._program, *(word for name, value in options.items() for word in (f"--{name}", value))]
+
+    def command(self, *words: str, timeout_s: float = READY_S) -> bytes:
+        """Send one command as the default user over the Unix socket and return its raw reply's first 64 kB.
+
+        Raises:
+            OSError: nobody answers.
+        """
+        with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as connection:
+            connection.settimeout(timeout_s)
+            connection.connect(str(self.socket_path))
+            connection.sendall(_framed(words))
+            return connection.recv(_REPLY_AT_MOST)
+
+    def ready(self) -> bool:
+        """Tell whether the server has loaded its data and answers; one that asks for a password does."""
+        with contextlib.suppress(OSError):
+            reply = self.command("PING", timeout_s=_PING_S)
+            return bool(reply) and not reply.startswith(b"-LOADING")
+        return False
+
+    def await_ready(self, given_up: Callable[[float], bool]) -> bool:
+        """Wait until the server answers, and return whether it does.
+
+        Args:
+            given_up: lets so many seconds pass and tells whether to wait no longer.
+        """
+        until = time.monotonic() + READY_S
+        while time.monotonic() < until:
+            if self.ready():
+                return True
+            if given_up(_PAUSE_S):
+                break
+        return False
+
+    def last_words(self) -> str:
+        """Return the last lines of its log as one line."""
+        try:
+            said = self.log.read_text(errors="replace").strip().splitlines()
+        except OSError:
+            said = []
+        return " / ".join(line.strip() for line in said[-_WORDS_QUOTED:]) or "it said nothing"
+
+    def remove(self) -> None:
+        """Remove the folder; the server must have ended."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+
+class LocalRedis:
+    """A running Redis server on the loopback address and on a Unix socket; it goes away with its context.
+
+    Args:
+        options: further words of its command line, such as ``"--maxmemory", "10mb"``.
+        persist: write every change to disk before answering, so that `kill` loses nothing; else everything is kept in
+            memory only.
+
+    Attributes:
+        home: its folder.
+        port: TCP port on 127.0.0.1, chosen at the first start and kept.
+
+    Raises:
+        BusError: redis-server is not installed, or does not start (the line quotes its log).
+    """
+
+    def __init__(self, *options: str, persist: bool = False) -> None:
+        self.port = _free_port()
+        self.home = RedisHome()
+        self._options = options
+        self._persist = persist
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ran = False
+
+    @property
+    def url(self) -> str:
+        """The server's TCP address for `open_bus`."""
+        return f"redis://127.0.0.1:{self.port}"
+
+    def start(self) -> Self:
+        """Start the server and wait until it answers; one that runs already is left alone."""
+        if self._process is None:
+            try:
+                self._launch()
+            except BusError as error:
+                if self._ran or "in use" not in str(error):
+                    raise
+                self.port = _free_port()  # somebody took the first one meanwhile
+                self._launch()
+            self._ran = True
+        return self
+
+    def kill(self) -> None:
+        """Stop the server at once, as a crash would. What it persisted is kept for the next `start`."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(READY_S)
+            self._process = None
+
+    def close(self) -> None:
+        """Stop the server and remove all it wrote."""
+        self.kill()
+        self.home.remove()
+
+    def _words(self) -> list[str]:
+        words = self.home.words(self.port, persist=self._persist)
+        # a rewritten log would cost time, and whoever copies it would meet half of each
+        return [*words, "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"]
+
+    def _launch(self) -> None:
+        with self.home.log.open("wb") as said:
+            # A session of its own: Ctrl-C ends whoever started it first, which then ends the server.
+            self._process = process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
+                [*self._words(), *self._options],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+        def ended(pause_s: float) -> bool:
+            time.sleep(pause_s)
+            return process.poll() is not None
+
+        if self.home.await_ready(ended):
+            return
+        self.kill()
+        raise BusError(f"redis-server did not start: {self.home.last_words()}")
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _short_folder(prefix: str) -> Path:
+    """Make a folder that only this user may enter, with a path short enough for a socket in it."""
+    for parent in (None, "/tmp"):  # noqa: S108 - mkdtemp's folder has a name nobody can foresee
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        except OSError:
+            continue
+        if len(bytes(folder / _SOCKET)) <= _PATH_AT_MOST:
+            return folder
+        folder.rmdir()
+    raise BusError(f"no folder for a Redis socket: {tempfile.gettempdir()} is too long a path, or not to be written to")
+
+
+def _framed(words: Sequence[str]) -> bytes:
+    raws = [word.encode() for word in words]
+    return b"*%d\r\n" % len(raws) + b"".join(b"$%d\r\n%b\r\n" % (len(raw), raw) for raw in raws)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
