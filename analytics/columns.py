@@ -299,7 +299,8 @@ class ColumnsBuilder:
             seeds=tuple(self._seeds[game] for game in order),
             blocks=np.array([code[self._blocks[game]] for game in order], "i4"),
             block_names=tuple(blocks),
-            **{kind: tuple(found) for kind, found in names.items()},
+            agents=tuple(names["agents"]),
+            processes=tuple(names["processes"]),
             **moved,
         )
 

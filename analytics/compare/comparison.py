@@ -65,11 +65,11 @@ def compare(
     for at, unit in enumerate((units.a, units.b)):
         columns, beside = own[at].columns, own[1 - at]
         about = {"games": len(columns.ids), "agents": list(columns.agents)}
-        sheets = (
+        sheet, common = (
             Sheet(Study(columns, beside, own_bins=kept), unit, units.count)
             for kept in (True, False)
         )
-        sides.append(_Side(names[at], *sheets, about))
+        sides.append(_Side(names[at], sheet, common, about))
     by = "seed" if units.pairs else None
     return _compare("studies", sides[0], sides[1], units, by, metrics, permutations)
 

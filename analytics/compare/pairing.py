@@ -74,9 +74,9 @@ def by_seed(a: Columns, b: Columns) -> Units:
     label = connected_components(graph.tocsr(), directed=False)[1].tolist()
     held = {side: [label[nodes[node]] for node in own] for side, own in sides.items()}
     of: defaultdict[int, set[str]] = defaultdict(set)
-    for side, own in held.items():
-        for node in own:
-            of[node].add(side)
+    for side, found in held.items():
+        for place in found:
+            of[place].add(side)
     return _units(held, of)
 
 

@@ -31,6 +31,7 @@ from wolfbus.vocabulary import DECEPTIONS, ROLES, team_of
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
+    from analytics.measures.sums import Groups
 
 FAMILIES: Final = {
     family.name: family
@@ -146,7 +147,7 @@ def put_parts(
     sums: Sums,
     name: str,
     game: Array,
-    groups: Sequence[tuple[Array, Sequence[Group]]],
+    groups: Groups,
     **parts: Array,
 ) -> None:
     """Sum several quantities of the same rows, told apart on the last axis."""
@@ -197,7 +198,7 @@ def _outcomes(sums: Sums, columns: Columns) -> None:
     )
 
 
-def _divided(code: Array, columns: Columns) -> tuple[Array, list[tuple[Array, Sequence[Group]]]]:
+def _divided(code: Array, columns: Columns) -> tuple[Array, Groups]:
     agents = max(1, len(columns.agents))
     return code // agents, [(code % agents, columns.agents)]
 
@@ -261,7 +262,7 @@ def _judgements(sums: Sums, columns: Columns) -> None:
 
     def some(
         chosen: Array, *groups: tuple[Array, Sequence[Group]]
-    ) -> tuple[Array, list[tuple[Array, Sequence[Group]]]]:
+    ) -> tuple[Array, Groups]:
         return game[chosen], [(codes[chosen], names) for codes, names in groups]
 
     labelled = label >= 0
@@ -408,7 +409,8 @@ def _votes(sums: Sums, columns: Columns) -> None:
         "chance": np.where(voted, wolves / np.maximum(1, living - 1), 0.0),
         "abstentions": ~voted,
     }
-    groups = [(agent[other], columns.agents), (rows["round"][other], numbers(rows["round"]))]
+    rounds = numbers(rows["round"])
+    groups: Groups = [(agent[other], columns.agents), (rows["round"][other], rounds)]
     put_parts(
         sums,
         "hits",

@@ -20,8 +20,11 @@ from wolfbus.vocabulary import DECEPTIONS, ROLES
 if TYPE_CHECKING:
     from analytics.columns import Array
 
-Group: TypeAlias = "str | int | None"
-Key: TypeAlias = "tuple[Group, ...]"
+    Groups: TypeAlias = Sequence[tuple[Array, Sequence["str | int | None"]]]
+    """For each axis, the code of each row and what the codes from 0 stand for."""
+
+Group: TypeAlias = str | int | None
+Key: TypeAlias = tuple[Group, ...]
 """Name of a family, and the group's place on each of its axes."""
 
 VALUES: Final[Mapping[str, tuple[Group, ...]]] = {
@@ -77,7 +80,7 @@ class Sums:
         self,
         name: str,
         game: Array,
-        groups: Sequence[tuple[Array, Sequence[Group]]],
+        groups: Groups,
         weights: Array | None = None,
     ) -> None:
         """Sum rows by game and group.
@@ -385,7 +388,7 @@ def exact_sums(row: Array, weights: Array, count: int = 0) -> Array:
     return np.bincount(row, coarse, count) + np.bincount(row, weights - coarse, count)
 
 
-def _groups(code: int, groups: Sequence[tuple[Array, Sequence[Group]]]) -> Iterator[Group]:
+def _groups(code: int, groups: Groups) -> Iterator[Group]:
     found: list[Group] = []
     for _, values in reversed(groups):
         size = max(1, len(values))

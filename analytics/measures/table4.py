@@ -203,7 +203,7 @@ def table4_intervals(study: Study) -> Result:
         held = study.scores(score)
         of_value, width = study.cells(score)
         rows, cells = scored(study, held), of_value[held.rank]
-        sides = {}
+        sides: Result = {}
         total = np.zeros((1, 2, width))
         for side, codes in (("by_observer", held.observer), ("by_speaker", held.speaker)):
             sides[side] = {}

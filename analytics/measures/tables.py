@@ -578,11 +578,11 @@ def intervals_of_tables(held: Estimates) -> Result:
     the share of labelled statements that are called deceptive.
     """
 
-    def received(what: str, **where: Group) -> Leaf:
+    def received(what: str, *, every: bool = False, **where: Group) -> Leaf:
         return held.leaf_of(
             lambda frame: (
-                _known(frame, part=what, **where),
-                _known(frame, part=f"{what}_n", **where),
+                _known(frame, every=every, part=what, **where),
+                _known(frame, every=every, part=f"{what}_n", **where),
             )
         )
 
@@ -593,7 +593,7 @@ def intervals_of_tables(held: Estimates) -> Result:
         "table1": {
             name: {
                 **{
-                    what: received(what, role=_named(name), every=1)
+                    what: received(what, every=True, role=_named(name))
                     for what in ("suspicion", "flagged")
                 },
                 "deceptive_share": rate("said", role=_named(name)),
@@ -617,11 +617,12 @@ def intervals_of_tables(held: Estimates) -> Result:
     }
 
 
-def _known(frame: Frame, every: int = 0, **where: Group) -> Array:
+def _known(frame: Frame, *, every: bool, **where: Group) -> Array:
     """Return received sums of statements of a known kind, of every one if asked for."""
     if every:
         return frame.cube("received", **where)
-    return frame.cube("received", "kind", **where).sum(axis=-1)
+    found: Array = frame.cube("received", "kind", **where).sum(axis=-1)
+    return found
 
 
 def _deceptive(frame: Frame, family: str, **where: Group) -> tuple[Array, Array]:
@@ -639,7 +640,8 @@ def _cell(held: Estimates, observer: str, target: str) -> Leaf:
 
 def _against_truth(held: Estimates) -> dict[str, Leaf]:
     def counts(frame: Frame) -> Array:
-        return frame.cube("truths", "label", "false", "flag").sum(axis=-3)
+        found: Array = frame.cube("truths", "label", "false", "flag").sum(axis=-3)
+        return found
 
     return {
         name: held.leaf(
