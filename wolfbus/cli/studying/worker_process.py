@@ -1,6 +1,6 @@
 """A worker of a study: a process that plays the games its parent gives it, and ends when the parent does.
 
-It is started as ``python -m wolfbus.cli.studying.worker FD``, FD being its end of a pair of sockets.
+It is started as ``python -m wolfbus.cli.studying.worker_process FD``, FD being its end of a pair of sockets.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class _Worker:
 
         models = {words: Model.model_validate_json(model) for words, model in told["models"].items()}
         if told["budget"] is not None or told["budget_tokens"] is not None:
-            from wolfbus.cli.studying.purse import BudgetOfParent
+            from wolfbus.cli.studying.shared_budget import WorkerBudget
 
-            self._budget = BudgetOfParent(told["budget"], told["budget_tokens"], self._wish, self._settled)
+            self._budget = WorkerBudget(told["budget"], told["budget_tokens"], self._wish, self._settled)
         cassette = None
         if told["cassette"] is not None or told["replay_cassette"] is not None:
             from players.llm.cassette import Cassette

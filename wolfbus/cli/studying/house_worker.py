@@ -1,4 +1,4 @@
-"""`Housed`: a study's games, played by agents that have joined a Redis house which this process moderates.
+"""`HouseWorker`: a study's games, played by agents that have joined a Redis house which this process moderates.
 
 A game is safe once its record, read back from the bus, is whole in the study's folder. Until then the bus has it: a run
 that is killed leaves games under way, and games that are over, to the next run, whose moderator takes them up.
@@ -9,18 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import secrets
 import threading
 import time
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, every_entry
-from wolfbus.cli.studying.crew import News
 from wolfbus.cli.studying.playing import Broken, Done, Halt
 from wolfbus.cli.studying.reading import result_of
-from wolfbus.config import GameConfig
+from wolfbus.cli.studying.workers import Report
 from wolfbus.errors import BusError, WolfError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import counted
@@ -32,6 +31,10 @@ if TYPE_CHECKING:
     from moderator.house.agenda import Agenda
     from moderator.house.settings import GameResult as Told
     from moderator.house.settings import Settings
+    from wolfbus.cli.studying.folder import StudyFolder
+    from wolfbus.cli.studying.study_run import RunOptions
+    from wolfbus.study.plan import Plan
+    from wolfbus.study.settings import StudySettings
 
 _KEPT_S: Final = 600.0
 """Seconds for which the record of a game that is over stays on the bus: for spectators; the file is the record."""
@@ -41,22 +44,16 @@ _RENEWED_S: Final = 0.05
 """A lease that lasts by so much longer than it could was renewed: its holder lives."""
 
 
-class Housed:
-    """Moderates a house and has its agents play; a `Hand`.
+class HouseWorker:
+    """Moderates a house and has its agents play; a `Worker`.
 
     Args:
-        url: the bus; a Redis.
-        house: the house's name.
-        config: the rules.
-        seed: the study's seed.
-        at_once: games under way at a time.
-        folder: the study's.
-        planned: returns a game of the study by its id; None for a game of none.
-        session: name of the session to open, where none of `ours` goes on.
-        ours: names of sessions that earlier runs of the study opened.
-        news: where all that happens is told, as of hand 0.
+        options: the bus, a Redis; the house on it; and whether its tickets say who is heard.
+        plan: the study's games.
+        study: the study's settings.
+        folder: the study's; it notes the session that is opened, where none of earlier runs goes on.
+        news: where all that happens is told, as of worker 0.
         say: told what is waited for, in one line, from another thread.
-        tickets: hear holders of a ticket only, each as its ticket says.
 
     Raises:
         WolfError: another moderates the house, or it is in the middle of other games.
@@ -65,27 +62,25 @@ class Housed:
 
     def __init__(
         self,
-        url: str,
-        house: str,
-        config: GameConfig,
-        seed: str,
-        at_once: int,
-        folder: Path,
-        planned: Callable[[str], PlannedGame | None],
-        session: str,
-        ours: Collection[str],
-        news: queue.SimpleQueue[News],
+        options: RunOptions,
+        plan: Plan,
+        study: StudySettings,
+        folder: StudyFolder,
+        news: queue.SimpleQueue[Report],
         say: Callable[[str], None],
-        *,
-        tickets: bool = False,
     ) -> None:
         from moderator.house.agenda import Agenda
         from moderator.house.settings import Settings
 
+        url, house = options.url, options.house or ""
+        session, ours = f"{plan.study}-{secrets.token_hex(4)}", folder.sessions()
+        # noted before it can be opened, so that it is known for ours whenever this run ends
+        folder.note({"session": session})
         self._house = house
-        self._config = config
-        self._folder = folder
-        self._planned = planned
+        self._config = plan.config
+        self._folder = folder.path
+        self._plan = plan
+        self._games = study.games
         self._news = news
         self._stopping = Stopping()
         self._lock = threading.Lock()
@@ -101,15 +96,15 @@ class Housed:
         settings = Settings(
             url,
             house,
-            config,
+            plan.config,
             games=None,
-            seed=seed,
-            at_once=at_once,
-            tickets=tickets,
+            seed=plan.seed,
+            at_once=study.at_once,
+            tickets=options.tickets,
             keep_s=_KEPT_S,
             agenda=self._agenda,
         )
-        if not tickets and (holders := _holders(url, house)):
+        if not options.tickets and (holders := _holders(url, house)):
             say(
                 f"house {house} has {counted(holders, 'ticket')}, and this run does not go by them: "
                 "who holds one, and never played here, is not heard, and who plays is each agent's "
@@ -178,6 +173,13 @@ class Housed:
         self._news.put((0, Halt(" ".join(why.split()))))
 
     # -- what comes of games
+
+    def _planned(self, game: str) -> PlannedGame | None:
+        """Return a game of the study by its id; None for a game of none."""
+        number = game.rpartition("-")[2]
+        if not number.isdecimal() or int(number) > self._games:
+            return None
+        return self._plan.game(int(number)) if self._plan.game_id(int(number)) == game else None
 
     def _take(self, told: Told) -> None:
         """Take in how a game went, with its record."""

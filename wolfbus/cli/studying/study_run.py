@@ -1,13 +1,12 @@
-"""`Session`: one run of a study, from its folder's lock to its last manifest."""
+"""`StudyRun`: one run of a study, from its folder's lock to its last manifest."""
 
 from __future__ import annotations
 
 import contextlib
 import queue
-import secrets
 import shlex
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,24 +15,24 @@ import click
 
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.calling import GIVE_UP
-from wolfbus.cli.studying.conductor import Conductor
-from wolfbus.cli.studying.crew import Hand, Here, News, Orders, Worker
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import Study
 from wolfbus.cli.studying.playing import Halt, quiet_brains
-from wolfbus.cli.studying.progress import Telling
+from wolfbus.cli.studying.progress import StudyProgress
+from wolfbus.cli.studying.scheduler import StudyScheduler
 from wolfbus.cli.studying.showing import design_lines, design_notes, house_note
 from wolfbus.cli.studying.stock import take_stock
 from wolfbus.cli.studying.versions import prompts_hash, versions
+from wolfbus.cli.studying.workers import LocalWorker, Orders, Report, WorkerProcess
 from wolfbus.errors import ConfigError
-from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences
+from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences, utc_now
 from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount
     from players.venue import Venue
-    from wolfbus.cli.studying.purse import BudgetSoFar, Purse
+    from wolfbus.cli.studying.shared_budget import BudgetSoFar
 
 _SHOWN = 5
 """Failed games whose errors are told at the end."""
@@ -41,74 +40,72 @@ _SHOWN = 5
 Ending = Literal["through", "halted", "interrupted"]
 
 
-class Session:
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a study is played, which its folder does not tell.
+
+    Attributes:
+        url: the bus.
+        house: name of the house on that bus whose agents play; None if brains of our own do.
+        tickets: hear holders of a ticket only, each as its ticket says.
+        resume: go on with what is in the folder.
+        probe: ask each model something small first.
+        give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
+        cassette: folder to record model replies into.
+        replay_cassette: folder to play them from.
+        quiet: show nothing.
+        plain: show lines even in a terminal.
+    """
+
+    url: str = field(default="memory://", repr=False)
+    house: str | None = None
+    tickets: bool = False
+    resume: bool = False
+    probe: bool = True
+    give_up: int = GIVE_UP
+    cassette: Path | None = None
+    replay_cassette: Path | None = None
+    quiet: bool = False
+    plain: bool = False
+
+    def again(self) -> str:
+        """Return them as they are told on a command line to go on; the bus as `shown_url` shows it."""
+        told = [] if self.house is None else ["--house", self.house]
+        told += ["--tickets"] if self.tickets else []
+        told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
+        if self.cassette is not None:
+            told += ["--cassette", str(self.cassette)]
+        if self.replay_cassette is not None:
+            told += ["--replay-cassette", str(self.replay_cassette)]
+        if self.give_up != GIVE_UP:
+            told += ["--give-up", str(self.give_up)]
+        return "".join(f" {shlex.quote(word)}" for word in told)
+
+
+class StudyRun:
     """One run of a study.
 
     Args:
         study: what is to be played.
         plan: its games.
         folder: where it goes.
-        url: the bus.
-        cassette: folder to record model replies into.
-        replay_cassette: folder to play them from.
-        house: name of the house on that bus whose agents play; None if brains of our own do.
-        tickets: hear holders of a ticket only, each as its ticket says.
-        resume: go on with what is in the folder.
-        probe: ask each model something small first.
-        give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
+        options: how it is played.
 
     Attributes:
         manifest: what is known of the study; from `play` on.
         halted: why no more could be played, if that is so.
         errors: (game, error) of a few games that failed.
-        quiet: show nothing.
-        plain: show lines even in a terminal.
     """
 
     manifest: Manifest
 
-    def __init__(
-        self,
-        study: Study,
-        plan: Plan,
-        folder: Path,
-        url: str,
-        cassette: Path | None = None,
-        replay_cassette: Path | None = None,
-        *,
-        house: str | None = None,
-        tickets: bool = False,
-        resume: bool = False,
-        probe: bool = True,
-        give_up: int = GIVE_UP,
-    ) -> None:
-        self.house = house
-        self.tickets = tickets
+    def __init__(self, study: Study, plan: Plan, folder: Path, options: RunOptions) -> None:
         self.study = study
         self.plan = plan
         self.folder = folder
-        self.url = url
-        self.quiet = self.plain = False
+        self.options = options
         self.halted: Halt | None = None
         self.errors: list[tuple[str, str]] = []
-        self._cassette = cassette
-        self._replay_cassette = replay_cassette
-        self._resume = resume
-        self._probe = probe
-        self._give_up = give_up
-
-    def options_again(self) -> str:
-        """Return the options that the folder does not hold; the bus as `shown_url` shows it."""
-        told = [] if self.house is None else ["--house", self.house]
-        told += ["--tickets"] if self.tickets else []
-        told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
-        if self._cassette is not None:
-            told += ["--cassette", str(self._cassette)]
-        if self._replay_cassette is not None:
-            told += ["--replay-cassette", str(self._replay_cassette)]
-        if self._give_up != GIVE_UP:
-            told += ["--give-up", str(self._give_up)]
-        return "".join(f" {shlex.quote(word)}" for word in told)
 
     def play(self) -> Ending:
         """Play what is missing.
@@ -121,7 +118,7 @@ class Session:
         with quiet_brains(), StudyFolder(self.folder) as folder:
             there = self._look_at(folder)
             head = self._head(there)
-            created = there["created"] if there is not None else _now()
+            created = there["created"] if there is not None else utc_now()
             settings = self.study.settings
             planned = list(self.plan.games(settings.games))
             self.manifest = Manifest(head, planned, created)
@@ -131,12 +128,12 @@ class Session:
                 pending, before = take_stock(folder, there, self.plan, planned, self.manifest)
             del planned
             self._tell_who_played(head["design"])
-            if not self.quiet:
+            if not self.options.quiet:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
             with self._venue(before) as (venue, budget):
-                folder.write(FILE, self.manifest.pieces(_now()))
+                folder.write(FILE, self.manifest.pieces(utc_now()))
                 if not pending and not self._is_left_open(folder):
                     return "through"
                 return self._conduct(folder, pending, venue, budget)
@@ -146,7 +143,7 @@ class Session:
     def _look_at(self, folder: StudyFolder) -> dict[str, Any] | None:
         if not folder.has_study:
             return None
-        if not self._resume:
+        if not self.options.resume:
             raise ConfigError(f"{self.folder}: there is a study already; add --resume to go on with it")
         there = folder.manifest()
         if there.get("created") is None:
@@ -160,8 +157,8 @@ class Session:
         design |= balance
         design["equal_shares"] = len({share for _, share in plan.shares}) == 1
         design["notes"] = design_notes(plan.kind, balance, plan.design.rotation, plan.design.cycle)
-        if self.house is not None:
-            design["notes"].append(house_note(tickets=self.tickets))
+        if self.options.house is not None:
+            design["notes"].append(house_note(tickets=self.options.tickets))
         head: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
@@ -172,9 +169,9 @@ class Session:
             "agents": list(plan.agents),
             "seats": None if self.study.seats is None else list(self.study.seats),
             # what agents of a house are made of is in the records, as far as they say
-            "models": self.study.used_models(plan.agents) if self.house is None else {},
-            "prompts": prompts_hash(plan.agents) if self.house is None else None,
-            **({} if self.house is None else {"house": self.house, "tickets": self.tickets}),
+            "models": self.study.used_models(plan.agents) if self.options.house is None else {},
+            "prompts": prompts_hash(plan.agents) if self.options.house is None else None,
+            **({} if self.options.house is None else {"house": self.options.house, "tickets": self.options.tickets}),
             "design": design,
             "budget_usd": settings.budget,
             **versions(),
@@ -200,18 +197,18 @@ class Session:
             self.manifest.amend(design=design, agents=brains)
 
     def _is_left_open(self, folder: StudyFolder) -> bool:
-        if self.house is None:
+        if self.options.house is None:
             return False
-        from wolfbus.cli.studying.housed import is_left_open
+        from wolfbus.cli.studying.house_worker import is_left_open
 
-        return is_left_open(self.url, self.house, folder.sessions())
+        return is_left_open(self.options.url, self.options.house, folder.sessions())
 
     # -- playing
 
     @contextlib.contextmanager
     def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, BudgetSoFar | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
-        if self.house is not None:
+        if self.options.house is not None:
             yield None, None
             return
         from players.spec import check
@@ -221,24 +218,24 @@ class Session:
         budget: BudgetSoFar | None = None
         if settings.budget is not None or settings.budget_tokens is not None:
             from players.llm.budget import Amount
-            from wolfbus.cli.studying.purse import BudgetSoFar as Kept
+            from wolfbus.cli.studying.shared_budget import BudgetSoFar as Kept
 
             before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
             budget = Kept(settings.budget, settings.budget_tokens, before)
         tape = None
-        if settings.workers == 1 and (self._cassette is not None or self._replay_cassette is not None):
+        if settings.workers == 1 and (self.options.cassette is not None or self.options.replay_cassette is not None):
             from players.llm.cassette import Cassette
 
-            record, play = self._cassette, self._replay_cassette
+            record, play = self.options.cassette, self.options.replay_cassette
             tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
         logs = self.folder / "stderr"
-        with Venue(self.study.models, budget, tape, logs, give_up=self._give_up) as venue:
+        with Venue(self.study.models, budget, tape, logs, give_up=self.options.give_up) as venue:
             check(brains, venue)
             if budget is not None:
                 budget.check(venue.models_of(brains))
-            if self._replay_cassette is None or tape is not None:
+            if self.options.replay_cassette is None or tape is not None:
                 venue.check(brains)
-                if self._probe:
+                if self.options.probe:
                     venue.probe(brains)
             yield venue, budget
 
@@ -248,84 +245,62 @@ class Session:
         from wolfbus.cli.house import tune_garbage_collection
 
         tune_garbage_collection()
-        news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        news: queue.SimpleQueue[Report] = queue.SimpleQueue()
         settings = self.study.settings
         workers = min(settings.workers, len(pending))
         orders = self._orders(folder, workers, venue)
-        purse: Purse | None = None
-
-        def spent() -> dict[str, Any]:
-            keeper = purse if purse is not None else budget
-            return {} if keeper is None else _spent(keeper.spent)
-
-        with Telling(self.manifest, quiet=self.quiet, plain=self.plain) as telling:
-            conductor = Conductor(
+        with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
+            scheduler = StudyScheduler(
                 folder,
                 self.manifest,
                 pending,
                 # of a house, the next games wait where its moderator finds them at once
-                settings.at_once * (1 if self.house is None else 2),
+                settings.at_once * (1 if self.options.house is None else 2),
                 news,
-                telling,
+                progress,
                 None if settings.workers == 1 else lambda key: _hired(key, orders, news),
-                _now,
-                spent,
             )
+            if budget is not None:
+                scheduler.spent = lambda: _spent(budget.spent)
             pending.clear()
             hasty = True
             interrupted = False
             try:
-                if self.house is not None:
-                    conductor.take(0, self._housed(folder, self.house, news, telling.say))
+                if self.options.house is not None:
+                    from wolfbus.cli.studying.house_worker import HouseWorker
+
+                    worker = HouseWorker(self.options, self.plan, settings, folder, news, progress.say)
+                    scheduler.take(0, worker)
                 elif settings.workers == 1:
-                    conductor.take(0, Here(self.url, self.plan.config, self.folder, venue, news))
+                    scheduler.take(0, LocalWorker(self.options.url, self.plan.config, self.folder, venue, news))
                 else:
                     if budget is not None:
-                        from wolfbus.cli.studying.purse import Purse as Shared
+                        from wolfbus.cli.studying.shared_budget import SharedBudget
 
-                        purse = Shared(settings.budget, settings.budget_tokens, conductor.answer, budget.spent)
-                        conductor.keep(purse)
-                    self._hire_all(conductor, workers, orders, news)
-                conductor.run()
-                hasty = conductor.halted is not None
-                if conductor.halted is not None:
-                    conductor.break_off(conductor.halted.why)
+                        shared = SharedBudget(settings.budget, settings.budget_tokens, scheduler.answer, budget.spent)
+                        scheduler.share(shared)
+                        scheduler.spent = lambda: _spent(shared.spent)
+                    self._hire_all(scheduler, workers, orders, news)
+                scheduler.run()
+                hasty = scheduler.halted is not None
+                if scheduler.halted is not None:
+                    scheduler.break_off(scheduler.halted.why)
             except OSError as error:
                 # journal or manifest cannot be written
-                conductor.halted = _no_room(error)
+                scheduler.halted = _no_room(error)
             except KeyboardInterrupt:
                 interrupted = True
                 with contextlib.suppress(KeyboardInterrupt):
-                    conductor.break_off("interrupted")
+                    scheduler.break_off("interrupted")
             finally:
-                conductor.close(hasty=hasty)
-                self.halted, self.errors = conductor.halted, conductor.errors[:_SHOWN]
+                scheduler.close(hasty=hasty)
+                self.halted, self.errors = scheduler.halted, scheduler.errors[:_SHOWN]
             self._tell_who_played(self.manifest.design)
             try:
-                conductor.write()
+                scheduler.write()
             except OSError as error:
                 self.halted = self.halted or _no_room(error)
         return "interrupted" if interrupted else "halted" if self.halted is not None else "through"
-
-    def _housed(
-        self, folder: StudyFolder, house: str, news: queue.SimpleQueue[News], say: Callable[[str], None]
-    ) -> Hand:
-        from wolfbus.cli.studying.housed import Housed
-
-        plan, settings = self.plan, self.study.settings
-
-        def planned(game: str) -> PlannedGame | None:
-            number = game.rpartition("-")[2]
-            is_ours = number.isdecimal() and int(number) <= settings.games and plan.game_id(int(number)) == game
-            return plan.game(int(number)) if is_ours else None
-
-        ours, session = folder.sessions(), f"{plan.study}-{secrets.token_hex(4)}"
-        # noted before it can be opened, so that it is known for ours whenever this run ends
-        folder.note({"session": session})
-        return Housed(
-            self.url, house, plan.config, plan.seed, settings.at_once,
-            self.folder, planned, session, ours, news, say, tickets=self.tickets,
-        )  # fmt: skip
 
     def _orders(self, folder: StudyFolder, workers: int, venue: Venue | None) -> Orders:
         models = {}
@@ -336,7 +311,7 @@ class Session:
             models = {each: venue.settled(model_of(each, self.study.models)) for each in words}
         settings = self.study.settings
         return Orders(
-            url=self.url,
+            url=self.options.url,
             config=self.plan.config,
             folder=self.folder,
             logs=self.folder / "stderr",
@@ -345,30 +320,32 @@ class Session:
             workers=workers,
             budget=settings.budget,
             budget_tokens=settings.budget_tokens,
-            cassette=self._cassette,
-            replay_cassette=self._replay_cassette,
-            give_up=self._give_up,
+            cassette=self.options.cassette,
+            replay_cassette=self.options.replay_cassette,
+            give_up=self.options.give_up,
             lock_fd=folder.lock_fd,
         )
 
-    def _hire_all(self, conductor: Conductor, workers: int, orders: Orders, news: queue.SimpleQueue[News]) -> None:
-        hands = []
+    def _hire_all(
+        self, scheduler: StudyScheduler, workers: int, orders: Orders, news: queue.SimpleQueue[Report]
+    ) -> None:
+        hired = []
         for key in range(workers):
-            hand = Worker(key, orders, news)
-            conductor.take(key, hand)
-            hands.append(hand)
-        for hand in hands:
-            hand.wait_ready()
+            worker = WorkerProcess(key, orders, news)
+            scheduler.take(key, worker)
+            hired.append(worker)
+        for worker in hired:
+            worker.wait_ready()
 
 
-def _hired(key: int, orders: Orders, news: queue.SimpleQueue[News]) -> Worker:
-    hand = Worker(key, orders, news)
+def _hired(key: int, orders: Orders, news: queue.SimpleQueue[Report]) -> WorkerProcess:
+    worker = WorkerProcess(key, orders, news)
     try:
-        hand.wait_ready()
+        worker.wait_ready()
     except BaseException:
-        hand.close(hasty=True)
+        worker.close(hasty=True)
         raise
-    return hand
+    return worker
 
 
 def _spent(amount: Amount) -> dict[str, Any]:
@@ -377,7 +354,3 @@ def _spent(amount: Amount) -> dict[str, Any]:
 
 def _no_room(error: OSError) -> Halt:
     return Halt(f"{error.filename or 'the journal'}: {(error.strerror or str(error)).lower()}")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

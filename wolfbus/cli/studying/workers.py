@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from wolfbus.cli.studying.playing import Broken, Done, Playing, Word
 from wolfbus.cli.studying.wire import Wire
-from wolfbus.cli.studying.worker import amount_of, halt_of, planned_as_json
+from wolfbus.cli.studying.worker_process import amount_of, halt_of, planned_as_json
 from wolfbus.config import GameConfig
 from wolfbus.errors import WolfError
 from wolfbus.study.plan import PlannedGame
@@ -34,7 +34,7 @@ _CLOSE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CallWish:
     """A worker asks for leave to make a call that could take so much."""
 
     key: int
@@ -43,7 +43,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class CallSettled:
     """A worker's call took so much."""
 
     key: int
@@ -51,15 +51,15 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class WorkerLost:
     """A worker is gone without a word."""
 
 
-News = tuple[int, Word | Wish | Settled | Lost]
-"""Which hand, and what it says."""
+Report = tuple[int, Word | CallWish | CallSettled | WorkerLost]
+"""Which worker, and what it says."""
 
 
-class Hand(Protocol):
+class Worker(Protocol):
     """Somebody who plays games."""
 
     def play(self, planned: PlannedGame) -> None:
@@ -75,11 +75,11 @@ class Hand(Protocol):
         """Be through; in haste, without waiting for the bus."""
 
 
-class Here:
+class LocalWorker:
     """The very process that asks."""
 
     def __init__(
-        self, url: str, config: GameConfig, folder: Path, venue: Venue | None, news: queue.SimpleQueue[News]
+        self, url: str, config: GameConfig, folder: Path, venue: Venue | None, news: queue.SimpleQueue[Report]
     ) -> None:
         self._playing = Playing(url, config, folder, venue, lambda word: news.put((0, word)))
         self.play = self._playing.play
@@ -146,7 +146,7 @@ class Orders:
         }
 
 
-class Worker:
+class WorkerProcess:
     """A process that plays.
 
     Args:
@@ -155,7 +155,7 @@ class Worker:
         news: where what it says goes.
     """
 
-    def __init__(self, key: int, orders: Orders, news: queue.SimpleQueue[News]) -> None:
+    def __init__(self, key: int, orders: Orders, news: queue.SimpleQueue[Report]) -> None:
         self._key = key
         self._news = news
         self._closing = False
@@ -165,7 +165,7 @@ class Worker:
         with its:
             # a session of its own: Ctrl-C ends the parent's games first, which then ends the workers
             self._process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
-                [sys.executable, "-m", "wolfbus.cli.studying.worker", str(its.fileno())],
+                [sys.executable, "-m", "wolfbus.cli.studying.worker_process", str(its.fileno())],
                 pass_fds=(its.fileno(), orders.lock_fd),
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
@@ -227,7 +227,7 @@ class Worker:
         self._through.set()
         self._ready.put("a worker ended before it could play")
         if not self._closing:
-            self._news.put((self._key, Lost()))
+            self._news.put((self._key, WorkerLost()))
 
     def _take_in(self) -> None:
         for word in self._wire.heard():
@@ -241,13 +241,13 @@ class Worker:
                 self._news.put((self._key, _read(word)))
 
 
-def _read(word: dict[str, Any]) -> Word | Wish | Settled:
+def _read(word: dict[str, Any]) -> Word | CallWish | CallSettled:
     if "done" in word:
         return Done(GameResult.model_validate(word["done"]))
     if "broken" in word:
         return Broken(word["broken"])
     if "wish" in word:
-        return Wish(word["wish"], amount_of(word), word["what"])
+        return CallWish(word["wish"], amount_of(word), word["what"])
     if "settled" in word:
-        return Settled(word["settled"], amount_of(word))
+        return CallSettled(word["settled"], amount_of(word))
     return halt_of(word)

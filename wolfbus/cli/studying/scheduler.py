@@ -1,4 +1,4 @@
-"""`Conductor`: hands out a study's games, takes in what comes of them, and keeps journal and manifest up to date."""
+"""`StudyScheduler`: hands out a study's games, takes in what comes of them, and keeps the journal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from wolfbus.cli.studying.crew import Hand, Lost, News, Settled, Wish
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.playing import Broken, Done, Halt
-from wolfbus.cli.studying.progress import Telling
-from wolfbus.cli.studying.purse import Purse
+from wolfbus.cli.studying.progress import StudyProgress
+from wolfbus.cli.studying.shared_budget import SharedBudget
+from wolfbus.cli.studying.workers import CallSettled, CallWish, Report, Worker, WorkerLost
 from wolfbus.errors import WolfError
-from wolfbus.study.manifest import FILE, Manifest
+from wolfbus.study.manifest import FILE, Manifest, utc_now
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
@@ -33,19 +33,17 @@ _DEATHS: Final = 3
 """Workers that may die under a game before it counts as failed."""
 
 
-class Conductor:
+class StudyScheduler:
     """Plays what is pending. All methods are called from the main thread.
 
     Args:
         folder: the study's.
         manifest: what is known of it.
         pending: games to play, in order.
-        at_once: games under way at a time, over all hands.
-        news: where the hands tell what happens.
-        telling: shows how far it is.
-        hire: returns a new hand under a number, in place of one that was lost; None where none can be lost.
-        now: the time of day, for the manifest.
-        spent: returns what is spent in all, for the journal; nothing where there is no budget.
+        at_once: games under way at a time, over all workers.
+        news: where the workers tell what happens.
+        progress: shows how far it is.
+        hire: returns a new worker under a number, in place of one that was lost; None where none can be lost.
     """
 
     def __init__(
@@ -54,46 +52,44 @@ class Conductor:
         manifest: Manifest,
         pending: Iterable[PlannedGame],
         at_once: int,
-        news: queue.SimpleQueue[News],
-        telling: Telling,
-        hire: Callable[[int], Hand] | None,
-        now: Callable[[], str],
-        spent: Callable[[], dict[str, Any]],
+        news: queue.SimpleQueue[Report],
+        progress: StudyProgress,
+        hire: Callable[[int], Worker] | None,
     ) -> None:
         self._folder = folder
         self._manifest = manifest
         self._pending = deque(pending)
         self._at_once = at_once
         self._news = news
-        self._telling = telling
+        self._progress = progress
         self._hire = hire
-        self._now = now
-        self._spent = spent
-        self._hands: dict[int, Hand] = {}
+        self._workers: dict[int, Worker] = {}
         self._running: dict[int, dict[int, PlannedGame]] = {}
         self._deaths: Counter[int] = Counter()
-        self._purse: Purse | None = None
+        self._budget: SharedBudget | None = None
         self._noted: dict[str, Any] = {}
         self._next_write = 0.0
         self.halted: Halt | None = None
         """Why no more games could be played; None as long as they can."""
+        self.spent: Callable[[], dict[str, Any]] = dict
+        """Returns what is spent in all, for the journal; nothing where there is no budget."""
         self.errors: list[tuple[str, str]] = []
         """(game, error) of the first games that failed."""
 
-    def take(self, key: int, hand: Hand) -> None:
-        """Let a hand play from now on."""
-        self._hands[key] = hand
+    def take(self, key: int, worker: Worker) -> None:
+        """Let a worker play from now on."""
+        self._workers[key] = worker
         self._running[key] = {}
 
-    def keep(self, purse: Purse) -> None:
-        """Let this purse decide the hands' wishes."""
-        self._purse = purse
+    def share(self, budget: SharedBudget) -> None:
+        """Let this budget decide the workers' wishes."""
+        self._budget = budget
 
     def answer(self, worker: int, key: int, refusal: str | None) -> None:
-        """Tell a hand what became of its wish."""
-        hand = self._hands.get(worker)
-        if hand is not None:
-            hand.answer(key, refusal)
+        """Tell a worker what became of its wish."""
+        asking = self._workers.get(worker)
+        if asking is not None:
+            asking.answer(key, refusal)
 
     def run(self) -> None:
         """Play until all is played, or nothing more can be.
@@ -108,23 +104,23 @@ class Conductor:
             if self.halted is not None:
                 return
             self._fill()
-            self._telling.look()
+            self._progress.look()
             if time.monotonic() >= self._next_write:
                 self.write()
 
     def break_off(self, reason: str) -> None:
         """Break off what is under way and wait a moment for it; none of it counts as played."""
-        for hand in self._hands.values():
-            hand.end(reason)
+        for worker in self._workers.values():
+            worker.end(reason)
         until = time.monotonic() + _BREAK_S
         while any(self._running.values()) and time.monotonic() < until:
             self._hear(_GLANCE_S)
 
     def close(self, *, hasty: bool) -> None:
-        """Send all hands home, and move what they left unfinished out of the way."""
+        """Let all workers end, and move what they left unfinished out of the way."""
         try:
-            for hand in self._hands.values():
-                hand.close(hasty=hasty)
+            for worker in self._workers.values():
+                worker.close(hasty=hasty)
         finally:
             for games in self._running.values():
                 for game in games.values():
@@ -134,23 +130,23 @@ class Conductor:
     def write(self) -> None:
         """Write the manifest; raises OSError."""
         began = time.monotonic()
-        if (spent := self._spent()) != self._noted:
+        if (spent := self.spent()) != self._noted:
             self._noted = spent
             self._folder.note(spent)
-        self._folder.write(FILE, self._manifest.pieces(self._now()))
+        self._folder.write(FILE, self._manifest.pieces(utc_now()))
         now = time.monotonic()
         self._next_write = now + max(_WRITE_S, (now - began) / _SHARE)
 
     def _fill(self) -> None:
-        """Give every hand as many games as it may have, the idlest first."""
-        if not self._hands:
+        """Give every worker as many games as it may have, the idlest first."""
+        if not self._workers:
             return
         free = self._at_once - sum(map(len, self._running.values()))
         while self._pending and free > 0:
             key = min(self._running, key=lambda each: len(self._running[each]))
             game = self._pending.popleft()
             self._running[key][game.number] = game
-            self._hands[key].play(game)
+            self._workers[key].play(game)
             free -= 1
 
     def _hear(self, patience_s: float) -> None:
@@ -174,11 +170,11 @@ class Conductor:
             self._put_back(key, word.number)
         elif isinstance(word, Halt):
             self.halted = self.halted or word
-        elif isinstance(word, Wish) and self._purse is not None:
-            self._purse.reserve(key, word.key, word.amount, word.what)
-        elif isinstance(word, Settled) and self._purse is not None:
-            self._purse.settle(key, word.key, word.amount)
-        elif isinstance(word, Lost):
+        elif isinstance(word, CallWish) and self._budget is not None:
+            self._budget.reserve(key, word.key, word.amount, word.what)
+        elif isinstance(word, CallSettled) and self._budget is not None:
+            self._budget.settle(key, word.key, word.amount)
+        elif isinstance(word, WorkerLost):
             self._replace(key)
 
     def _note(self, key: int, result: GameResult) -> None:
@@ -186,7 +182,7 @@ class Conductor:
             return
         self._folder.note(result)
         self._manifest.put(result)
-        self._telling.game()
+        self._progress.game()
         if result.error is not None and len(self.errors) < _ERRORS_KEPT:
             self.errors.append((result.game, result.error))
 
@@ -204,8 +200,8 @@ class Conductor:
     def _replace(self, key: int) -> None:
         """Play the games of a lost worker again, with a new one in its place."""
         games = list(self._running.get(key, {}).values())
-        if self._purse is not None:
-            self._purse.lose(key)
+        if self._budget is not None:
+            self._budget.lose(key)
         for game in reversed(games):
             self._deaths[game.number] += 1
             if self._deaths[game.number] < _DEATHS:
@@ -213,15 +209,15 @@ class Conductor:
             else:
                 error = f"{_DEATHS} workers died while they played it"
                 self._note(key, GameResult(number=game.number, game=game.game, state="failed", error=error))
-        hand = self._hands.pop(key)
+        worker = self._workers.pop(key)
         del self._running[key]
-        hand.close(hasty=True)
+        worker.close(hasty=True)
         if self._hire is None or self.halted is not None:
             return
         try:
             self.take(key, self._hire(key))
         except WolfError as error:
-            if not self._hands:
+            if not self._workers:
                 self.halted = Halt(str(error))
 
 

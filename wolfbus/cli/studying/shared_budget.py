@@ -1,7 +1,7 @@
 """One budget for the workers of a study: each asks its parent for leave before a call, as within one process.
 
-`Purse` is the parent's side, `BudgetOfParent` takes the place of a worker's own budget. Sums and refusals are those of
-`players.llm.budget.Budget`: what is spent and set aside never exceeds a limit, whoever spends it.
+`SharedBudget` is the parent's side, `WorkerBudget` takes the place of a worker's own budget. Sums and refusals are
+those of `players.llm.budget.Budget`: what is spent and set aside never exceeds a limit, whoever spends it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Wish:
     what: str
 
 
-class Purse:
+class SharedBudget:
     """What workers may spend together. To be used from one thread.
 
     Args:
@@ -127,7 +127,7 @@ class BudgetSoFar(Budget):
         return self._spent
 
 
-class BudgetOfParent(Budget):
+class WorkerBudget(Budget):
     """A worker's budget, kept by the parent.
 
     Args:
