@@ -45,5 +45,7 @@ def test_a_game_of_models_is_played_without_a_server(tmp_path: Path, capsys: pyt
     told = json.loads(capsys.readouterr().out)
     assert told["calls"]["total"]["failed"] == 0
     record = [json.loads(line) for line in Path(told["record"]).read_text().splitlines()]
-    readings = {event["reading"] for event in record if event["type"] == "answered" and event.get("reading")}
-    assert readings == {"clean"}
+    answers = [event for event in record if event["type"] == "answered"]
+    # what is usual is left out
+    assert answers
+    assert not any("reading" in event or "outcome" in event for event in answers)
