@@ -71,11 +71,7 @@ def as_csv(result: Result) -> str:
         reasons = (difference["reason"], difference.get("interval_reason"), row["p_reason"])
         told = {
             "metric": name,
-            **{
-                column: row[column]
-                for column in _COLUMNS
-                if column in row and column != "difference"
-            },
+            **{column: row[column] for column in _COLUMNS if column in row and column != "difference"},
             "difference": difference["value"],
             "low": difference["low"],
             "high": difference["high"],
@@ -115,9 +111,7 @@ def _about(side: Result) -> str:
 
 def _pairing(result: Result) -> str:
     pairing = result["pairing"]
-    tested = f"{result['permutations']} rearrangements" + (
-        ", all there are" if result["exact"] else ""
-    )
+    tested = f"{result['permutations']} rearrangements" + (", all there are" if result["exact"] else "")
     if pairing["by"] == "block":
         return f"swapped within {pairing['pairs']} games or blocks; {tested}"
     if pairing["by"] is None:
@@ -126,11 +120,7 @@ def _pairing(result: Result) -> str:
     alone = pairing["unpaired_a"] + pairing["unpaired_b"]
     games = f"{pairing['paired_games_a']} games of A, {pairing['paired_games_b']} of B"
     told = f"{pairing['pairs']} pairs by seed ({games})"
-    left = (
-        f", {pairing['unpaired_a']} of A and {pairing['unpaired_b']} of B without a partner"
-        if alone
-        else ""
-    )
+    left = f", {pairing['unpaired_a']} of A and {pairing['unpaired_b']} of B without a partner" if alone else ""
     return f"{told}{left}; {tested}"
 
 

@@ -167,8 +167,8 @@ def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
             click.echo(f"Next    wolfbus report {shlex.quote(str(played.folder))}")
     hint = f"wolfbus run --resume --out {shlex.quote(str(played.folder))}" + played.options.again()
     if ending == "interrupted":
-        played = f"{totals['ended']} of {totals['games']} games are played"
-        click.echo(f"wolfbus: interrupted; {played}; go on with: {hint}", err=True)
+        so_far = f"{totals['ended']} of {totals['games']} games are played"
+        click.echo(f"wolfbus: interrupted; {so_far}; go on with: {hint}", err=True)
         return INTERRUPTED
     if played.halted is not None:
         more = " --budget MORE" if played.halted.budget else ""

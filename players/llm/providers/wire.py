@@ -1,19 +1,45 @@
-"""Requests and replies of the chat completions API, between our own words and JSON."""
+"""The chat completions API: requests and replies between our own words and JSON, and what rejections mean.
+
+Servers say in words, not in codes, what they do not take. The words below are those of OpenAI, Azure, vLLM, SGLang,
+llama.cpp, Ollama, LM Studio, Mistral, Groq, DeepSeek, Gemini and Anthropic behind LiteLLM.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+import re
+import time
+from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from players.llm.call import Message, Question
-from players.llm.capability import Shape
-from wolfbus.messages.calls import Scalar
+from players.llm.call import Message
+from players.llm.provider import Lack, Reply, Request
 
-_SETTINGS: Final = ("temperature", "top_p", "reasoning_effort")
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _MOST_TOKENS: Final = 2**53 - 1
+_LONGEST: Final = 366 * 86_400.0
+_DROPPABLE: Final[tuple[Lack, ...]] = ("top_p", "temperature", "reasoning_effort")
+_SPEAKING: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
+"""Statuses whose message may be about something that the server does not take; chat templates fail with 500."""
+
+_NOT_TAKEN: Final = re.compile(
+    r"(?i)unsupported|not[ _-]+supported|n.t support|not support|not compatible|incompatible|unrecogni[sz]ed|unknown"
+    r"|unexpected|not permitted|forbidden|not allowed|not accepted|only the default|cannot both|can.?t both|deprecated"
+    r"|use '?max_|not available|unavailable|not enabled|extra inputs|invalid parameter|no such"
+)
+_SYSTEM: Final = re.compile(
+    r"(?i)system[ _`'\"]*(?:role|message|prompt|instruction)|role[\w ,:=]*[`'\"]*system|developer instruction"
+    r"|only user and assistant roles|roles must alternate|first message must be (?:from )?(?:the )?user"
+)
+_FORMAT: Final = re.compile(
+    r"(?i)response[ _]?format|json_?schema|json_?object|json schema|json mode|json output|structured[ _-]?output|guided"
+    r"|grammar|invalid format|the word '?json|\boutput_config\b|\bstrict\b"
+)
+_TOO_SMALL: Final = re.compile(r"(?i)max_tokens or model output limit was reached|with higher max_tokens")
+GENERATION: Final = frozenset({"json_validate_failed", "json_parse_failed", "tool_use_failed"})
+"""Codes with which servers reject what their own model wrote: the next reply may be different."""
 
 
 class NotAReply(ValueError):  # noqa: N818 - what it is
@@ -32,79 +58,15 @@ class ErrorInside(Exception):  # noqa: N818 - what it is
         self.error = error
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a model wrote.
-
-    Attributes:
-        text: its text; None if there is none.
-        thought: reasoning beside it.
-        refusal: its words, if it refused in the way that some servers mark.
-        finish: why it stopped.
-        prompt_tokens: as counted by the server; None if it did not; so with the others.
-        cached_tokens: how many of those it had in its cache.
-        completion_tokens: tokens of the reply.
-        served: what the server says of the model: its name, and its fingerprint behind a blank.
-    """
-
-    text: str | None
-    thought: str | None = None
-    refusal: str | None = None
-    finish: str | None = None
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    completion_tokens: int | None = None
-    served: str | None = None
-
-    @property
-    def cut(self) -> bool:
-        """Whether the bound on its length was reached before there was anything to use."""
-        return self.finish == "length" and not self.refusal and not _holds_object(self.text or "")
-
-    def mapped(self, change: Callable[[str], str]) -> Reply:
-        """Return the reply with all its words changed."""
-
-        def changed(words: str | None) -> str | None:
-            return None if words is None else change(words)
-
-        return replace(
-            self,
-            text=changed(self.text),
-            thought=changed(self.thought),
-            refusal=changed(self.refusal),
-            finish=changed(self.finish),
-            served=changed(self.served),
-        )
-
-
-def parameters_of(question: Question, shape: Shape, max_tokens: int) -> dict[str, Scalar]:
-    """Return what is sent beside the messages, for the record."""
-    model = question.model
-    parameters: dict[str, Scalar] = {
-        name: getattr(model, name)
-        for name in _SETTINGS
-        if getattr(model, name) is not None and name not in shape.dropped
-    }
-    if shape.tokens is not None:
-        parameters[shape.tokens] = max_tokens
-    parameters["structured"] = shape.mode
-    if not shape.system:
-        parameters["system"] = "in the user's message"
-    return parameters | model.extra
-
-
-def body_of(question: Question, shape: Shape, max_tokens: int) -> bytes:
+def body_of(request: Request) -> bytes:
     """Return the JSON of a request."""
-    model = question.model
-    body: dict[str, Any] = {"model": model.model, "messages": _messages(question.messages, system=shape.system)}
-    for name in _SETTINGS:
-        value = getattr(model, name)
-        if value is not None and name not in shape.dropped:
-            body[name] = value
+    model, shape = request.model, request.shape
+    body: dict[str, Any] = {"model": model.model, "messages": _messages(request.messages, system=shape.system)}
+    body |= request.settings
     if shape.tokens is not None:
-        body[shape.tokens] = max_tokens
+        body[shape.tokens] = request.max_tokens
     if shape.mode == "schema":
-        form = question.form
+        form = request.form
         schema = {"name": form.name, "schema": dict(form.schema), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif shape.mode == "object":
@@ -129,11 +91,6 @@ def _messages(messages: Sequence[Message], *, system: bool) -> list[dict[str, st
         else:
             merged.append({"role": role, "content": message.content})
     return merged
-
-
-def estimated_tokens(question: Question, max_tokens: int) -> int:
-    """Return how many tokens a request and its reply may take: four characters a token, and the reply's bound."""
-    return sum(len(message.content) for message in question.messages) // 4 + max_tokens
 
 
 def read_reply(content: bytes) -> Reply:
@@ -237,24 +194,65 @@ def message_of(body: Any) -> tuple[str, str]:
     return message, next((code for code in codes if not code.isdigit()), "")
 
 
-def _holds_object(text: str) -> bool:
-    """Return whether a text holds a JSON object from its opening brace to its closing one."""
-    start = text.find("{")
-    if start < 0:
-        return False
-    depth, quoted, escaped = 0, False, False
-    for character in text[start:]:
-        if quoted:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                quoted = False
-        elif character == '"':
-            quoted = True
-        elif character in "{}":
-            depth += 1 if character == "{" else -1
-            if depth == 0:
-                return True
-    return False
+def lack_of(request: Request, status: int, message: str, code: str) -> Lack | None:
+    """Return what of a request its server does not take, as far as a rejection tells.
+
+    Args:
+        request: what was rejected.
+        status: of HTTP.
+        message: the server's words.
+        code: its own code of the error.
+    """
+    if status not in _SPEAKING or code in GENERATION:
+        return None
+    shape, not_taken = request.shape, _NOT_TAKEN.search(message)
+    if (
+        not_taken
+        and shape.tokens is not None
+        and re.search(rf"\b{shape.tokens}\b", message)
+        and not _TOO_SMALL.search(message)
+    ):
+        return "tokens"
+    for name in _DROPPABLE:
+        if not_taken and name in request.settings and re.search(rf"\b{name}\b", message):
+            return name
+    if shape.system and _SYSTEM.search(message):
+        return "system"
+    if request.model.structured != "auto" or shape.mode == "text" or not _FORMAT.search(message):
+        return None
+    # a worker that broke down over a grammar may manage the next one
+    return "mode" if status < 500 or not_taken or "invalid" in message.casefold() else None
+
+
+def cut_before_text(status: int, message: str) -> bool:
+    """Return whether a server rejected a request because the reply's bound was reached before any text."""
+    return status == 400 and _TOO_SMALL.search(message) is not None
+
+
+def wait_wanted(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a server asks to be left alone: ``retry-after-ms``, or Retry-After, seconds or a date.
+
+    None where it does not say, or says what is no time. A date in the past is 0.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return min(milliseconds / 1000, _LONGEST)
+    given = headers.get("retry-after")
+    if given is None:
+        return None
+    seconds = _number(given)
+    if seconds is None:
+        try:
+            moment = parsedate_to_datetime(given)
+        except (ValueError, OverflowError):
+            return None
+        seconds = max(0.0, moment.timestamp() - time.time())
+    return min(seconds, _LONGEST)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text) if text is not None else math.nan
+    except ValueError:
+        return None
+    return number if number >= 0 and math.isfinite(number) else None

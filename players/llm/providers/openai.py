@@ -1,4 +1,4 @@
-"""`Client`: one request over HTTP with the `openai` package, and what came of it in our own words."""
+"""OpenAI-compatible servers: one request over HTTP with the `openai` package, and what came of it in our own words."""
 
 from __future__ import annotations
 
@@ -11,14 +11,26 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from players.llm.keys import NO_KEY, OPENAI_URL, is_here, quiet_client_logs, redacted, without_key
+from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, quiet_client_logs, redacted, without_key
+from players.llm.provider import Failed, Failure, Reply, Request, Shape, Trouble
+from players.llm.providers.wire import (
+    GENERATION,
+    ErrorInside,
+    NotAReply,
+    body_of,
+    cut_before_text,
+    lack_of,
+    message_of,
+    read_reply,
+    wait_wanted,
+)
 from players.llm.redirects import MOST_REDIRECTS, Astray, origin_of, target_of
-from players.llm.retry import Failure, trouble_of, wait_wanted
-from players.llm.wire import ErrorInside, NotAReply, Reply, message_of, read_reply
+from players.llm.settings import Endpoint
 from wolfbus.printable import printable, storable
 
 if TYPE_CHECKING:
@@ -42,91 +54,76 @@ _IN_CONTAINER: Final = (
 _NEVER_STOOD: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
 
 
-class Failed(Exception):  # noqa: N818 - what happened
-    """A request brought no reply.
+_RETRIED: Final = frozenset({408, 409, 425})
+"""Statuses below 500, beside 429, that may be different next time; so may all from 500 on, but those of `_NEVER`."""
 
-    Attributes:
-        failure: why.
-    """
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.line)
-        self.failure = failure
+_NEVER: Final = frozenset({501, 505, 511})
 
 
-class Client:
-    """The `openai` client for one endpoint, without its own retries. To be made and used within one event loop.
+class OpenAIProvider:
+    """The `openai` client for one endpoint, without its own retries.
 
     Requests are sent as bytes and replies read by `wire`: building and validating the library's own objects takes half
     of its time. Its aiohttp transport is used where that package is installed: with the other one, a request takes the
     longer the more connections there are.
 
     Args:
-        url: base URL.
-        key: None where none is needed.
-        key_env: where the key is looked up, for what is said of it; None where none is sent.
-        at_once: connections at most.
-        connect_s: seconds for a connection to stand.
-        follow_redirects: another origin to which the server may redirect, prompts and all; the key never goes there.
+        endpoint: its address, its connections at most, and another origin to which it may redirect.
+        keys: where its address and key are looked up.
         aiohttp: whether to use that transport; unless given, if it is there.
+
+    Attributes:
+        url: base URL.
+
+    Raises:
+        PlayerError: there is no key, or no URL.
     """
 
-    def __init__(
-        self,
-        url: str,
-        key: str | None,
-        key_env: str | None,
-        at_once: int,
-        *,
-        connect_s: float = CONNECT_S,
-        follow_redirects: str | None = None,
-        aiohttp: bool | None = None,
-    ) -> None:
-        import httpx2
+    def __init__(self, endpoint: Endpoint, keys: Keys, *, aiohttp: bool | None = None) -> None:
+        self.url = keys.url(endpoint)
+        self._key = keys.key(endpoint)
+        self._key_env = keys.name(endpoint)
+        self._at_once = endpoint.at_once
+        self._follow_redirects = endpoint.follow_redirects
+        self._aiohttp = find_spec("aiohttp") is not None if aiohttp is None else aiohttp
+        self._opened: AsyncOpenAI | None = None
 
-        self._url = url
-        self._key = key
-        self._key_env = key_env
-        self._connect_s = connect_s
-        self._follow_redirects = follow_redirects
-        self._response_type = httpx2.Response
-        aiohttp = find_spec("aiohttp") is not None if aiohttp is None else aiohttp
-        self._client = _open(url, key or NO_KEY, at_once, connect_s, aiohttp=aiohttp)
-        self._broken = _transport_errors(aiohttp=aiohttp)
+    def shape(self, _model: str) -> Shape:
+        """Return what to try first: OpenAI's newer models take no max_tokens, and many other servers nothing else."""
+        host = urlsplit(self.url).hostname or ""
+        return Shape(tokens="max_completion_tokens" if host.endswith("openai.com") else "max_tokens")
 
-    async def post(self, body: bytes, model: str, seconds: float | None) -> Reply:
-        """Make one request.
-
-        Args:
-            body: the request.
-            model: the model's name, for what is said of it.
-            seconds: time for all of it; None where the caller sees to that.
-
-        Raises:
-            Failed: there is no reply.
-        """
+    async def ask(self, request: Request, seconds: float | None) -> Reply:
+        """Make one request; see `Provider.ask`."""
         try:
             async with asyncio.timeout(seconds) if seconds is not None else contextlib.nullcontext():
-                response = await self._response(body)
+                response = await self._response(body_of(request))
         except TimeoutError:
-            line = f"{self._url}: no reply within {seconds:.3g} s"
+            line = f"{self.url}: no reply within {seconds:.3g} s"
             raise Failed(Failure("timeout", line, again=True, charged=True)) from None
         except Astray as error:
-            line = f"{self._url}: {without_key(str(error), self._key)}"
+            line = f"{self.url}: {without_key(str(error), self._key)}"
             raise Failed(Failure("rejected", line, again=False)) from None
-        except self._broken as error:
+        except _transport_errors(aiohttp=self._aiohttp) as error:
             raise Failed(self._lost(error)) from None
         if response.is_success:
-            return self._read(response, model)
+            return self._read(response, request)
         said = _json_or_text(response.content)
         if (written := _rejected_text(said)) is not None:
             # the server checks the model's text by itself, and hands over what it does not like
             return Reply(written[0], finish=written[1]).mapped(self._cleaned)
-        raise Failed(self._failure(response.status_code, response.headers, said, model))
+        raise Failed(self._failure(response.status_code, response.headers, said, request))
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.close()
+        if self._opened is not None:
+            await self._opened.close()
+
+    @property
+    def _client(self) -> AsyncOpenAI:
+        if self._opened is None:
+            self._opened = _open(self.url, self._key or NO_KEY, self._at_once, aiohttp=self._aiohttp)
+        return self._opened
 
     async def _response(self, body: bytes) -> httpx2.Response:
         """Return what the server says, whatever its status, after redirects that may be followed.
@@ -134,37 +131,38 @@ class Client:
         Raises:
             Astray: a redirect may not be followed, or there are too many.
         """
-        url = f"{self._url}{_PATH}"
+        url = f"{self.url}{_PATH}"
         for _ in range(MOST_REDIRECTS + 1):
             response = await self._one_response(body, url)
-            target = target_of(response.status_code, response.headers, url, self._url, self._follow_redirects)
+            target = target_of(response.status_code, response.headers, url, self.url, self._follow_redirects)
             if target is None:
                 return response
             url = target
         raise Astray(f"{response.status_code}: more than {MOST_REDIRECTS} redirects in a row")
 
     async def _one_response(self, body: bytes, url: str) -> httpx2.Response:
+        import httpx2
         from openai import APIStatusError, Omit
 
         options: RequestOptions = {}
-        if origin_of(url) != origin_of(self._url):
+        if origin_of(url) != origin_of(self.url):
             # whoever allowed prompts to go there said nothing of the key
             options = {"headers": dict.fromkeys(_OWN_HEADERS, Omit())}
         try:
-            return await self._client.post(url, content=body, cast_to=self._response_type, options=options)
+            return await self._client.post(url, content=body, cast_to=httpx2.Response, options=options)
         except APIStatusError as error:
             return error.response
 
-    def _read(self, response: httpx2.Response, model: str) -> Reply:
+    def _read(self, response: httpx2.Response, request: Request) -> Reply:
         try:
             reply = read_reply(response.content)
         except NotAReply as error:
-            line = f"{self._url}: {response.status_code}, but {error}"
+            line = f"{self.url}: {response.status_code}, but {error}"
             raise Failed(Failure("garbage", line, again=True, charged=True)) from None
         except ErrorInside as error:
             code = str(error.error.get("code")) if isinstance(error.error, Mapping) else ""
             status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
-            raise Failed(self._failure(status, response.headers, {"error": error.error}, model)) from None
+            raise Failed(self._failure(status, response.headers, {"error": error.error}, request)) from None
         reply = reply.mapped(self._cleaned)
         # only now: half of our key would not be found
         return replace(reply, served=None if reply.served is None else printable(reply.served, SERVED_KEPT) or None)
@@ -181,30 +179,29 @@ class Client:
             return "no key was sent (key_env in an [endpoints] table names one), and that is"
         return f"no key is in {self._key_env}, and that is"
 
-    def _failure(self, status: int, headers: Mapping[str, str], said: Any, model: str) -> Failure:
+    def _failure(self, status: int, headers: Mapping[str, str], said: Any, request: Request) -> Failure:
         message, code = message_of(said)
         words = redacted(message, self._key)
-        trouble = trouble_of(status)
+        trouble = _trouble_of(status)
         spent = "insufficient_quota" in {code, *_codes(said)}
         if spent:
             what = f"{status}: the account's quota is used up"
         elif status in {401, 403}:
             what = f"{status}: {self._said_of_key()} not accepted"
         elif status == 404:
-            what = f"404: there is no model {model!r}, or the URL is wrong"
+            what = f"404: there is no model {request.model.model!r}, or the URL is wrong"
         else:
             what = str(status)
-        line = f"{self._url}: {what}" + (f": {words}" if words else "")
-        if status == 404 and not _VERSION.search(urlsplit(self._url).path):
-            line += f"; did you mean {self._url}/v1?"
+        line = f"{self.url}: {what}" + (f": {words}" if words else "")
+        if status == 404 and not _VERSION.search(urlsplit(self.url).path):
+            line += f"; did you mean {self.url}/v1?"
         return Failure(
             trouble,
             line,
-            again=trouble != "rejected" and not spent,
+            again=(trouble != "rejected" and not spent) or code in GENERATION,
             wait=wait_wanted(headers),
-            status=status,
-            message=message,
-            code=code,
+            lacks=lack_of(request, status, message, code),
+            cut=cut_before_text(status, message),
         )
 
     def _lost(self, error: BaseException) -> Failure:
@@ -214,15 +211,15 @@ class Client:
         if any(isinstance(each, socket.gaierror) for each in chain):
             what = "no host of that name is known"
         elif any(isinstance(each, ConnectionRefusedError) for each in chain):
-            what = "connection refused" + (_IN_CONTAINER if is_here(self._url) and _in_container() else "")
+            what = "connection refused" + (_IN_CONTAINER if is_here(self.url) and _in_container() else "")
         elif any(isinstance(each, ssl.SSLError) for each in chain):
             what = redacted(f"no secure connection: {chain[-1]}", self._key)
         elif never_stood or (names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}):
             never_stood = True
-            what = f"no connection within {self._connect_s:g} s" if "TimeoutError" in names else "no connection"
+            what = f"no connection within {CONNECT_S:g} s" if "TimeoutError" in names else "no connection"
         else:
             what = "the connection broke before a reply came"
-        return Failure("connection", f"{self._url}: {what}", again=True, charged=not never_stood)
+        return Failure("connection", f"{self.url}: {what}", again=True, charged=not never_stood)
 
 
 def _in_container() -> bool:
@@ -234,13 +231,13 @@ def _in_container() -> bool:
     return bool(os.environ.get("container"))  # noqa: SIM112 - that is its name
 
 
-def _open(url: str, key: str, at_once: int, connect_s: float, *, aiohttp: bool) -> AsyncOpenAI:
+def _open(url: str, key: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     import httpx2
     from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient
 
     quiet_client_logs()
     kind = DefaultAioHttpClient if aiohttp else DefaultAsyncHttpxClient
-    timeout = httpx2.Timeout(None, connect=connect_s)
+    timeout = httpx2.Timeout(None, connect=CONNECT_S)
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
     # a redirect would take prompts wherever the server likes: `Client` follows them, where that is allowed
     transport = kind(timeout=timeout, limits=limits, follow_redirects=False)
@@ -251,6 +248,19 @@ def _open(url: str, key: str, at_once: int, connect_s: float, *, aiohttp: bool) 
     return client
 
 
+def open_provider(endpoint: Endpoint, keys: Keys) -> OpenAIProvider:
+    """Return the provider of an endpoint; see `players.llm.provider`."""
+    return OpenAIProvider(endpoint, keys)
+
+
+def _trouble_of(status: int) -> Trouble:
+    """Return what a status other than success means."""
+    if status == 429:
+        return "busy"
+    return "server" if status in _RETRIED or (status >= 500 and status not in _NEVER) else "rejected"
+
+
+@cache
 def _transport_errors(*, aiohttp: bool) -> tuple[type[Exception], ...]:
     from openai import APIConnectionError
 

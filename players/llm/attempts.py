@@ -1,22 +1,19 @@
-"""`Calling`: one question on its way: waits, attempts, back-off, adjustments, until there is a reply or none."""
+"""`Attempts`: one question on its way: waits, attempts, back-off, adjustments, until there is a reply or none."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from players.llm.call import Completion, Question
-from players.llm.capability import Shape, cut_before_text, failed_generation
 from players.llm.circuit import Down
-from players.llm.client import Failed
-from players.llm.endpoint import Server
+from players.llm.endpoint import Backoff, Server
 from players.llm.limits import Pass, Paused, urgency
-from players.llm.retry import Backoff, Failure
-from players.llm.wire import Reply, body_of, estimated_tokens, parameters_of
+from players.llm.loop import loop_time
+from players.llm.provider import Failed, Failure, Reply, Request, known_counts
 from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:
@@ -34,8 +31,8 @@ _SHARE_OF_TIME: Final = 0.25
 _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
 
 
-class Calling:
-    """One question and its attempts; to be run once, within the gateway's loop.
+class Attempts:
+    """The attempts at one question; to be run once, within the gateway's loop.
 
     Args:
         question: what is asked.
@@ -69,7 +66,7 @@ class Calling:
         self.charged = False
         self._may_double = again_if_cut
         self._capability = server.capability(question.model.model)
-        self._began = time.monotonic()
+        self._began = loop_time()
         self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
         self._rank = (urgency(question.purpose), server.gate.number())
         self._attempts = 0
@@ -96,7 +93,6 @@ class Calling:
         if self._began >= self._question.deadline:
             return self._completion(error="the request's time was over before it was asked", timed_out=True)
         try:
-            # the loop's clock is time.monotonic
             async with asyncio.timeout_at(self._question.deadline):
                 return self._with(await self._reply())
         except TimeoutError:
@@ -129,10 +125,11 @@ class Calling:
         return reply
 
     async def _reply_of(self, max_tokens: int) -> Reply:
+        asked = self._question
         while True:
             shape = self._capability.for_model(self._model)
             try:
-                return await self._attempt(shape, max_tokens)
+                return await self._attempt(Request(self._model, asked.messages, asked.form, shape, max_tokens))
             except Failed as failed:
                 failure = failed.failure
             except Paused as pause:
@@ -146,7 +143,7 @@ class Calling:
                 self._adjusted += 1
                 self._gone_on_after(failure)
                 continue
-            if cut_before_text(failure):
+            if failure.cut:
                 self._gone_on_after(failure)
                 return Reply(None, finish="length")
             await self._wait_after(failure)
@@ -161,7 +158,7 @@ class Calling:
         Raises:
             Failed: none does.
         """
-        left = self._question.deadline - time.monotonic()
+        left = self._question.deadline - loop_time()
         if failure.wait is not None and failure.trouble == "busy":
             # a server may ask for a day; others find out from time to time whether it means that
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
@@ -169,7 +166,7 @@ class Calling:
             await self._wait_while_busy(failure, left)
             return
         self._tries += 1
-        if self._tries >= self._limit or not (failure.again or failed_generation(failure)):
+        if self._tries >= self._limit or not failure.again:
             raise Failed(failure)
         if failure.wait is None:
             await asyncio.sleep(min(self._backoff.delay(self._tries), left / 2))
@@ -198,23 +195,23 @@ class Calling:
         # where the server said how long, the gate keeps everybody waiting
         await asyncio.sleep(delay)
 
-    async def _attempt(self, shape: Shape, max_tokens: int) -> Reply:
+    async def _attempt(self, request: Request) -> Reply:
         """Wait for leave, make one request, and see to it that everybody hears what came of it."""
-        trial, given = await self._leave(estimated_tokens(self._question, max_tokens))
+        trial, given = await self._leave(request.tokens)
         reservation: Reservation | None = None
         reply: Reply | None = None
         failure: Failure | None = None
         sent = False
         try:
             if self._budget is not None:
-                asked_at = time.monotonic()
+                asked_at = loop_time()
                 self._waits_for = "the budget"
                 try:
                     reservation = await self._budget.reserve(self._question, 1)
                 finally:
-                    self._queue_s += time.monotonic() - asked_at
+                    self._queue_s += loop_time() - asked_at
             sent = True
-            reply = await self._send(shape, max_tokens)
+            reply = await self._send(request)
         except Failed as failed:
             failure = failed.failure
             raise
@@ -229,7 +226,7 @@ class Calling:
 
     async def _leave(self, tokens: int) -> tuple[bool, Pass]:
         """Wait until the endpoint is up and its limits leave room; returns whether this is the trial, and the pass."""
-        began = time.monotonic()
+        began = loop_time()
         gate, circuit = self._server.gate, self._server.circuit
         try:
             while True:
@@ -246,12 +243,11 @@ class Calling:
                 # it opened while this call waited at the gate
                 gate.leave(given, 0, sent=False)
         finally:
-            self._queue_s += time.monotonic() - began
+            self._queue_s += loop_time() - began
 
-    async def _send(self, shape: Shape, max_tokens: int) -> Reply:
-        body = body_of(self._question, shape, max_tokens)
-        self._parameters = parameters_of(self._question, shape, max_tokens)
-        now = time.monotonic()
+    async def _send(self, request: Request) -> Reply:
+        self._parameters = request.parameters
+        now = loop_time()
         if self._sent_at is None:
             self._sent_at, self._queue_before = now, self._queue_s
         self._attempts += 1
@@ -261,14 +257,14 @@ class Calling:
         if cut is not None and cut >= self._question.deadline - now:
             cut = None
         try:
-            reply = await self._server.client.post(body, name, cut)
+            reply = await self._server.provider.ask(request, cut)
         except Failed as failed:
             if failed.failure.trouble == "timeout":
-                pace.add(name, purpose, time.monotonic() - now)
+                pace.add(name, purpose, loop_time() - now)
             raise
-        pace.add(name, purpose, time.monotonic() - now)
-        for count in _COUNTS:
-            self._tokens[count] = _sum(self._tokens.get(count), getattr(reply, count))
+        pace.add(name, purpose, loop_time() - now)
+        for name, count in known_counts(reply).items():
+            self._tokens[name] = _sum(self._tokens.get(name), count)
         return reply
 
     def _tell_circuit(self, reply: Reply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
@@ -278,14 +274,14 @@ class Calling:
             failed(failure.line, late=failure.trouble == "timeout")
         elif reply is not None or failure is not None:
             circuit.succeeded()
-        elif sent and self._had_time() and time.monotonic() >= self._question.deadline:
+        elif sent and self._had_time() and loop_time() >= self._question.deadline:
             failed(f"{self._server.url}: no reply in a request's time", late=True)
         else:
             circuit.give_up(trial=trial)
 
     def _had_time(self) -> bool:
         """Return whether the attempt under way had enough of the usual time to say something of the server."""
-        share = (time.monotonic() - self._attempt_at) / (self._question.deadline - self._began)
+        share = (loop_time() - self._attempt_at) / (self._question.deadline - self._began)
         return not self._question.hurried and share >= _SHARE_OF_TIME
 
     def _with(self, reply: Reply) -> Completion:
@@ -303,7 +299,7 @@ class Calling:
     def _completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
         latency = 0.0
         if self._sent_at is not None:
-            latency = time.monotonic() - self._sent_at - (self._queue_s - self._queue_before)
+            latency = loop_time() - self._sent_at - (self._queue_s - self._queue_before)
         return Completion(
             error=error,
             timed_out=timed_out,
@@ -318,9 +314,6 @@ class Calling:
             failures=tuple(self._failures),
             charged=self.charged,
         )
-
-
-_COUNTS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
 
 
 def _shown(seconds: float) -> str:
@@ -338,8 +331,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 def _settle(reservation: Reservation, reply: Reply | None, failure: Failure | None, *, sent: bool) -> None:
     if reply is not None:
-        counts = {name: getattr(reply, name) for name in _COUNTS}
-        reservation.settle(Completion(text=reply.text, attempts=1, **counts), 0)
+        reservation.settle(Completion(text=reply.text, attempts=1, **known_counts(reply)), 0)
     elif not sent:
         reservation.settle(Completion())
     else:
