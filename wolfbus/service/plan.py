@@ -1,7 +1,8 @@
-"""Which processes make a house on one machine: the same as in the compose file."""
+"""Which processes make a house on one machine, the same as in the compose file, and when their work is done."""
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 from collections.abc import Sequence
@@ -9,8 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
-from wolfbus.up.child import Program
+from wolfbus.errors import BusError
+from wolfbus.service.process import Program
 
 OPEN: Final = "open"
 """Stands in a players spec for a seat that is left to an agent from outside."""
@@ -18,6 +21,7 @@ OPEN: Final = "open"
 MODERATOR: Final = "moderator"
 ANALYTICS: Final = "analytics"
 
+_PATIENCE_S: Final = 5.0
 _MASKED: Final = "user and password in place of the stars; it is not shown"
 
 
@@ -94,3 +98,48 @@ class Plan:
             f"  wolfbus join {bus}{where} -- COMMAND      (a program that speaks the line protocol)",
             f"  wolfbus player {bus}{where} --brain human      (you)",
         ]
+
+
+class Closed:
+    """Tells whether a house has closed since `mark`.
+
+    Args:
+        url: the bus's address.
+        house: the house's name.
+    """
+
+    def __init__(self, url: str, house: str) -> None:
+        # for as long as this is asked nothing else is done
+        self._url = with_patience(url, _PATIENCE_S)
+        self._news = streams.games(house)
+        self._read = "0-0"
+        self._closed = False
+        self._bus: Bus | None = None
+
+    def mark(self) -> None:
+        """Connect, and take note of what stands on the bus already.
+
+        Raises:
+            BusError, ConfigError: there is no such bus.
+        """
+        self._bus = open_bus(self._url)
+        self._read = self._bus.last_id(self._news)
+
+    def __call__(self) -> bool:
+        """Tell whether the house has closed; False while the bus is away, whose end is no end of the work."""
+        while not self._closed and self._bus is not None:
+            try:
+                news = self._bus.entries(self._news, self._read)
+            except BusError:
+                return False
+            if not news:
+                break
+            self._read = news[-1].id
+            self._closed = any(entry.type == "house_closed" for entry in news)
+        return self._closed
+
+    def close(self) -> None:
+        """Disconnect."""
+        if self._bus is not None:
+            with contextlib.suppress(BusError):
+                self._bus.close()

@@ -1,4 +1,4 @@
-"""`Child`: one process of a supervised house, and what it says."""
+"""Child processes in groups of their own: `Child` is one of a supervised house, and tells what it says."""
 
 from __future__ import annotations
 
@@ -20,6 +20,26 @@ _LAST_WORDS_S: Final = 1.0
 
 Said: TypeAlias = "queue.SimpleQueue[tuple[str, str]]"
 """What children say, line by line: (name, line)."""
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Signal a process and all that it started, as far as they are still there.
+
+    Args:
+        leader: the process's number; it leads a session of its own, so that Ctrl-C in the terminal is its parent's.
+        number: the signal.
+    """
+    # no such group: nothing is left of it
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+
+
+def signal_name(number: int) -> str:
+    """Return the name of a signal by which a process ended, such as ``SIGKILL``."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +94,6 @@ class Child:
         """Start the process; at most one runs at a time."""
         self.starts += 1
         muted = self.program.muted
-        # A session of its own: Ctrl-C in the terminal is the supervisor's to answer.
         self._process = subprocess.Popen(  # noqa: S603 - the words of a program, and no shell
             [sys.executable, "-I", "-S", _LAUNCH, str(os.getpid()), *self.program.command],
             env={**os.environ, **self.program.environment},
@@ -98,7 +117,7 @@ class Child:
         code = self._process.poll()
         if code is None:
             return None
-        self._signal(signal.SIGKILL)
+        self._end_group()
         if self._listener is not None:
             self._listener.join(_LAST_WORDS_S)
         self._process = self._listener = None
@@ -112,15 +131,13 @@ class Child:
     def kill(self) -> None:
         """End the process and all that it started, at once, and wait until they are gone."""
         if self._process is not None:
-            self._signal(signal.SIGKILL)
+            self._end_group()
             self._process.wait()
             self.ended()
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _end_group(self) -> None:
         if self._process is not None:
-            # no such group: nothing is left of it
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
+            signal_group(self._process.pid, signal.SIGKILL)
 
     def _listen(self, process: subprocess.Popen[bytes]) -> None:
         pipe = process.stderr if self.program.muted else process.stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import queue
-import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +13,8 @@ from typing import Final
 import click
 
 from wolfbus.printable import printable
+from wolfbus.service.process import Child, Program, Said, signal_name
 from wolfbus.service.stop import Stopping
-from wolfbus.up.child import Child, Program, Said
 
 OWN: Final = "up"
 """Name under which the supervisor itself speaks."""
@@ -152,7 +151,7 @@ class Supervisor:
         if self._leaving or self._stopping.asked or (not child.program.beneath and self._finished()):
             self._ended.codes[name] = code
             return
-        how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         if code == USAGE:
             self._ended.codes[name] = code
             self._break_off(f"{name} {how}: it cannot run like this")
@@ -192,13 +191,6 @@ class Supervisor:
                 return
             self._tell(name, line)
             wait_s = 0.0
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 _WIDTH: Final = len("moderator")
