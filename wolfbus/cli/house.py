@@ -98,10 +98,11 @@ class House:
         keep_s: float | None = None,
     ) -> None:
         from analytics.actor import AnalyticsActor
-        from moderator.house.games import ModeratorHouse
-        from players.agent import Agent
+        from moderator.engine.context import HouseContext
+        from moderator.house.games import Games
         from players.spec import build
         from players.venue import Venue
+        from wolfbus.agent.router import SeatRouter
         from wolfbus.bus.url import read_address
 
         self.name = name or f"play-{secrets.token_hex(4)}"
@@ -129,20 +130,22 @@ class House:
                 venue = Venue()
                 self._ending.callback(venue.close)
             venue.fatal = self._fatal
-            brain_for = partial(build, venue=venue)
-            self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, brain_for)
+            make = partial(build, venue=venue)
+            self._agent = SeatRouter.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, make)
             self._ending.callback(self._agent.stop)
             self._ending.callback(self._reader.close)
-            self._moderator = ModeratorHouse(
-                self.name,
-                self._bus,
-                self._reader,
-                self._writer,
-                self._pool,
-                self._timers,
-                self._bus.claim(self.name, f"play-{os.getpid()}"),
-                # nobody makes room on it but who runs it
-                full_s=read_address(bus).patience_s if isinstance(bus, str) and not self._in_memory else None,
+            self._moderator = Games(
+                HouseContext(
+                    self.name,
+                    self._bus.claim(self.name, f"play-{os.getpid()}"),
+                    self._bus,
+                    self._reader,
+                    self._writer,
+                    self._pool,
+                    self._timers,
+                    # nobody makes room on it but who runs it
+                    full_s=None if self._in_memory or not isinstance(bus, str) else read_address(bus).patience_s,
+                )
             )
             self._ending.callback(self._moderator.stop)
             self._moderator.listen(AGENT)
