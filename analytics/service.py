@@ -22,7 +22,7 @@ from analytics.session import SessionNews, past_sessions
 from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.member import AGAIN_S, Member, Parting
+from wolfbus.agent.member import AGAIN_S, ExitReason, Member
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Entry, every_entry
@@ -126,7 +126,7 @@ class _Service:
         self._bus = bus
         self._stopping = stopping
         self._health = health
-        self.parting: Parting | None = None
+        self.parting: ExitReason | None = None
         self.done = False
         folder, house = settings.folder, settings.house
         news = SessionNews(past_sessions(every_entry(bus, streams.games(house)), folder, finished_session(folder)))
@@ -225,14 +225,14 @@ class _Service:
     def again(self) -> None:
         """Do nothing yet: the welcome that follows has all told anew."""
 
-    def _part(self, parting: Parting) -> None:
+    def _part(self, parting: ExitReason) -> None:
         self.parting = parting
         if parting.error is not None:
             self._stopping.ask(parting.reason)
 
     def _crash(self, error: Exception) -> None:
         reason = f"analytics failed: {error!r}"
-        self._part(Parting(reason, WolfError(reason)))
+        self._part(ExitReason(reason, WolfError(reason)))
 
     def _bus_failed(self, error: BusError) -> None:
         self._member.bus_failed(error)

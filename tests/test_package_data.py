@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from players.scripted.words import Intent, Wordings
+from players.scripted.phrasing import Intent, Wordings
 from wolfbus.errors import ConfigError
 from wolfbus.package_data import Lines, PackageData, Prose, read_data
 

@@ -21,7 +21,7 @@ def brains(name: str, count: int = 2) -> tuple[str, ...]:
     return (f"tests.whole.brains:{name}",) * count + ("random",) * (8 - count)
 
 
-@pytest.mark.parametrize("name", ["Raises", "Exits", "Junk", "Speaks"])
+@pytest.mark.parametrize("name", ["Raises", "Exits", "Junk"])
 def test_a_brain_that_fails_costs_its_own_seats_their_answers_and_nobody_else(tmp_path, name):
     proofs = play_many(tmp_path, range(3), brains(name), GameConfig())
     for proof in proofs:

@@ -100,9 +100,9 @@ class House:
         from analytics.actor import AnalyticsActor
         from moderator.engine.context import HouseContext
         from moderator.house.games import Games
-        from players.agent import Agent
         from players.spec import build
         from players.venue import Venue
+        from wolfbus.agent.router import SeatRouter
         from wolfbus.bus.url import read_address
 
         self.name = name or f"play-{secrets.token_hex(4)}"
@@ -130,8 +130,8 @@ class House:
                 venue = Venue()
                 self._ending.callback(venue.close)
             venue.fatal = self._fatal
-            brain_for = partial(build, venue=venue)
-            self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, brain_for)
+            make = partial(build, venue=venue)
+            self._agent = SeatRouter.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, make)
             self._ending.callback(self._agent.stop)
             self._ending.callback(self._reader.close)
             self._moderator = Games(

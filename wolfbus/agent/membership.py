@@ -1,0 +1,192 @@
+"""A whole stay in a house, as every agent's process does it: from the first `join` to the goodbye."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from wolfbus.actors import Timers
+from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.member import AGAIN_S, LONELY_S, Crew, ExitReason, Member
+from wolfbus.bus.protocol import Bus
+from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.errors import BusError
+from wolfbus.service.health import Health
+from wolfbus.service.opening import open_when_there
+from wolfbus.service.stop import Stopping
+
+logger = logging.getLogger(__name__)
+
+GRACE_S: Final = 8.0
+"""Seconds in which games under way may be played to their end after a request to stop."""
+
+_GLANCE_S: Final = 0.2
+_LAST_WORDS_S: Final = 2.0
+_AWAY_S: Final = 60.0
+"""A bus that is still away is found so twice in this time, by its usual patience."""
+
+
+class Seats(Crew, Protocol):
+    """Plays the seats of an agent.
+
+    Attributes:
+        playing: games under way.
+        played: games that are over, or were given up.
+    """
+
+    playing: int
+    played: int
+
+    def close(self) -> None:
+        """Give up every seat, and return when nothing more will be sent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Where an agent goes, and for how long.
+
+    Attributes:
+        url: the bus.
+        house: the house's name.
+        introduction: what the agent says of itself.
+        once: leave after the first game.
+        grace_s: seconds that games under way are played on after a request to stop.
+        again_s: seconds between two `join` until the moderator says how often.
+        lonely_s: seconds without a moderator's answer until that is told.
+    """
+
+    url: str = field(repr=False)
+    house: str
+    introduction: Introduction
+    once: bool = False
+    grace_s: float = GRACE_S
+    again_s: float = AGAIN_S
+    lonely_s: float = LONELY_S
+
+    def run(self, seat: Callable[[Member], Seats], stopping: Stopping, health: Health | None = None) -> ExitReason:
+        """Play until the house says goodbye or somebody asks to stop. A bus that is not up yet is waited for, as long
+        as its address has patience.
+
+        Args:
+            seat: makes what plays the seats of a member.
+            stopping: asked when this process should end.
+            health: told how it goes.
+
+        Returns:
+            Why it is over.
+
+        Raises:
+            WolfError: the bus cannot be reached; `ConfigError` where the house does not take the agent, or another
+                process has its name.
+        """
+        with contextlib.ExitStack() as ending:
+            bus = open_when_there(self.url, stopping, health)
+            if bus is None:
+                return ExitReason(stopping.why)
+            ending.callback(bus.close)
+            leaving = self._stay(bus, seat, stopping, health or Health(None), ending)
+        if leaving.error is not None:
+            raise leaving.error
+        return leaving
+
+    def _stay(
+        self,
+        bus: Bus,
+        seat: Callable[[Member], Seats],
+        stopping: Stopping,
+        health: Health,
+        ending: contextlib.ExitStack,
+    ) -> ExitReason:
+        reasons: list[ExitReason] = []
+
+        def over(reason: ExitReason) -> None:
+            reasons.append(reason)
+            stopping.ask(reason.reason)
+
+        def failed(error: BusError) -> None:
+            member.bus_failed(error)
+
+        timers = Timers("agent-timers")
+        writer = BusWriter(bus, on_error=failed)
+        reader = BusReader(bus, on_error=failed)
+        member = Member(
+            self.introduction,
+            self.house,
+            bus,
+            reader,
+            writer,
+            timers,
+            over=over,
+            again_s=self.again_s,
+            lonely_s=self.lonely_s,
+        )
+        ending.callback(timers.close)
+        # no timer waits for a bus that is closed
+        ending.callback(bus.close)
+        ending.callback(_finish, writer, bus)
+        seats = seat(member)
+        ending.callback(reader.close)
+        ending.callback(seats.close)
+        logger.info("%s joins house %s on %s", member.name, self.house, bus.url)
+        writer.start()
+        reader.start()
+        member.start(seats)
+        self._play(member, seats, stopping, health)
+        if not reasons:
+            reason = stopping.why or "its game is over"
+            if stopping.asked:
+                self._fade(member, seats, reasons, health)
+            member.leave(reason)
+            reasons.append(ExitReason(reason))
+        health.set("leaving", ok=reasons[0].error is None)
+        return reasons[0]
+
+    def _play(self, member: Member, seats: Seats, stopping: Stopping, health: Health) -> None:
+        """Return when it is time to leave."""
+        retired = False
+        while not stopping.wait(_GLANCE_S):
+            if self.once and seats.played + seats.playing and not retired:
+                retired = True
+                member.retire()
+            if retired and not seats.playing:
+                return
+            away = member.away_s < _AWAY_S
+            state = "playing" if seats.playing else "waiting" if member.welcome else "joining"
+            health.set("the bus is away" if away else state, not away, games=seats.playing, played=seats.played)
+
+    def _fade(self, member: Member, seats: Seats, reasons: list[ExitReason], health: Health) -> None:
+        """Take no new games, and play those under way on for a while."""
+        if seats.playing:
+            logger.info("%d games are under way: playing on for up to %g s", seats.playing, self.grace_s)
+        member.retire()
+        health.set("stopping", games=seats.playing, played=seats.played)
+        until = time.monotonic() + self.grace_s
+        waiting = threading.Event()
+        while seats.playing and not reasons and time.monotonic() < until:
+            waiting.wait(_GLANCE_S)
+
+
+def _finish(writer: BusWriter, bus: Bus) -> None:
+    """Send what waits to be sent, but do not wait for a bus that is away."""
+    impatience = threading.Timer(_LAST_WORDS_S, bus.close)
+    impatience.daemon = True
+    impatience.start()
+    try:
+        writer.close()
+    finally:
+        impatience.cancel()
+
+
+def default_name(prefix: str = "") -> str:
+    """Return a name that no other process has: the host's, and this process's number."""
+    words = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{prefix}-{socket.gethostname()}").strip("-._")
+    return f"{words[:48].rstrip('-._') or 'agent'}-{os.getpid()}"
