@@ -348,6 +348,8 @@ class Archivist(PooledActor):
             if missing and not closed.failed and self._error is None:
                 first = f"the first is number {missing[0]}"
                 self._error = f"nothing is known of {counted(len(missing), 'game')} of the session; {first}"
+            if not closed.games and self._error is None:
+                self._error = "no game was played" + (f": {closed.reason}" if closed.reason else "")
         return Results(
             self._house,
             self._news.session,

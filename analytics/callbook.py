@@ -6,7 +6,7 @@ from analytics.calls import CallKey, CallSums
 from wolfbus.expense import sort_of
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyAnswered, Asked
-from wolfbus.record.requests import RequestNames
+from wolfbus.record.prompts import RequestNames
 
 
 class CallBook:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from analytics.callbook import CallBook
 from analytics.claims import GameFacts, found_claims
@@ -66,24 +66,6 @@ class GameFold:
         self._calls = CallBook()
         self._time: float | None = None
         self._seed = ""
-        self._handlers: dict[type[Any], Callable[[Any], None]] = {
-            Opened: self._open,
-            Asked: self._ask,
-            Statement: self._state,
-            AnsweredAssessOwn: self._label,
-            AnsweredAssessOther: self._judge,
-            AnsweredVote: self._ballot,
-            AnsweredProtect: self._protect,
-            Silence: self._fall_silent,
-            ClaimTruth: self._claim,
-            Tally: self._tally,
-            Exile: self._exile,
-            Inspection: self._inspect,
-            NightOutcome: self._night,
-            Dawn: self._dawn,
-            ModelCall: self._call,
-            Ended: self._end,
-        }
 
     def feed(self, event: AnyEvent, time: float | None = None) -> None:
         """Take in the next event of the game.
@@ -99,9 +81,9 @@ class GameFold:
             self._time = time
         if isinstance(event, Answered):
             self._reply(event)
-        handler = self._handlers.get(type(event))
+        handler = self._HANDLERS.get(type(event))
         if handler is not None:
-            handler(event)
+            handler(self, event)
 
     def rows(self) -> GameRows:
         """Return the rows so far; feeding on does not change what was returned.
@@ -214,6 +196,26 @@ class GameFold:
     def _end(self, event: Ended) -> None:
         self._book.begin(event.rounds)
         self._book.end(event.winner, event.reason)
+
+    # of the class, not of each fold: bound methods would be a ring with their fold, which only the collector undoes
+    _HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
+        Opened: _open,
+        Asked: _ask,
+        Statement: _state,
+        AnsweredAssessOwn: _label,
+        AnsweredAssessOther: _judge,
+        AnsweredVote: _ballot,
+        AnsweredProtect: _protect,
+        Silence: _fall_silent,
+        ClaimTruth: _claim,
+        Tally: _tally,
+        Exile: _exile,
+        Inspection: _inspect,
+        NightOutcome: _night,
+        Dawn: _dawn,
+        ModelCall: _call,
+        Ended: _end,
+    }
 
 
 def fold(

@@ -82,13 +82,18 @@ class Results:
         """Whether every game ended by the rules, and every record is whole."""
         return not self.failed and self.error is None and all(game.fine for game in self.games)
 
+    @property
+    def known(self) -> int:
+        """Games that there is something to say of."""
+        return len(self.games) + self.settled
+
     def as_json(self) -> dict[str, Any]:
         """Return the object that stands in ``metrics.json``."""
         return {
             "house": self.house,
             "session": self.session,
             "closed": self.closed,
-            "games": len(self.games) + self.settled,
+            "games": self.known,
             "archived": sum(game.error is None for game in self.games) + self.settled,
             "failed": max(self.failed, sum(not game.fine for game in self.games)),
             "error": self.error,
@@ -125,9 +130,13 @@ class Results:
 def write_results(results: Results) -> None:
     """Write both files, each whole or not at all.
 
+    Where a game ended in the session whose results are there, and none did in this one, those stay under its name.
+
     Raises:
         RecordError: the line names the file and the reason.
     """
+    if not _has_ended(results.as_json()):
+        _set_aside(results.folder, results.session)
     # for people first: whoever finds the other file finds this one too
     _replace(results.folder / REPORT, results.report())
     _replace(results.folder / METRICS, json.dumps(results.as_json(), allow_nan=False, indent=1) + "\n")
@@ -135,13 +144,40 @@ def write_results(results: Results) -> None:
 
 def finished_session(folder: Path) -> str:
     """Return the session whose final results are in `folder`, "" for none."""
+    told = _told(folder)
+    return str(told.get("session", "")) if told.get("closed") is True else ""
+
+
+def _has_ended(told: dict[str, Any]) -> bool:
+    """Return whether a game ended by the rules in the session that results tell of."""
+    records = told.get("records")
+    found = isinstance(records, list) and any(
+        isinstance(record, dict) and record.get("outcome") == "ended" for record in records
+    )
+    return found or bool(told.get("settled"))
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    """Return what the results in `folder` say; nothing where there are none, or none that can be read."""
     try:
         told = json.loads((folder / METRICS).read_bytes())
     except (OSError, ValueError):
-        return ""
-    if not isinstance(told, dict) or told.get("closed") is not True:
-        return ""
-    return str(told.get("session", ""))
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _set_aside(folder: Path, session: str) -> None:
+    """Rename the results of another session in which games ended."""
+    told = _told(folder)
+    before = told.get("session")
+    if not isinstance(before, str) or before in {"", session} or not _has_ended(told):
+        return
+    for name in (REPORT, METRICS):
+        path = folder / name
+        try:
+            path.rename(path.with_name(f"{path.stem}.{before}{path.suffix}"))
+        except OSError as error:
+            raise RecordError(f"{path}: cannot be renamed: {(error.strerror or str(error)).lower()}") from None
 
 
 def _replace(path: Path, text: str) -> None:

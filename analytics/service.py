@@ -22,11 +22,10 @@ from analytics.session import SessionNews, past_sessions
 from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.member import AGAIN_S, Member, Parting
+from wolfbus.agent.member import AGAIN_S, ExitReason, Member
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, RecordError, StreamLost, WolfError
 from wolfbus.messages.codec import encode
@@ -86,7 +85,8 @@ def serve(
         tell: called with the results once they are written; with those so far after a request to stop.
 
     Returns:
-        The exit code: 0, or 1 if a game failed, or a record or the results could not be kept.
+        The exit code: 0 if the session has closed with at least one game, every game ended, and all is kept; else 1,
+        and so where it was asked to stop before.
 
     Raises:
         ConfigError: the house does not take us, or another process has our name.
@@ -96,7 +96,7 @@ def serve(
     with contextlib.ExitStack() as ending:
         bus = open_when_there(settings.url, stopping, health)
         if bus is None:
-            return 0
+            return 1
         ending.callback(bus.close)
         service = _Service(settings, bus, stopping, health or Health(None), ending)
         ending.callback(service.stop)
@@ -105,15 +105,15 @@ def serve(
         results = service.finish()
     if service.parting is not None and service.parting.error is not None and not service.done:
         raise service.parting.error
-    code = 0 if results.fine else 1
-    if results.session:
+    code = 0 if results.closed and results.fine else 1
+    if results.known:
         try:
             write_results(results)
         except RecordError as error:
             logger.error("%s", error)  # noqa: TRY400 - the line says it all
             code = 1
     tell(results)
-    return code if service.done else 0
+    return code
 
 
 class _Service:
@@ -126,7 +126,7 @@ class _Service:
         self._bus = bus
         self._stopping = stopping
         self._health = health
-        self.parting: Parting | None = None
+        self.parting: ExitReason | None = None
         self.done = False
         folder, house = settings.folder, settings.house
         news = SessionNews(past_sessions(every_entry(bus, streams.games(house)), folder, finished_session(folder)))
@@ -225,14 +225,14 @@ class _Service:
     def again(self) -> None:
         """Do nothing yet: the welcome that follows has all told anew."""
 
-    def _part(self, parting: Parting) -> None:
+    def _part(self, parting: ExitReason) -> None:
         self.parting = parting
         if parting.error is not None:
             self._stopping.ask(parting.reason)
 
     def _crash(self, error: Exception) -> None:
         reason = f"analytics failed: {error!r}"
-        self._part(Parting(reason, WolfError(reason)))
+        self._part(ExitReason(reason, WolfError(reason)))
 
     def _bus_failed(self, error: BusError) -> None:
         self._member.bus_failed(error)

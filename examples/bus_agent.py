@@ -5,7 +5,7 @@ Run it beside a moderator: python examples/bus_agent.py redis://127.0.0.1:6379 m
 
 import sys
 
-from wolfbus.agent import Agent, Reply
+from wolfbus.agent import Agent, Answer
 
 
 class Follower(Agent):
@@ -31,7 +31,7 @@ class Follower(Agent):
         suspect = self.suspect(view, view.others)
         if view.inspections.get(suspect) == "Werewolf":
             return f"I am the Seer, and {suspect} is a Werewolf."
-        return Reply(f"I do not trust {suspect or 'the silence'}.", thought="Say no more than that.")
+        return Answer(f"I do not trust {suspect or 'the silence'}.", thought="Say no more than that.")
 
     def assess_own(self, _ask, view):
         lied = view.role == "Werewolf"

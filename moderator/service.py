@@ -15,13 +15,12 @@ from dataclasses import replace
 from typing import Final
 
 from moderator.house.agenda import Agenda
-from moderator.house.departure import Departure
+from moderator.house.closing import finish_closed
 from moderator.house.host import Host
-from moderator.house.lease import stand_by
+from moderator.house.lease import ExitReason, stand_by
 from moderator.house.session import Session
 from moderator.house.settings import GameResult, Settings
 from moderator.house.tickets import Tickets
-from moderator.house.unfinished import finish_closed
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
 from wolfbus.service.health import Health
@@ -61,22 +60,22 @@ def serve(
     return int(moderate(settings, stopping, health, told).failed)
 
 
-def moderate(settings: Settings, stopping: Stopping, health: Health, told: Callable[[GameResult], None]) -> Departure:
+def moderate(settings: Settings, stopping: Stopping, health: Health, told: Callable[[GameResult], None]) -> ExitReason:
     """Do what `serve` does; returns how the last term of office ended."""
     holder = _holder()
-    departure: Departure | None = None
+    ended: ExitReason | None = None
     losses: deque[float] = deque()
     while True:
         try:
-            departure = _term(settings, holder, stopping, health, told, departure)
+            ended = _term(settings, holder, stopping, health, told, ended)
         except BusDown:
             if not stopping.asked:
                 raise
-            departure = Departure("handed over", stopping.why)
-        if departure.how == "fenced":
-            logger.warning("stepping down: %s", departure.reason)
-        elif departure.how == "anew":
-            logger.warning("beginning anew: %s", departure.reason)
+            ended = ExitReason("handed over", stopping.why)
+        if ended.how == "fenced":
+            logger.warning("stepping down: %s", ended.reason)
+        elif ended.how == "anew":
+            logger.warning("beginning anew: %s", ended.reason)
             losses.append(time.monotonic())
             while losses[-1] - losses[0] > LOSSES_WITHIN_S:
                 losses.popleft()
@@ -85,16 +84,16 @@ def moderate(settings: Settings, stopping: Stopping, health: Health, told: Calla
                     "the bus loses what it was given, again and again (%d times within %g s): %s",
                     len(losses),
                     LOSSES_WITHIN_S,
-                    departure.reason,
+                    ended.reason,
                 )
-                return replace(departure, failed=True)
-        elif departure.how == "lost":
-            logger.error("%s", departure.reason)
-            return replace(departure, failed=True)
+                return replace(ended, failed=True)
+        elif ended.how == "lost":
+            logger.error("%s", ended.reason)
+            return replace(ended, failed=True)
         else:
-            closed = "house closed" if departure.how == "closed" else "handed over"
-            logger.info("%s: %s", closed, departure.reason)
-            return departure
+            closed = "house closed" if ended.how == "closed" else "handed over"
+            logger.info("%s: %s", closed, ended.reason)
+            return ended
 
 
 def _term(
@@ -103,12 +102,12 @@ def _term(
     stopping: Stopping,
     health: Health,
     told: Callable[[GameResult], None],
-    before: Departure | None,
-) -> Departure:
+    before: ExitReason | None,
+) -> ExitReason:
     with contextlib.ExitStack() as ending:
         bus = open_when_there(settings.url, stopping, health)
         if bus is None:
-            return Departure("handed over", stopping.why)
+            return ExitReason("handed over", stopping.why)
         ending.callback(bus.close)
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
@@ -123,7 +122,7 @@ def _term(
             known=before is not None,
             session=before is not None and before.how == "fenced",
         )
-        if isinstance(claim, Departure):
+        if isinstance(claim, ExitReason):
             return claim
         if settings.agenda is not None and (other := _other_session(bus, settings.house, settings.agenda)):
             bus.release(settings.house, holder, claim.epoch)
@@ -132,10 +131,10 @@ def _term(
                 f"it (wolfbus moderator --house {settings.house}), or take another --house"
             )
         # whatever was closed, an agenda is gone through
-        departure = finish_closed(bus, settings, claim, tickets, stopping) if settings.agenda is None else None
-        if departure is not None:
+        ended = finish_closed(bus, settings, claim, tickets, stopping) if settings.agenda is None else None
+        if ended is not None:
             bus.release(settings.house, holder, claim.epoch)
-            return departure
+            return ended
         logger.info("moderating house %s on %s, epoch %d", settings.house, bus.url, claim.epoch)
         playing = before.playing if before is not None else ()
         return Host(bus, settings, claim, stopping, health, told, tickets, playing).run()

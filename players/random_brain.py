@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-from players.brain import BaseBrain
+from wolfbus.agent import Agent
 from wolfbus.draws import draw
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
@@ -27,21 +27,21 @@ STRANGE_WORDS: Final = ("naïve", "волк", "狼人", "🐺", "ذئب", "e\u03
 """Now and then one of these: text is text in any script."""
 
 
-class RandomBrain(BaseBrain):
+class RandomBrain(Agent):
     """Answers at random, as a pure function of the brain's seed and the question."""
 
     quick = True
 
-    def bid(self, ask: Ask, view: SeatView) -> Bid:
+    def bid(self, ask: Ask, view: SeatView, /) -> Bid:
         """Bid anything from 0 to the highest bid."""
         return Bid(bid=_Dice(ask, view).below(view.config.bid_max + 1))
 
-    def speak(self, ask: Ask, view: SeatView) -> Speech:
+    def speak(self, ask: Ask, view: SeatView, /) -> Speech:
         """Say some words, and sometimes claim something beside them."""
         dice = _Dice(ask, view)
         return Speech(text=_words(dice, view), claims=_claims(dice, view))
 
-    def assess_own(self, ask: Ask, view: SeatView) -> Label:
+    def assess_own(self, ask: Ask, view: SeatView, /) -> Label:
         """Label the statement as anything."""
         dice = _Dice(ask, view)
         return Label(
@@ -51,7 +51,7 @@ class RandomBrain(BaseBrain):
             reasoning=dice.one_of(("", "as the dice fell")),
         )
 
-    def assess_other(self, ask: Ask, view: SeatView) -> Judgement:
+    def assess_other(self, ask: Ask, view: SeatView, /) -> Judgement:
         """Judge the statement as anything."""
         dice = _Dice(ask, view)
         return Judgement(
@@ -62,7 +62,7 @@ class RandomBrain(BaseBrain):
             reasoning=dice.one_of(("", "as the dice fell")),
         )
 
-    def vote(self, ask: Ask, view: SeatView) -> Ballot:
+    def vote(self, ask: Ask, view: SeatView, /) -> Ballot:
         """Vote for anybody legal or abstain, with a reason or without."""
         dice = _Dice(ask, view)
         target = dice.legal(ask)
@@ -70,19 +70,19 @@ class RandomBrain(BaseBrain):
             return Ballot(target=target)
         return Ballot(target=target, reason=_words(dice, view), claims=_claims(dice, view))
 
-    def kill(self, ask: Ask, view: SeatView) -> Choice:
+    def kill(self, ask: Ask, view: SeatView, /) -> Choice:
         """Kill anybody legal."""
         return Choice(target=_Dice(ask, view).legal(ask))
 
-    def protect(self, ask: Ask, view: SeatView) -> Choice:
+    def protect(self, ask: Ask, view: SeatView, /) -> Choice:
         """Protect anybody legal."""
         return Choice(target=_Dice(ask, view).legal(ask))
 
-    def inspect(self, ask: Ask, view: SeatView) -> Choice:
+    def inspect(self, ask: Ask, view: SeatView, /) -> Choice:
         """Inspect anybody legal."""
         return Choice(target=_Dice(ask, view).legal(ask))
 
-    def whisper(self, ask: Ask, view: SeatView) -> Proposal:
+    def whisper(self, ask: Ask, view: SeatView, /) -> Proposal:
         """Propose anybody legal."""
         dice = _Dice(ask, view)
         return Proposal(target=dice.legal(ask), word=dice.one_of(("", *WORDS)))
@@ -93,7 +93,7 @@ class _Dice:
     game's id.
     """
 
-    def __init__(self, ask: Ask, view: SeatView) -> None:
+    def __init__(self, ask: Ask, view: SeatView, /) -> None:
         about = ask.about or 0
         self._left = draw(view.brain_seed or view.me, f"{ask.phase} {ask.kind}", ask.round, ask.turn, about)
 

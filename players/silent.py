@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from players.brain import BaseBrain, Given
+from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
 
-class SilentBrain(BaseBrain):
+class SilentBrain(Agent):
     """Lets every request time out."""
 
     quick = True
 
-    def answer(self, _ask: Ask, _view: SeatView, /) -> Given:
+    def answer(self, _ask: Ask, _view: SeatView, /) -> Answer:
         """Answer nothing."""
-        return None
+        return NO_ANSWER

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from players.brain import Brain, LaterBrain
 from players.venue import Venue
+from wolfbus.agent import Agent
 from wolfbus.errors import ConfigError
 from wolfbus.vocabulary import KINDS, Kind
 
@@ -113,16 +113,16 @@ def _check_name(name: str) -> None:
     raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
 
 
-def build(brain_spec: str, venue: Venue | None = None) -> Brain | LaterBrain:
-    """Return a new brain for one seat.
+def build(brain_spec: str, venue: Venue | None = None) -> Agent:
+    """Return a new agent for one seat.
 
     Args:
-        brain_spec: a known name, ``llm:MODEL`` or ``llm:MODEL@URL``, ``exec:COMMAND``, or ``module:Class`` of a brain
-            of your own. Its module is looked for where Python looks, then in the current directory.
+        brain_spec: a known name, ``llm:MODEL`` or ``llm:MODEL@URL``, ``exec:COMMAND``, or ``module:Class`` of an
+            agent of your own. Its module is looked for where Python looks, then in the current directory.
         venue: what the brains of this process share; a fresh one without any settings unless given.
 
     Raises:
-        ConfigError: there is no such brain, it cannot be made, or what is made is no brain; the line says which.
+        ConfigError: there is no such brain, it cannot be made, or it is no agent; the line says which.
     """
     _check_name(brain_spec)
     venue = venue or Venue()
@@ -150,12 +150,10 @@ def check(brains: Iterable[str], venue: Venue) -> None:
     venue.models_of(brains)
     for brain_spec in dict.fromkeys(brains):
         if not brain_spec.startswith(MODEL):
-            close = getattr(build(brain_spec, venue), "close", None)
-            if callable(close):
-                close()
+            build(brain_spec, venue).close()
 
 
-def _of_class(brain_spec: str) -> Brain | LaterBrain:
+def _of_class(brain_spec: str) -> Agent:
     known = KNOWN.get(brain_spec)
     module_name, class_name = known or brain_spec.split(":", 1)
     made = getattr(_import(module_name, brain_spec), class_name, None)
@@ -163,32 +161,37 @@ def _of_class(brain_spec: str) -> Brain | LaterBrain:
         raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
     if not isinstance(made, type):
         raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {_a(type(made).__name__)}, not a class")
-    if not callable(getattr(made, "answer", None)) and not callable(getattr(made, "start", None)):
-        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no brain: it has no method answer(ask, view)")
+    if not issubclass(made, Agent):
+        if not callable(getattr(made, "answer", None)):
+            raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no subclass of wolfbus.agent.Agent")
+        # a class that answers for all kinds needs nothing else to be an agent
+        made = type(made.__name__, (made, Agent), {})
     try:
-        brain: Brain | LaterBrain = made()
+        agent: Agent = made()
     except (Exception, SystemExit) as error:
         raise ConfigError(f"brain {brain_spec!r} cannot be made: {_line(error)}") from error
-    _check_declines(brain, brain_spec)
-    return brain
+    _check_declines(made, brain_spec)
+    return agent
 
 
 @lru_cache(maxsize=256)
 def declined_by(brain_spec: str) -> tuple[Kind, ...]:
-    """Return the kinds of request that this brain does not answer; makes a brain of one's own to find out.
+    """Return the kinds of request that this brain does not answer; makes one of one's own to find out.
 
     Raises:
         ConfigError: as `build` does.
     """
     if brain_spec in KNOWN or brain_spec.startswith((MODEL, COMMAND)):
         return ()
-    return tuple(getattr(build(brain_spec), "declines", ()))
+    return build(brain_spec).declines()
 
 
-def _check_declines(brain: Brain | LaterBrain, brain_spec: str) -> None:
-    declines = getattr(brain, "declines", ())
+def _check_declines(agent: type[Agent], brain_spec: str) -> None:
+    if not callable(agent.declines):
+        raise ConfigError(f"brain {brain_spec!r}: declines is a class method, not {agent.declines!r:.60}")
+    declines: object = agent.declines()
     if isinstance(declines, str) or not isinstance(declines, tuple | list):
-        raise ConfigError(f"brain {brain_spec!r}: declines is a tuple of kinds, not {declines!r:.60}")
+        raise ConfigError(f"brain {brain_spec!r}: declines returns a tuple of kinds, not {declines!r:.60}")
     for kind in declines:
         if kind not in KINDS:
             raise ConfigError(f"brain {brain_spec!r}: declines {kind!r:.60}, which is no kind of {', '.join(KINDS)}")

@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from players.scripted.words import Intent, Words
+from players.scripted.phrasing import Intent, Wordings
 from wolfbus.errors import ConfigError
 from wolfbus.package_data import Lines, PackageData, Prose, read_data
 
@@ -75,7 +75,7 @@ def test_a_file_that_is_missing_is_named(package):
 def test_scripted_players_have_words_for_everything_they_mean_to_say():
     some = {intent: "A sentence." for intent in get_args(Intent) if intent != "hedge"}
     with pytest.raises(ValueError, match="nothing is said for 'hedge'"):
-        Words.model_validate({"sentences": some, "evidence": {}, "vote_reasons": {}, "whispers": {}})
+        Wordings.model_validate({"sentences": some, "evidence": {}, "vote_reasons": {}, "whispers": {}})
 
 
 def test_an_installed_wolfbus_has_every_data_file():

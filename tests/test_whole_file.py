@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from wolfbus.whole_file import OWNER, write_whole
+from wolfbus.cli import run
+from wolfbus.errors import ConfigError
+from wolfbus.whole_file import OWNER, read_text_whole, read_whole, write_whole
 
 
 def test_a_file_is_replaced_by_a_whole_one_with_line_ends_as_they_are(tmp_path: Path) -> None:
@@ -56,3 +61,82 @@ def test_a_long_name_has_room_for_what_is_written_beside_it(tmp_path: Path) -> N
     path = tmp_path / ("é" * 127)
     write_whole(path, ["x"])
     assert path.read_text() == "x"
+
+
+def test_a_file_is_read_whole_up_to_its_limit_and_no_further(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"x" * 2048)
+    assert read_whole(path, 2048) == b"x" * 2048
+    with pytest.raises(ConfigError, match=r"/a: too large: more than 1 KiB$"):
+        read_whole(path, 1024)
+
+
+def test_a_file_that_does_not_tell_its_size_is_read_all_the_same() -> None:
+    assert read_whole(Path("/proc/self/stat"), 1 << 16).startswith(str(os.getpid()).encode())
+    with pytest.raises(ConfigError, match="too large"):
+        read_whole(Path("/proc/self/stat"), 16)
+
+
+def test_text_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match=r"/a: not UTF-8 text$"):
+        read_text_whole(tmp_path / "a", 10)
+
+
+COMMANDS = [
+    ["play", "--config", "{}"],
+    ["replay", "x.ndjson", "--map", "{}"],
+    ["rules", "--config", "{}"],
+    ["run", "{}"],
+    ["run", "--config", "{}"],
+    ["tickets", "list", "--bus", "@{}"],
+    ["moderator", "--config", "{}"],
+    ["player", "--config", "{}"],
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("kind", ["pipe", "device", "large", "folder", "missing"])
+def test_what_is_no_file_of_a_sensible_size_is_refused_at_once_in_one_line(
+    words: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, said = tmp_path / "named", {"pipe": "not a file but a pipe", "device": "not a file but a device",
+                                      "large": "too large", "folder": "is a directory",
+                                      "missing": "no such file or directory"}  # fmt: skip
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path = Path("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "large":
+        with path.open("wb") as file:
+            file.truncate(100_000_000)
+    assert run([word.format(path) for word in words]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"{path}: {said[kind]}" in err
+
+
+def closed(number: int, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with one of the three standard streams closed."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {number}>&-', "sh", sys.executable, "-m", "wolfbus", *words],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["replay x.ndjson", "analytics", "--help"])
+def test_without_stdout_every_command_says_so_in_one_line(command: str) -> None:
+    told = closed(1, *command.split())
+    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
+    assert told.stderr.startswith("wolfbus: stdout is closed")
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_without_stdin_or_stderr_a_game_is_played_as_ever(number: int, tmp_path: Path) -> None:
+    told = closed(number, "play", "--seed", "7", "--out", str(tmp_path))
+    assert (told.returncode, told.stderr) == (0, told.stderr if number == 0 else "")
+    (record,) = tmp_path.glob("*.ndjson")
+    assert record.read_bytes().startswith(b'{"')
+    assert "8a0aabe20980" in told.stdout

@@ -8,12 +8,17 @@ import tomllib
 import unicodedata
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wolfbus.errors import ConfigError
 from wolfbus.vocabulary import ROLES, Kind, Protocol, Reveal, Role
+from wolfbus.whole_file import read_text_whole
+
+_LONGEST: Final = 1 << 20
+"""Bytes of a TOML file; a megabyte takes the parser about a second."""
 
 Count = Annotated[int, Field(ge=0, le=16)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -210,6 +215,15 @@ def config_from_table(table: dict[str, Any], source: str = "config") -> GameConf
         return GameConfig.model_validate(_lists_to_tuples(table))
     except ValidationError as error:
         raise ConfigError(f"{source}: {_first_line(error)}") from None
+
+
+def read_toml_file(path: Path) -> dict[str, Any]:
+    """Parse a TOML file that a user names.
+
+    Raises:
+        ConfigError: it cannot be read or is no TOML; the line names the file and the reason.
+    """
+    return read_toml(read_text_whole(path, _LONGEST), str(path))
 
 
 def read_toml(text: str, source: str) -> dict[str, Any]:

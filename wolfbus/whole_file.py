@@ -1,11 +1,17 @@
-"""`write_whole`: a file that a reader finds whole, the old one or the new one, whatever happens while it is written."""
+"""Files as a whole: `write_whole` leaves the old one or the new one, whatever happens while it is written; `read_whole`
+takes in one that a user names, and refuses what has no end.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
+
+from wolfbus.errors import ConfigError
+from wolfbus.printable import printable
 
 EVERYBODY: Final = 0o666
 """Whoever the user's umask lets read."""
@@ -13,6 +19,9 @@ OWNER: Final = 0o600
 """Only the owner."""
 
 _NAME_SHOWN: Final = 40
+_PATH_SHOWN: Final = 400
+_PIECE: Final = 1 << 20
+"""Bytes asked for at once."""
 
 
 def write_whole(path: Path, pieces: Iterable[str], *, mode: int = EVERYBODY) -> None:
@@ -42,3 +51,56 @@ def write_whole(path: Path, pieces: Iterable[str], *, mode: int = EVERYBODY) -> 
             raise
     except OSError as error:
         raise OSError(error.errno or 0, error.strerror or str(error), str(path)) from None
+
+
+def read_whole(path: Path, longest: int) -> bytes:
+    """Return the content of a file that a user names.
+
+    Args:
+        path: the file. Pipes and devices are none: who opens a pipe waits for a writer, and a device may have no end.
+        longest: bytes that such a file has at most.
+
+    Raises:
+        ConfigError: it cannot be read, is no file, or is longer; the line names it and the reason.
+    """
+    source = printable(str(path), _PATH_SHOWN)
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            there = os.fstat(file.fileno())
+            if not stat.S_ISREG(there.st_mode):
+                kind = "a pipe" if stat.S_ISFIFO(there.st_mode) else "a device"
+                raise ConfigError(f"{source}: not a file but {kind}")
+            content = bytearray()
+            # some have no size to tell, and some grow
+            while there.st_size <= longest and (piece := file.read(_PIECE)):
+                content += piece
+                if len(content) > longest:
+                    break
+            if max(there.st_size, len(content)) > longest:
+                raise ConfigError(f"{source}: too large: more than {_size(longest)}")
+    except (OSError, ValueError) as error:
+        # a name may hold a character that no file's can
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ConfigError(f"{source}: {(reason or str(error)).lower()}") from None
+    return bytes(content)
+
+
+def read_text_whole(path: Path, longest: int) -> str:
+    """Return the text of a file that a user names, as `read_whole` does.
+
+    Raises:
+        ConfigError: as there, or it is not UTF-8.
+    """
+    try:
+        return read_whole(path, longest).decode()
+    except UnicodeDecodeError:
+        raise ConfigError(f"{printable(str(path), _PATH_SHOWN)}: not UTF-8 text") from None
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count >> 10} KiB"
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    # what it is can be told only once it is open
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)

@@ -53,7 +53,7 @@ class Definition(PackageData):
     """Names in the ``variability`` section that it defines, without the role behind the slash."""
 
 
-class _File(PackageData):
+class _Definitions(PackageData):
     definition: tuple[Definition, ...]
 
 
@@ -64,5 +64,5 @@ def definitions() -> tuple[Definition, ...]:
     Raises:
         ConfigError: a file of theirs is not as it should be.
     """
-    found = (each for name in FILES for each in read_data("analytics.definitions", name, _File).definition)
+    found = (each for name in FILES for each in read_data("analytics.definitions", name, _Definitions).definition)
     return tuple(each.model_copy(update={"interval": each.interval.format(**INTERVALS)}) for each in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
@@ -88,24 +88,12 @@ class DetailFold:
         self.details = Details()
         self._places: dict[int, tuple[int, int]] = {}
         """Round and turn of each batch."""
-        self._handlers: dict[type[Any], Callable[[Any], None]] = {
-            Opened: self._open,
-            Asked: self._ask,
-            Statement: self._state,
-            AnsweredSpeak: self._speak,
-            AnsweredAssessOwn: self._label,
-            AnsweredAssessOther: self._judge,
-            AnsweredVote: self._vote,
-            AnsweredBid: self._bid,
-            ModelCall: self._call,
-            **dict.fromkeys((NightOutcome, Dawn, Silence, Tally, Exile, Ended), self._step),
-        }
 
     def feed(self, recorded: Recorded) -> None:
         """Take in the next line."""
-        handler = self._handlers.get(type(recorded.event))
+        handler = self._HANDLERS.get(type(recorded.event))
         if handler is not None:
-            handler(Noted(recorded.n, recorded.time, recorded.event))
+            handler(self, Noted(recorded.n, recorded.time, recorded.event))
 
     def _open(self, noted: Noted[Opened]) -> None:
         self.details.opened = noted.event
@@ -149,3 +137,17 @@ class DetailFold:
 
     def _call(self, noted: Noted[ModelCall]) -> None:
         self.details.calls.append(noted)
+
+    # of the class, not of each fold: bound methods would be a ring with their fold, which only the collector undoes
+    _HANDLERS: ClassVar[dict[type[Any], Callable[[DetailFold, Any], None]]] = {
+        Opened: _open,
+        Asked: _ask,
+        Statement: _state,
+        AnsweredSpeak: _speak,
+        AnsweredAssessOwn: _label,
+        AnsweredAssessOther: _judge,
+        AnsweredVote: _vote,
+        AnsweredBid: _bid,
+        ModelCall: _call,
+        **dict.fromkeys((NightOutcome, Dawn, Silence, Tally, Exile, Ended), _step),
+    }

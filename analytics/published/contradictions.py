@@ -30,7 +30,7 @@ class Contradiction(PackageData):
     """What is done here, a sentence."""
 
 
-class _File(PackageData):
+class _Contradictions(PackageData):
     contradiction: tuple[Contradiction, ...]
 
 
@@ -58,7 +58,7 @@ def contradictions() -> tuple[Contradiction, ...]:
         **_of_scores(paper),
         **_of_kinds(paper),
     }
-    found = read_data("analytics.published", "contradictions", _File).contradiction
+    found = read_data("analytics.published", "contradictions", _Contradictions).contradiction
     return tuple(
         Contradiction(
             where=each.where,

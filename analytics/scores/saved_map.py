@@ -37,6 +37,7 @@ from wolfbus import __version__
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import first_fault
 from wolfbus.printable import printable
+from wolfbus.whole_file import read_whole, write_whole
 
 FORMAT: Final = "wolfbus-map"
 VERSION: Final = 1
@@ -138,10 +139,8 @@ def save_map(recalibration: Result, path: Path, kind: Kind | None = None) -> Sav
         saved = saved_map(recalibration, kind)
     except ConfigError as error:
         raise ConfigError(f"{path}: not written: {error}") from None
-    new = path.with_name(f".{path.name}.new")
     try:
-        new.write_text(json.dumps(saved.model_dump(mode="json"), allow_nan=False, indent=1) + "\n", encoding="utf-8")
-        new.replace(path)
+        write_whole(path, [json.dumps(saved.model_dump(mode="json"), allow_nan=False, indent=1) + "\n"])
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
     return saved
@@ -153,12 +152,7 @@ def load_map(path: Path) -> SavedMap:
     Raises:
         ConfigError: it cannot be read or is no map; the line names the file and the member at fault.
     """
-    try:
-        if path.stat().st_size > _LONGEST:
-            raise ConfigError(f"{path}: too large for a map")
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+    content = read_whole(path, _LONGEST)
     _check_format(path, content)
     try:
         return _SAVED.validate_json(content)

@@ -10,8 +10,7 @@ from typing import Final
 from moderator.check.finding import Ledger
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import FROM_AGENT, pack, plain, unpack, validate

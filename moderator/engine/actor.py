@@ -12,15 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from moderator.engine.cast import admit
-from moderator.engine.commits import Scribe
+from moderator.engine.commits import CommitBuilder
+from moderator.engine.context import HouseContext
+from moderator.engine.deliveries import admit
 from moderator.engine.mail import Begin, Committed, Expired, HandOver, Incoming, Joined, Leave
 from moderator.engine.night_time import NightTime
 from moderator.engine.presence import Presence
-from moderator.engine.read_back import read_back
-from moderator.engine.recovery import Recovered
+from moderator.engine.recovery import Recovered, read_back
 from moderator.engine.referee import OpenRequest, Referee, seat_of
-from moderator.house.context import Office
 from moderator.rules.steps import Step, Steps
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
@@ -78,7 +77,7 @@ class ModeratorActor(PooledActor):
     """Moderates one game.
 
     Args:
-        office: what it shares with the house's other games.
+        context: what it shares with the house's other games.
         opened: the game's opening event.
         over: called once, from this actor, when the game is over or cannot go on.
         file: NDJSON record to write behind every commit, None for none.
@@ -88,7 +87,7 @@ class ModeratorActor(PooledActor):
 
     def __init__(
         self,
-        office: Office,
+        context: HouseContext,
         opened: Opened,
         over: Callable[[GameOver], None],
         file: RecordFile | None = None,
@@ -96,12 +95,12 @@ class ModeratorActor(PooledActor):
         recovered: Recovered | None = None,
     ) -> None:
         super().__init__()
-        self._office = office
+        self._context = context
         self._opened = opened
         self._over = over
         self._file = file
         self._recovered = recovered
-        self._scribe = Scribe(office.house, office.epoch, opened, number, recovered, office.clock)
+        self._builder = CommitBuilder(context, opened, number, recovered)
         self._steps = recovered.steps if recovered else Steps(opened)
         self._referee = recovered.referee if recovered else Referee(opened)
         self._presence = recovered.presence if recovered else Presence()
@@ -161,7 +160,7 @@ class ModeratorActor(PooledActor):
                 self._leave(None, None)
 
     def _join(self, message: Joined) -> None:
-        deliveries = self._scribe.deliveries
+        deliveries = self._builder.deliveries
         if message.offered is not None and not admit(self._opened, message.offered, deliveries):
             self._newcomers.pop(message.agent, None)
         seats = deliveries.seats_of(message.agent)
@@ -189,7 +188,7 @@ class ModeratorActor(PooledActor):
         """End the game where it stands; the record keeps what was reported so far, and says why it ends."""
         if self._broken is None:
             self._broken = reason
-            if isinstance(reason, BusError) or self._scribe.count == 0:
+            if isinstance(reason, BusError) or self._builder.count == 0:
                 self._leave(None, reason)
             elif self._landing is None:
                 self._commit_last(reason)
@@ -223,7 +222,7 @@ class ModeratorActor(PooledActor):
 
     def _keep(self, answer: AnyAnswered) -> None:
         self._presence.close(answer)
-        self._night.feed(answer, self._scribe.now)
+        self._night.feed(answer, self._builder.now)
         self._answers.setdefault(answer.batch, {})[answer.seat] = answer
         if not self._referee.is_open(answer.batch):
             self._presence.forget(answer.batch)
@@ -236,11 +235,11 @@ class ModeratorActor(PooledActor):
             return
         if any(self._referee.is_open(batch) for batch in self._waits_for):
             return
-        left_s = self._night.left_s(self._waits_for, self._presence.hasty, self._scribe.now)
+        left_s = self._night.left_s(self._waits_for, self._presence.hasty, self._builder.now)
         if left_s > 0:
             if self._dawn is None or not self._dawn.pending:
                 look = partial(tell_if_alive, self.actor_ref, Expired(()))
-                self._dawn = self._office.timers.after(left_s, look)
+                self._dawn = self._context.timers.after(left_s, look)
             return
         joined = {batch: self._answers.pop(batch) for batch in self._waits_for}
         self._commit(self._steps.advance(joined))
@@ -252,29 +251,29 @@ class ModeratorActor(PooledActor):
         for event in events:
             self._presence.feed(event)
             if event.type == "asked":
-                self._night.feed(event, self._scribe.now)
+                self._night.feed(event, self._builder.now)
                 # replies may overtake the word that the commit landed, so requests are open before it goes out
                 for request in self._referee.ask(event, self._presence.hasty):
                     if self._referee.is_declined(request):
                         self._keep(self._referee.decline(request))
                     else:
                         requests.append(request)
-        commit, lines = self._scribe.step(events, requests)
+        commit, lines = self._builder.step(events, requests)
         stopped = any(event.type == "stopped" for event in step.events)
         landing = self._landing = _Landing(commit, step.waits_for, step.ended, stopped, lines, requests)
         if any(event.type in _PHASE_ENDS for event in step.events):
             # all that was asked is joined, so all that was received is in the record with this step
-            house = self._office.house
+            house = self._context.name
             landing.accounts = {streams.outbox(house, agent): heard for agent, heard in self._heard.items()}
             over = stopped or step.ended is not None
-            self._office.cursors.send(self._opened.game, landing.accounts, commit, self._send, over=over)
+            self._context.cursors.send(self._opened.game, landing.accounts, commit, self._send, over=over)
         else:
             self._send(commit)
 
     def _send(self, commit: Commit) -> None:
         if self._landing is not None:
             self._landing.commit = commit
-        self._office.writer.commit(commit, self._commit_done)
+        self._context.writer.commit(commit, self._commit_done)
 
     def _catch_up(self) -> None:
         """Tell agents that have come all that their seats may know; between two steps, so that nothing is missing."""
@@ -284,12 +283,12 @@ class ModeratorActor(PooledActor):
         self._newcomers = {}
         try:
             with (self._pool or default_pool()).blocking():
-                record = read_back(self._office.bus, self._office.house, self._opened.game, _TELLING)
-                posts = self._scribe.deliveries.of_catch_up((recorded.event for recorded in record), asks)
+                record = read_back(self._context.bus, self._context.name, self._opened.game, _TELLING)
+                posts = self._builder.deliveries.of_catch_up((recorded.event for recorded in record), asks)
         except BusDown as error:
             logger.warning("game %s: %s cannot be told of it yet: %s", self._opened.game, ", ".join(asks), error)
             for agent in asks:
-                self._office.timers.after(LOOK_AGAIN_S, partial(tell_if_alive, self.actor_ref, Joined(agent)))
+                self._context.timers.after(LOOK_AGAIN_S, partial(tell_if_alive, self.actor_ref, Joined(agent)))
         except (BusError, RecordError) as error:
             # of a bus in memory, where a record is dropped behind its readers
             logger.warning("game %s: %s cannot be told of it: %s", self._opened.game, ", ".join(asks), error)
@@ -298,7 +297,7 @@ class ModeratorActor(PooledActor):
 
     def _post(self, posts: list[tuple[str, Entry]]) -> None:
         if posts:
-            self._landing = _Landing(self._scribe.beside(posts), self._waits_for)
+            self._landing = _Landing(self._builder.beside(posts), self._waits_for)
             self._send(self._landing.commit)
 
     def _commit_done(self, error: BusError | None) -> None:
@@ -308,7 +307,7 @@ class ModeratorActor(PooledActor):
         landing = self._landing
         if landing is None:
             return
-        if isinstance(error, BusDown | BusFull) and self._has_patience(landing):
+        if isinstance(error, BusDown | BusFull) and self._has_patience(landing, error):
             # housekeeping makes room as agents read on, so a full memory passes as an outage does;
             # of that the writer tells
             if isinstance(error, BusDown):
@@ -321,7 +320,7 @@ class ModeratorActor(PooledActor):
             self._leave(None, error)
             return
         if landing.accounts is not None:
-            self._office.cursors.landed(self._opened.game, landing.accounts)
+            self._context.cursors.landed(self._opened.game, landing.accounts)
         self._write(landing)
         if landing.ended is not None:
             self._leave(landing.ended, None)
@@ -340,14 +339,17 @@ class ModeratorActor(PooledActor):
         self._catch_up()
         self._go_on()
 
-    def _has_patience(self, landing: _Landing) -> bool:
+    def _has_patience(self, landing: _Landing, error: BusError) -> bool:
         """Return whether to commit again: what passes within the longest deadline costs only time."""
         if self._handing_over:
             return False
         now = time.monotonic()
         landing.first_failure = landing.first_failure or now
         deadlines = self._opened.config.deadlines
-        return now - landing.first_failure < max(deadlines.of(kind) for kind in KINDS)
+        longest = max(deadlines.of(kind) for kind in KINDS)
+        if isinstance(error, BusFull) and self._context.full_s is not None:
+            longest = self._context.full_s
+        return now - landing.first_failure < longest
 
     def _set_timers(self, requests: list[OpenRequest]) -> None:
         """Start the clocks of a step's batches: one timer for each batch and length of time."""
@@ -356,7 +358,7 @@ class ModeratorActor(PooledActor):
             lengths.setdefault((request.asked.batch, request.deadline_s), []).append(request.id)
         for (batch, seconds), ids in lengths.items():
             if self._referee.is_open(batch):
-                timer = self._office.timers.after(seconds, partial(tell_if_alive, self.actor_ref, Expired(tuple(ids))))
+                timer = self._context.timers.after(seconds, partial(tell_if_alive, self.actor_ref, Expired(tuple(ids))))
                 self._running.setdefault(batch, []).append(timer)
 
     def _write(self, landing: _Landing) -> None:
@@ -377,7 +379,7 @@ class ModeratorActor(PooledActor):
                 self._file.close()
             except RecordError as closing:
                 error = error or closing
-        digest, count = self._scribe.digest.hexdigest(), self._scribe.count
+        digest, count = self._builder.digest.hexdigest(), self._builder.count
         handed_over = self._handing_over and ended is None and error is None
         self._over(GameOver(self._opened.game, None if error else ended, error, digest, count, handed_over))
         if self.actor_ref.is_alive():

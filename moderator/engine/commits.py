@@ -1,8 +1,8 @@
-"""`Scribe`: numbers, times and seals one game's events, and makes of each step the commit that writes it."""
+"""`CommitBuilder`: numbers, times and seals one game's events, and makes of each step the commit that writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from moderator.engine.deliveries import Deliveries
@@ -16,6 +16,7 @@ from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, seal
 
 if TYPE_CHECKING:
+    from moderator.engine.context import HouseContext
     from moderator.engine.recovery import Recovered
 
 
@@ -23,16 +24,14 @@ BROKEN_OFF: Final = "the game was broken off and will not go on"
 """All that agents are told of why: what went wrong may have to do with what they must not know."""
 
 
-class Scribe:
+class CommitBuilder:
     """Writes one game's record.
 
     Args:
-        house: house name, for stream names.
-        epoch: owner epoch under which to commit.
+        context: where the game is moderated.
         opened: the game's opening event.
         number: the game's number in its session, for the news on the house's ``games`` stream; None for no news.
         recovered: the game so far, where it goes on from a record.
-        clock: seconds that never run backwards.
 
     Attributes:
         count: events written.
@@ -41,25 +40,17 @@ class Scribe:
         deliveries: who is told what.
     """
 
-    def __init__(
-        self,
-        house: str,
-        epoch: int,
-        opened: Opened,
-        number: int | None,
-        recovered: Recovered | None,
-        clock: Callable[[], float],
-    ) -> None:
-        self._house = house
-        self._epoch = epoch
+    def __init__(self, context: HouseContext, opened: Opened, number: int | None, recovered: Recovered | None) -> None:
+        self._house = context.name
+        self._epoch = context.epoch
         self._game = opened.game
         self._number = number
-        self._clock = clock
-        self._began = clock() - (recovered.seconds if recovered else 0.0)
+        self._clock = context.clock
+        self._began = self._clock() - (recovered.seconds if recovered else 0.0)
         self.count = recovered.count if recovered else 0
         self.head = recovered.head if recovered else ""
         self.digest = recovered.digest if recovered else Digest()
-        self.deliveries = Deliveries(house, opened, recovered.herald if recovered else None)
+        self.deliveries = Deliveries(self._house, opened, recovered.herald if recovered else None)
 
     @property
     def now(self) -> float:

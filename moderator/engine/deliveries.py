@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from moderator.engine.referee import OpenRequest
+from moderator.engine.seating import Taker
 from wolfbus.audience import Herald
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
@@ -13,6 +15,8 @@ from wolfbus.messages.base import PROTOCOL, SeatName
 from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped
+
+logger = logging.getLogger(__name__)
 
 Plain: TypeAlias = dict[str, Any]
 """A message as plain values. What we build here is a `Delivery`, and every receiver checks that it is."""
@@ -144,3 +148,37 @@ def _add_asks(parts: dict[SeatName, Plain], asks: Iterable[OpenRequest]) -> None
     for request in asks:
         part = parts.setdefault(request.seat, {"seat": request.seat})
         part.setdefault("asks", []).append(request.ask())
+
+
+def admit(opened: Opened, offered: Taker, deliveries: Deliveries) -> bool:
+    """Send an agent what is for its seats, or nothing if it is not what the record says of them.
+
+    A record names what answers for each seat, and stands: so that it stays true, another brain is asked nothing.
+
+    Args:
+        opened: the game's opening event.
+        offered: what the agent is now.
+        deliveries: the game's.
+
+    Returns:
+        Whether it plays on.
+    """
+    known = deliveries.is_withheld(offered.agent)
+    deliveries.restore(offered.agent)
+    for seat in opened.seats:
+        recorded = Taker(seat.agent, seat.brain, seat.declines, seat.in_house)
+        if seat.agent == offered.agent and not recorded.is_like(offered):
+            deliveries.withhold(offered.agent)
+            if not known:
+                logger.warning(
+                    "game %s: by its record seat %s is played by %s, but %s comes as %s; its seats stay silent until "
+                    "it comes as recorded",
+                    opened.game,
+                    seat.name,
+                    recorded.shown(),
+                    offered.agent,
+                    offered.shown(),
+                    extra={"game": opened.game, "seat": seat.name, "agent": offered.agent},
+                )
+            return False
+    return True

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from moderator.engine.lost_steps import LostSteps
+from moderator.engine.questions import Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, VersionError
@@ -85,11 +86,10 @@ class Referee:
         self._in_house = frozenset(seat.name for seat in opened.seats if seat.in_house)
         self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
         self._lost = LostSteps(opened)
-        self._reports = Reports(opened, self._seat_asked, self._lost)
+        self._questions = Questions(opened.game)
+        self._reports = Reports(opened, self._questions, self._lost)
         self._open: dict[str, OpenRequest] = {}
         self._by_batch: dict[int, set[str]] = {}
-        # closed requests are known by their question; keeping every id would cost a game most of its memory
-        self._questions: dict[str, tuple[SeatName, ...]] = {}
         # of a game that goes on from its record: what closed by a reply, and the messages that stand in it otherwise
         self._answered: set[str] = set()
         self._recorded: set[tuple[str, str]] = set()
@@ -99,10 +99,7 @@ class Referee:
         requests: list[OpenRequest] = []
         names = self._by_batch[asked.batch] = set()
         for asking in asked.asks:
-            stem, tail = question_id(self._game, asked, asking.kind)
-            self._questions[stem + tail] = self._questions.get(stem + tail, ()) + asking.seats
-            for seat in asking.seats:
-                name = f"{stem}/{seat}{tail}"
+            for seat, name in zip(asking.seats, self._questions.add(asked, asking.kind, asking.seats), strict=True):
                 seconds = self._time_for(asking.kind, seat in absent)
                 request = OpenRequest(name, asked, asking, seat, self._agents[seat], seconds)
                 self._open[name] = request
@@ -229,7 +226,7 @@ class Referee:
         name = value.get("request")
         shown = name[:200] if isinstance(name, str) else None
         request = self._open.get(name) if isinstance(name, str) else None
-        seat = request.seat if request is not None else self._seat_asked(name)
+        seat = request.seat if request is not None else self._questions.seat_asked(name)
         if seat is None:
             if self._lost.may_hold(agent, name):
                 # it is asked again when the game gets there
@@ -290,16 +287,6 @@ class Referee:
         if not left:
             del self._by_batch[request.asked.batch]
 
-    def _seat_asked(self, name: object) -> SeatName | None:
-        """Return the seat of a request that was made in this game, whether or not it is open."""
-        if not isinstance(name, str):
-            return None
-        parts = name.split("/")
-        if len(parts) not in {6, 7}:
-            return None
-        question = "/".join(parts[:5]) + "".join(f"/{part}" for part in parts[6:])
-        return parts[5] if parts[5] in self._questions.get(question, ()) else None
-
 
 class _RefusedError(Exception):
     """A message closes nothing, and why."""
@@ -313,14 +300,6 @@ class _RefusedError(Exception):
 
 def _oversize(size: int, limit: int) -> _RefusedError:
     return _RefusedError("oversize", f"{size} bytes; the limit is {limit}")
-
-
-def question_id(game: str, asked: Asked, kind: Kind) -> tuple[str, str]:
-    """Return what stands before and behind the seat in a request's id: ``game/round/phase/turn/kind`` and
-    ``/about``.
-    """
-    tail = "" if asked.about is None else f"/{asked.about}"
-    return f"{game}/{asked.round}/{asked.phase}/{asked.turn}/{kind}", tail
 
 
 def seat_of(request_id: str) -> SeatName:

@@ -6,10 +6,10 @@ A report changes nothing in the game: it closes no request, and no seat is told 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any, Final
 
 from moderator.engine.lost_steps import LostSteps
+from moderator.engine.questions import Questions
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall, Segment, segment_hash
@@ -28,12 +28,12 @@ class Reports:
 
     Args:
         opened: seats and their agents.
-        asked: returns the seat that a request was made to, None if there was no such request.
+        questions: what the game has asked so far; the game's referee adds to it.
         lost: what may have been asked in steps that are lost.
     """
 
-    def __init__(self, opened: Opened, asked: Callable[[str], SeatName | None], lost: LostSteps) -> None:
-        self._asked = asked
+    def __init__(self, opened: Opened, questions: Questions, lost: LostSteps) -> None:
+        self._questions = questions
         self._lost = lost
         self._game = opened.game
         self._agents = {seat.name: seat.agent for seat in opened.seats}
@@ -106,12 +106,12 @@ class Reports:
     def _is_of_lost_steps(self, agent: str, call: Call) -> bool:
         """Return whether a call answered nothing but what may have been asked in steps that are lost."""
         names = [f"{self._game}/{request}" for request in call.requests]
-        return all(self._asked(name) is None and self._lost.may_hold(agent, name) for name in names)
+        return all(self._questions.seat_asked(name) is None and self._lost.may_hold(agent, name) for name in names)
 
     def _check_requests(self, call: Call) -> None:
         """Raise MessageError unless the call answers requests that were made to its seat, first one of its kind."""
         for place, request in enumerate(call.requests):
-            if self._asked(f"{self._game}/{request}") != call.seat:
+            if self._questions.seat_asked(f"{self._game}/{request}") != call.seat:
                 raise MessageError(f"call.requests.{place}: {call.seat!r:.60} was never asked {request!r:.120}")
         if call.requests[0].split("/")[3] != call.kind:
             raise MessageError(f"call.kind: {call.kind} is not the kind of {call.requests[0]!r:.120}")

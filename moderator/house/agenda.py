@@ -5,20 +5,14 @@ place of a number of games whose seats go to whoever is there.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from moderator.engine.seating import Offer
-from moderator.house.invitation import missing_brains
 from wolfbus.messages.base import GameId
-from wolfbus.printable import counted, printable
-
-BRAIN_SHOWN = 80
-"""Characters of a brain in a line for people."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AgendaItem:
     """A game that is asked for.
 
     Attributes:
@@ -50,7 +44,7 @@ class Agenda:
         self.kept = kept
         self.waits = waits
         self._ours = {session, *ours}
-        self._wanted: dict[str, Wanted] = {}
+        self._items: dict[str, AgendaItem] = {}
         self._closed = False
         self._lock = threading.Lock()
 
@@ -58,10 +52,10 @@ class Agenda:
         """Return whether a session was opened for these games."""
         return session in self._ours
 
-    def ask(self, wanted: Wanted) -> None:
+    def ask(self, item: AgendaItem) -> None:
         """Ask for one more game."""
         with self._lock:
-            self._wanted[wanted.game] = wanted
+            self._items[item.game] = item
 
     def close(self) -> None:
         """Ask for no more; the house closes once all that was asked for is over."""
@@ -71,47 +65,15 @@ class Agenda:
     def strike(self, game: str) -> None:
         """Take note that a game is over, however it went."""
         with self._lock:
-            self._wanted.pop(game, None)
+            self._items.pop(game, None)
 
     @property
     def over(self) -> bool:
         """Whether everything is played, and nothing more will be asked for."""
         with self._lock:
-            return self._closed and not self._wanted
+            return self._closed and not self._items
 
-    def next(self, is_begun: Callable[[str], bool]) -> Wanted | None:
+    def next(self, is_begun: Callable[[str], bool]) -> AgendaItem | None:
         """Return the first game that is not begun; None if all are."""
         with self._lock:
-            return next((wanted for game, wanted in self._wanted.items() if not is_begun(game)), None)
-
-
-def brains_line(
-    brains: Sequence[str],
-    seated: Sequence[str | None],
-    offers: Mapping[str, Offer],
-    brain_of: Callable[[str], str],
-    lagging: Sequence[str] = (),
-) -> str:
-    """Say in one line which brains are waited for.
-
-    Args:
-        brains: what is wanted for each seat.
-        seated: the agents that could take them; None where nobody can.
-        offers: what those who are here offer.
-        brain_of: returns an agent's brain.
-        lagging: agents that get no game because they do not read their mailbox.
-    """
-    missing = missing_brains(brains, seated)
-    covered = len(seated) - missing.total()
-    parts = [f"{covered} of {len(seated)} seats covered"]
-    parts.append(", ".join(f"{counted(n, 'seat')} of {_shown(brain)}" for brain, n in sorted(missing.items())))
-    parts[-1] += " missing"
-    if others := sorted({brain_of(agent) for agent in offers} - set(brains)):
-        parts.append(f"here, but not asked for: {', '.join(map(_shown, others[:5]))}{' …' if len(others) > 5 else ''}")
-    if lagging:
-        parts.append(f"{', '.join(lagging[:5])} must first read what waits in the mailbox")
-    return "waiting for agents: " + "; ".join(parts)
-
-
-def _shown(brain: str) -> str:
-    return printable(brain, BRAIN_SHOWN)
+            return next((item for game, item in self._items.items() if not is_begun(game)), None)

@@ -1,19 +1,17 @@
-"""`Crier`: what the house itself has to say, to agents and on its ``games`` stream, outside of any game's steps."""
+"""`Announcements`: what the house itself says, to agents and on its ``games`` stream, outside of any game's steps."""
 
 from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from moderator.engine.cursors import Cursors
+from moderator.engine.context import HouseContext
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.pump import BusWriter
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced
 
 logger = logging.getLogger(__name__)
@@ -22,30 +20,17 @@ PATIENCE_S: Final = 60.0
 """How long what is to be said is tried again while the bus is away."""
 
 
-class Crier:
+class Announcements:
     """Posts for the house, under its epoch. Safe from any thread; what is told in order lands in order.
 
     Args:
-        house: house name.
-        epoch: owner epoch under which to commit.
-        writer: the process's bus writer.
-        cursors: durable cursors, which may travel along.
+        context: the house; durable cursors may travel along.
         failed: called, for each stream, with why nothing could be said on it, from the writer's thread; once and with
             "" where the house is another's now.
     """
 
-    def __init__(
-        self,
-        house: str,
-        epoch: int,
-        writer: BusWriter,
-        cursors: Cursors,
-        failed: Callable[[BusError, str], None] | None,
-    ) -> None:
-        self._house = house
-        self._epoch = epoch
-        self._writer = writer
-        self._cursors = cursors
+    def __init__(self, context: HouseContext, failed: Callable[[BusError, str], None] | None) -> None:
+        self._context = context
         self._failed = failed
         self._lock = threading.Lock()
         self._waiting: deque[Commit] = deque()
@@ -63,7 +48,7 @@ class Crier:
         Where the bus refuses them together, each is tried alone, in order: one stream that takes nothing keeps nobody
         from hearing the rest.
         """
-        commit = Commit(self._house, "", self._epoch, "", "", posts=tuple(posts))
+        commit = Commit(self._context.name, "", self._context.epoch, "", "", posts=tuple(posts))
         with self._lock:
             self._waiting.append(commit)
             busy = len(self._waiting) > 1
@@ -73,14 +58,14 @@ class Crier:
     def _begin(self, commit: Commit | None) -> None:
         while commit is not None:
             try:
-                self._cursors.send("", {}, commit, self._send, over=False)
+                self._context.cursors.send("", {}, commit, self._send, over=False)
             except BusDown as closed:
                 commit = self._end(closed)
             else:
                 return
 
     def _send(self, commit: Commit) -> None:
-        self._writer.commit(commit, partial(self._done, commit))
+        self._context.writer.commit(commit, partial(self._done, commit))
 
     def _done(self, commit: Commit, error: BusError | None) -> None:
         if isinstance(error, BusDown | BusFull) and self._has_patience():
@@ -94,7 +79,7 @@ class Crier:
         self._begin(self._end(error))
 
     def _has_patience(self) -> bool:
-        now = time.monotonic()
+        now = self._context.clock()
         self._since = self._since or now
         return now - self._since < PATIENCE_S
 
@@ -116,7 +101,7 @@ class Crier:
         # a moderator that was fenced off has nothing more to say, and steps down anyhow
         fenced = isinstance(error, Fenced)
         told = fenced or self._failed is not None
-        logger.log(logging.DEBUG if told else logging.WARNING, "house %s: %s", self._house, error)
+        logger.log(logging.DEBUG if told else logging.WARNING, "house %s: %s", self._context.name, error)
         if self._failed is not None:
             for stream in [""] if fenced else dict.fromkeys(stream for stream, _ in commit.posts):
                 self._failed(error, stream)

@@ -26,32 +26,32 @@ class Archives:
     def __init__(self, bus: Bus, house: str, session: Session, keep_s: float) -> None:
         self._bus = bus
         self._house = house
-        self._session = session
+        self.session = session
         self._keep_s = keep_s
 
     @property
     def failed(self) -> int:
         """Games whose record could not be kept or proved, and that had not failed already."""
-        return self._session.lost
+        return self.session.lost
 
     def recall(self) -> None:
         """Strike out what earlier moderators have seen archived; raises BusError."""
-        for game in list(self._session.closed):
+        for game in list(self.session.closed):
             if not self._bus.head(self._house, game):
-                self._session.settle(game)
+                self.session.settle(game)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Games of the session that are over, and that nobody has said to have archived."""
-        return tuple(self._session.closed)
+        return tuple(self.session.closed)
 
     def take(self, agent: str, told: Archived) -> None:
         """Take note of what an analytics service says of a record; raises BusError."""
-        if told.game in self._session.under_way:
+        if told.game in self.session.under_way:
             # analytics read of the game's end before we did
-            self._session.catch_up(self._bus, self._house)
-        closed = self._session.closed.get(told.game)
-        earlier = self._session.earlier.get(told.game)
+            self.session.catch_up(self._bus, self._house)
+        closed = self.session.closed.get(told.game)
+        earlier = self.session.earlier.get(told.game)
         if closed is None and earlier is None:
             logger.debug("%s archived a game that is not waited for", agent, extra={"game": told.game})
         elif told.error is not None:
@@ -64,14 +64,14 @@ class Archives:
                 )
                 return
             if closed is not None:
-                self._session.settle(told.game, lost=closed.outcome == "ended")
+                self.session.settle(told.game, lost=closed.outcome == "ended")
             logger.error("%s could not archive the record: %s", agent, told.error, extra={"game": told.game})
         elif _is_whole(told, closed or earlier):
             # of a bus that has gone backwards unnoticed the game may be under way again: then its head is another
             if not self._bus.expire(self._house, told.game, self._keep_s, told.hash):
                 logger.warning("the bus has lost the end of a record that is archived", extra={"game": told.game})
                 return
-            self._session.settle(told.game)
+            self.session.settle(told.game)
             logger.debug("%s archived %d lines", agent, told.lines, extra={"game": told.game})
         else:
             logger.warning(

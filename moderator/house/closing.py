@@ -1,27 +1,44 @@
-"""`Closing`: the end of a session, step by step: every record archived, the house closed, tickets taken back."""
+"""Closing a house: once its games are over, or at once when its moderator breaks down; and what another left undone.
+
+Everybody waits for a moderator until the news is on the ``games`` stream that the session is closed, and a goodbye in
+the mailbox. So a moderator that breaks down by an error of its own closes the house too; and one that was killed after
+it had closed the house, but before it let go of it, has perhaps not taken tickets back, nor said goodbye to all:
+whoever is started in its place does that and leaves, for nothing else is left to do.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
+import threading
+import time
+from collections.abc import Callable
 from typing import Final
 
+from moderator.engine.context import HouseContext
 from moderator.house.archives import Archives
-from moderator.house.departure import Departure
-from moderator.house.games import ModeratorHouse
+from moderator.house.games import Games
 from moderator.house.housekeeping import carry_out, last_tidy
-from moderator.house.lobby import Reception
-from moderator.house.roster import Roster
+from moderator.house.lease import Claim, ExitReason
+from moderator.house.lobby import Lobby, who_knocked, who_wrote
 from moderator.house.session import Session
 from moderator.house.settings import Settings
 from moderator.house.tickets import Tickets
-from moderator.house.unfinished import take_back
-from moderator.house.waiting import Patience
+from moderator.house.waiting import Waiting
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus
-from wolfbus.errors import BusError
+from wolfbus.bus.ids import parse_id
+from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.errors import BusDown, BusError, Fenced, WolfError
+from wolfbus.messages.base import ID_PATTERN
+from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
+from wolfbus.printable import counted
+from wolfbus.service.stop import Stopping
 
 logger = logging.getLogger(__name__)
+
+BROKE_DOWN: Final = "the moderator failed by an error of its own"
+"""All that others are told; the error itself may say what they must not know, and stands in the log."""
 
 LANDING_S: Final = 70.0
 """Longest time for news to land; the house tries for a minute while the bus is away."""
@@ -32,21 +49,24 @@ ROLL_CALL_S: Final = 1.0
 LAST_YARDS: Final = 6
 """Heartbeats that analytics has for its last results before its ticket is taken back; players have one."""
 
+LAST_S: Final = 5.0
+"""How long the end of a term may take before the bus is given up, in seconds."""
+
+_LOOK_S: Final = 0.02
+_GLANCE_S: Final = 0.1
+
 
 class Closing:
-    """Closes a house whose games are all over.
+    """Closes a house.
 
     Args:
         reason: why it closes, in one line.
         failed: whether that is a failure in itself.
         settings: what the service was told.
-        bus: where the house is.
-        house: tells everybody.
-        session: its news.
-        archives: what analytics has on disk.
-        roster: who is here.
-        reception: whose mailboxes there are.
-        tickets: to be taken back; None for none.
+        context: the house.
+        games: tells everybody.
+        archives: what analytics has on disk, of the session that ends.
+        lobby: who is here, whose mailboxes there are, and the tickets to be taken back.
     """
 
     def __init__(
@@ -54,25 +74,22 @@ class Closing:
         reason: str,
         failed: bool,
         settings: Settings,
-        bus: Bus,
-        house: ModeratorHouse,
-        session: Session,
+        context: HouseContext,
+        games: Games,
         archives: Archives,
-        roster: Roster,
-        reception: Reception,
-        tickets: Tickets | None,
+        lobby: Lobby,
     ) -> None:
         self._reason = reason[:300]
         self._failed = failed
         self._set = settings
-        self._bus = bus
-        self._house = house
-        self._session = session
+        self._bus = context.bus
+        self._house = context.name
+        self._games = games
         self._archives = archives
-        self._roster = roster
-        self._reception = reception
-        self._tickets = tickets
-        self._patience = Patience(None)
+        self._session = archives.session
+        self._lobby = lobby
+        self._roster = lobby.roster
+        self._waiting = Waiting(None)
         self._began: float | None = None
         self._called_at: float | None = None
         self._told_at: float | None = None
@@ -82,17 +99,17 @@ class Closing:
         """Take note that something could not be told on the ``games`` stream."""
         self._error = error
 
-    def go_on(self, now: float) -> Departure | None:
-        """Do what can be done now; returns how it ended when all is done.
+    def go_on(self, now: float) -> ExitReason | None:
+        """Do what can be done now, once all games are over; returns how it ended when all is done.
 
         Raises:
             BusDown: the bus is away; this may be called again.
         """
-        self._session.catch_up(self._bus, self._set.house)
+        self._session.catch_up(self._bus, self._house)
         self._began = now if self._began is None else self._began
         if self._told_at is None:
             # what agents say now is accounted for, and can be cut away at the end
-            self._house.settle()
+            self._games.settle()
         if self._told_at is not None:
             return self._leave(now, self._told_at)
         if self._session.under_way:
@@ -101,11 +118,57 @@ class Closing:
         if self._called_at is None:
             # how far everybody has read is asked once more, so that little is left behind
             self._called_at = now
-            self._house.tell([(name, RollCall()) for name in self._reception.names])
+            self._games.tell([(name, RollCall()) for name in self._lobby.names])
         if not self._waits_for_archive(now) and self._all_heard(now, self._called_at):
-            self._close()
+            self._announce()
             self._told_at = now
         return None
+
+    def at_once(self, seconds: float, fail: Callable[[str, int, str], None]) -> ExitReason | None:
+        """Break off the games under way, close the house and wait only until that is told.
+
+        Args:
+            seconds: how long games may take to end, and then the news to land, > 0.
+            fail: tells of a game (id, number, why) that it failed, where that cannot do so itself.
+
+        Returns:
+            How the term ended; None if the house was closed already, or cannot be closed.
+        """
+        try:
+            self._games.break_off(WolfError(self._reason), seconds)
+            self._session.catch_up(self._bus, self._house)
+            if not self._session.running:
+                return None
+            for game, number in self._session.under_way.items():
+                fail(game, number, self._reason)
+            self._announce()
+            if self._landed(seconds):
+                return ExitReason("closed", self._reason, self._failed)
+        except BusError as error:
+            logger.warning("the house could not be closed: %s", error)
+        except Exception:
+            logger.exception("the house could not be closed")
+        return None
+
+    @property
+    def _failures(self) -> int:
+        """Games that failed or never ended, or whose record could not be archived."""
+        return self._session.failed + len(self._session.under_way) + self._archives.failed
+
+    def _announce(self) -> None:
+        session = self._session
+        closed = HouseClosed(session=session.name, games=session.games, failed=self._failures, reason=self._reason)
+        goodbye = Goodbye(reason=self._reason)
+        self._games.announce(closed, [(name, goodbye) for name in sorted(self._lobby.everybody)])
+
+    def _landed(self, seconds: float) -> bool:
+        until, tick = time.monotonic() + seconds, threading.Event()
+        while time.monotonic() < until:
+            self._session.catch_up(self._bus, self._house)
+            if not self._session.running and self._games.has_said_all:
+                return True
+            tick.wait(_LOOK_S)
+        return not self._session.running
 
     def _all_heard(self, now: float, since: float) -> bool:
         """Return whether all who are here have answered the roll call, as far as we can wait."""
@@ -120,45 +183,36 @@ class Closing:
         present = self._roster.present(now, "analytics")
         if not missing or not (self._set.archive or present):
             return False
-        line = f"waiting until analytics has archived {missing} game{'' if missing == 1 else 's'}"
+        line = f"waiting until analytics has archived {counted(missing, 'game')}"
         if not present:
             line += "; no analytics service is here"
-        if self._patience.due(line, now):
+        if self._waiting.due(line, now):
             logger.info("%s", line)
             # what it has said of them may have been lost with a Redis's last second
             for agent in present:
-                self._reception.welcome(agent, self._roster.members[agent].join)
+                self._lobby.welcome(agent, self._roster.members[agent].join)
         return True
 
-    @property
-    def failures(self) -> int:
-        """Games that failed, or whose record could not be archived."""
-        return self._session.failed + self._archives.failed
-
-    def _close(self) -> None:
-        session = self._session
-        closed = HouseClosed(session=session.name, games=session.games, failed=self.failures, reason=self._reason)
-        self._house.announce(closed, [(name, Goodbye(reason=self._reason)) for name in self._reception.names])
-
-    def _leave(self, now: float, since: float) -> Departure | None:
+    def _leave(self, now: float, since: float) -> ExitReason | None:
         if self._session.running:
             return self._too_late(now, since)
-        if not self._house.has_said_all and now - since < LANDING_S:
+        if not self._games.has_said_all and now - since < LANDING_S:
             # not every mailbox may take its goodbye together with the others
             return None
-        if self._tickets is not None:
+        if self._lobby.tickets is not None:
             if not self._all_gone(now, since):
                 return None
-            take_back(self._tickets)
+            _take_back(self._lobby.tickets)
         self._tidy()
-        games = self._session.games
-        summary = f"{self._reason}; {games} game{'' if games == 1 else 's'}, {self.failures} failed"
-        return Departure("closed", summary, self._failed or self.failures > 0)
+        games = counted(self._session.games, "game")
+        summary = f"{self._reason}; {games}, {self._failures} failed"
+        return ExitReason("closed", summary, self._failed or self._failures > 0)
 
-    def _too_late(self, now: float, since: float) -> Departure | None:
+    def _too_late(self, now: float, since: float) -> ExitReason | None:
         if self._error is None and now - since < LANDING_S:
             return None
-        return Departure("lost", f"the house could not be closed: {self._error or 'the bus does not take it'}", True)
+        why = self._error or "the bus does not take it"
+        return ExitReason("lost", f"the house could not be closed: {why}", failed=True)
 
     def _all_gone(self, now: float, since: float) -> bool:
         """Return whether nobody needs a ticket any more, as far as we can wait."""
@@ -170,7 +224,99 @@ class Closing:
 
     def _tidy(self) -> None:
         """Leave as little as can be on the bus; nobody plays any more."""
-        house, out = self._set.house, streams.outbox(self._set.house, "")
-        dealt = {stream: last for stream, last in self._bus.cursors(house).items() if stream.startswith(out)}
+        out = streams.outbox(self._house, "")
+        cursors = self._bus.cursors(self._house).items()
+        dealt = {stream: last for stream, last in cursors if stream.startswith(out)}
         seen = {name: member.join.seen for name, member in self._roster.members.items()}
-        carry_out(self._bus, last_tidy(house, dealt, seen))
+        carry_out(self._bus, last_tidy(self._house, dealt, seen))
+
+
+def finish_closed(
+    bus: Bus, settings: Settings, claim: Claim, tickets: Tickets | None, stopping: Stopping
+) -> ExitReason | None:
+    """Finish the session whose moderator we come after, if it was closed.
+
+    That is one that was closed while we stood by, or whose moderator never released the house.
+
+    Args:
+        bus: where the house is; it is claimed.
+        settings: what the service was told.
+        claim: ours; the house is released by whoever asks for this.
+        tickets: to be taken back; None for none.
+        stopping: ends the wait before that.
+
+    Returns:
+        How that session ended; None if there is none to finish.
+
+    Raises:
+        BusError: the bus is away, or the house is another's now.
+    """
+    house, session = settings.house, Session()
+    session.catch_up(bus, house)
+    if session.running or session.end is None:
+        return None
+    end = session.end
+    meanwhile = claim.stood_by and parse_id(end.id) > parse_id(claim.news_before)
+    if not (meanwhile or claim.broken_off):
+        return None
+    if claim.broken_off:
+        logger.warning("session %s was closed by a moderator that broke off then; its end is finished", session.name)
+        names = who_wrote(house, bus.cursors(house))
+        names |= set(tickets.read()) if tickets else who_knocked(bus, streams.lobby(house))
+        _say_goodbye(bus, house, claim.epoch, names, end.news.reason)
+        if tickets is not None:
+            # who hears it only now still has to say so
+            stopping.wait(settings.heartbeat_s)
+            _take_back(tickets)
+    return ExitReason("closed", f"by another moderator: {end.news.reason}", end.news.failed > 0)
+
+
+def _take_back(tickets: Tickets) -> None:
+    """Take all tickets back; that it cannot be done is only said. Raises BusDown."""
+    try:
+        logger.info("%d tickets are taken back", tickets.revoke(tickets.holders))
+    except BusDown:
+        raise
+    except BusError as error:
+        logger.warning("the tickets stay as they are: %s", error)
+
+
+def _say_goodbye(bus: Bus, house: str, epoch: int, everybody: set[str], reason: str) -> None:
+    names = sorted(name for name in everybody if re.fullmatch(ID_PATTERN, name))
+    entry = Entry(encode(Goodbye(reason=reason)), "goodbye", "moderator")
+    goodbyes = [Commit(house, "", epoch, "", "", posts=[(streams.inbox(house, name), entry)]) for name in names]
+    for name, error in zip(names, bus.commit(goodbyes), strict=True):
+        if isinstance(error, Fenced):
+            raise error
+        if error is not None:
+            logger.debug("%s cannot be told goodbye: %s", name, error, extra={"agent": name})
+
+
+class CloseWatchdog:
+    """Closes a bus that does not let go some seconds after a term should have ended, on a thread of its own.
+
+    Args:
+        bus: the bus.
+        is_ending: tells whether the term should end.
+    """
+
+    def __init__(self, bus: Bus, is_ending: Callable[[], bool]) -> None:
+        self._bus = bus
+        self._is_ending = is_ending
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._wait, name="close-watchdog", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop watching: the term has ended."""
+        self._ended.set()
+        self._thread.join()
+
+    def _wait(self) -> None:
+        until: float | None = None
+        while not self._ended.wait(_GLANCE_S):
+            if self._is_ending():
+                until = until or time.monotonic() + LAST_S
+                if time.monotonic() >= until:
+                    self._bus.close()
+                    return

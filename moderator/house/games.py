@@ -1,6 +1,4 @@
-"""The moderator's side of a house: it opens games, takes them up again, and routes what agents send to the game it is
-for.
-"""
+"""`Games`: opens a house's games, takes them up again, and routes what agents send to the game it is for."""
 
 from __future__ import annotations
 
@@ -13,18 +11,15 @@ from functools import partial
 from pykka import ActorRef
 
 from moderator.engine.actor import GameOver, ModeratorActor
-from moderator.engine.cursors import Cursors
+from moderator.engine.context import HouseContext
 from moderator.engine.mail import Begin, HandOver, Incoming, Joined, Leave
-from moderator.engine.read_back import read_back
-from moderator.engine.recovery import Recovered, recover
+from moderator.engine.recovery import Recovered, read_back, recover
 from moderator.engine.seating import Taker
-from moderator.house.announcements import Crier
-from moderator.house.context import Office
-from wolfbus.actors import ActorPool, Timers, tell_if_alive
+from moderator.house.announcements import Announcements
+from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.ids import START, Id, join_id, parse_id
-from wolfbus.bus.protocol import Bus, Entry
-from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.bus.protocol import Entry
 from wolfbus.errors import BusError, Fenced, RecordError, StreamLost, WolfError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import encode
@@ -34,21 +29,15 @@ from wolfbus.record.writer import RecordFile
 logger = logging.getLogger(__name__)
 
 
-class ModeratorHouse:
+class Games:
     """Moderates the games of one house on one bus.
 
     Args:
-        house: its name.
-        bus: where its streams are.
-        reader: the process's bus reader.
-        writer: the process's bus writer.
-        pool: where the moderators of single games run.
-        timers: the process's timers.
-        epoch: owner epoch, as `Bus.claim` gave it; it fences any moderator before.
+        context: the house.
         hear: called with an agent and each message of its that is for the house rather than a game, from the reader's
             thread.
         failed: called with why something that `tell` or `announce` had to say could not be said, and on which stream,
-            from any thread; see `Crier`.
+            from any thread; see `Announcements`.
         backwards: called with the loss of an out stream that now ends before what was read of it, from the reader's
             thread: the bus has gone backwards, and nothing known of it holds any more. One that was only cut is read on
             behind what was read. None leaves both to the reader's owner.
@@ -56,27 +45,19 @@ class ModeratorHouse:
 
     def __init__(
         self,
-        house: str,
-        bus: Bus,
-        reader: BusReader,
-        writer: BusWriter,
-        pool: ActorPool,
-        timers: Timers,
-        epoch: int,
+        context: HouseContext,
         hear: Callable[[str, Entry], None] | None = None,
         failed: Callable[[BusError, str], None] | None = None,
         backwards: Callable[[StreamLost], None] | None = None,
     ) -> None:
-        self.epoch = epoch
-        self._house = house
-        self._bus = bus
-        self._reader = reader
-        self._pool = pool
+        self._context = context
+        self._house = context.name
+        self._bus = context.bus
+        self._reader = context.reader
+        self._cursors = context.cursors
         self._hear = hear
         self._backwards = backwards
-        self._cursors = Cursors()
-        self._office = Office(house, epoch, bus, writer, timers, self._cursors)
-        self._crier = Crier(house, epoch, writer, self._cursors, failed)
+        self._announcements = Announcements(context, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
         # id up to which each agent's out stream was handed on
         self._read: dict[str, Id] = {}
@@ -159,7 +140,7 @@ class ModeratorHouse:
                 self._cursors.leave(result.game)
             over(result)
 
-        ref = ModeratorActor.start_in(self._pool, self._office, opened, leave, file, number, recovered)
+        ref = ModeratorActor.start_in(self._context.pool, self._context, opened, leave, file, number, recovered)
         with self._lock:
             self._cursors.enter(opened.game)
             # before anybody can write to the game, it has been told to begin
@@ -178,22 +159,22 @@ class ModeratorHouse:
 
     def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
         """Send messages of the house to mailboxes, as (agent, message), in one commit."""
-        self._crier.post([(streams.inbox(self._house, agent), _entry(message)) for agent, message in posts])
+        self._announcements.post([(streams.inbox(self._house, agent), _entry(message)) for agent, message in posts])
 
     def announce(self, news: Part, goodbye: Sequence[tuple[str, Part]] = ()) -> None:
         """Put news on the ``games`` stream, and messages into mailboxes, in one commit if all can be."""
         posts = [(streams.inbox(self._house, agent), _entry(message)) for agent, message in goodbye]
-        self._crier.post([(streams.games(self._house), _entry(news)), *posts])
+        self._announcements.post([(streams.games(self._house), _entry(news)), *posts])
 
     @property
     def has_said_all(self) -> bool:
         """Whether nothing of `tell` and `announce` is on its way any more."""
-        return self._crier.idle
+        return self._announcements.idle
 
     def settle(self) -> None:
         """Send off newer durable cursors, if no game is under way whose commits would carry them."""
         if not self._games and not self._leaving and self._cursors.behind:
-            self._crier.post(())
+            self._announcements.post(())
 
     def stop(self, reason: WolfError | None = None, game: str | None = None) -> None:
         """Stop every game, or one, where it stands; their records stay readable.

@@ -14,23 +14,25 @@ from functools import partial
 from typing import Final
 
 from moderator.engine.actor import GameOver
+from moderator.engine.context import HouseContext
 from moderator.engine.cursors import dealt_with
 from moderator.house.archives import Archives
-from moderator.house.breakdown import close_after_breakdown
-from moderator.house.closing import Closing
-from moderator.house.departure import Departure, How, forgotten
-from moderator.house.games import ModeratorHouse
-from moderator.house.housekeeping import Chores, Housekeeper, tidy_house, tidy_mailbox
-from moderator.house.lease import Claim, Lease, has_news
-from moderator.house.lobby import Reception
+from moderator.house.closing import BROKE_DOWN, LAST_S, CloseWatchdog, Closing
+from moderator.house.games import Games
+from moderator.house.housekeeping import (
+    Chores,
+    GameSummaries,
+    Housekeeper,
+    tidy_house,
+    tidy_mailbox,
+)
+from moderator.house.lease import Claim, ExitReason, How, Lease, forgotten, has_news
+from moderator.house.lobby import Lobby
 from moderator.house.roster import Roster
-from moderator.house.scheduler import Programme
-from moderator.house.session import Seeds, Session
+from moderator.house.scheduler import Scheduler
+from moderator.house.session import Session
 from moderator.house.settings import GameResult, Settings
-from moderator.house.summaries import Abridging
-from moderator.house.takeover import TakeOver
 from moderator.house.tickets import Tickets
-from moderator.house.watchdog import LAST_S, Impatience
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
@@ -80,31 +82,28 @@ class Host:
         self._health = health
         self._told = told
         self._tickets = tickets
-        self._playing = playing
+        self._forgotten = playing
         self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._departure: Departure | None = None
+        self._exit: ExitReason | None = None
         self._ended = False
         self._away = False
         self._unkept = False
         self._next_round = 0.0
         self._begun = False
-        self._session = Session(opens=settings.agenda.session if settings.agenda is not None else None)
-        self._archives = Archives(bus, settings.house, self._session, settings.keep_s)
-        self._roster = Roster(settings.config.seats, settings.heartbeat_s)
         self._closing: Closing | None = None
 
-    def run(self) -> Departure:
+    def run(self) -> ExitReason:
         """Moderate until the term is over.
 
         Raises:
             BusError: the house cannot be moderated at all; one clear line.
         """
-        impatience = Impatience(self._bus, lambda: self._stopping.asked or self._departure is not None)
+        watchdog = CloseWatchdog(self._bus, lambda: self._stopping.asked or self._exit is not None)
         try:
             with contextlib.ExitStack() as ending:
                 try:
                     self._begin(ending)
-                    while self._departure is None:
+                    while self._exit is None:
                         self._do_next()
                         self._try(self._look_around)
                 except BusDown:
@@ -113,24 +112,25 @@ class Host:
                 except BusError:
                     raise
                 except Exception as error:
-                    self._departure = self._break_down(error)
-                    if self._departure is None:
+                    self._exit = self._break_down(error)
+                    if self._exit is None:
                         raise
-                departure = self._departure or Departure("handed over", self._stopping.why)
-                if departure.how == "handed over" and self._begun:
-                    self._house.hand_over()
-                elif departure.how != "closed" and self._begun:
-                    self._house.stop(Fenced(departure.reason))
+                ended = self._exit or ExitReason("handed over", self._stopping.why)
+                if ended.how == "handed over" and self._begun:
+                    self._games.hand_over()
+                elif ended.how != "closed" and self._begun:
+                    self._games.stop(Fenced(ended.reason))
         finally:
             self._ended = True
-            impatience.close()
-        return departure
+            watchdog.close()
+        return ended
 
     # -- beginning
 
     def _begin(self, ending: contextlib.ExitStack) -> None:
-        claim = self._claim
-        lease = Lease(self._bus, self._name, claim.holder, claim.epoch, self._set.lease_s, self._later(self._refused))
+        claim, settings = self._claim, self._set
+        refused = self._later(self._refused)
+        lease = Lease(self._bus, self._name, claim, settings.lease_s, refused)
         ending.callback(self._end_lease, lease)
         pool = ActorPool(_POOL)
         ending.callback(pool.close)
@@ -140,49 +140,29 @@ class Host:
         ending.callback(self._end_writer, writer)
         self._reader = BusReader(self._bus, on_error=self._bus_failed)
         ending.callback(self._reader.close)
-        self._house = ModeratorHouse(
-            self._name,
-            self._bus,
-            self._reader,
-            writer,
-            pool,
-            timers,
-            claim.epoch,
-            self._later(self._heard),
-            self._later(self._unsaid),
-            self._later(self._gone_backwards),
-        )
-        ending.callback(self._house.stop)
-        self._housekeeper = Housekeeper(self._bus, self._name, self._later(self._roster.count_unread))
+        self._context = HouseContext(self._name, claim.epoch, self._bus, self._reader, writer, pool, timers)
+        hear, unsaid = self._later(self._heard), self._later(self._unsaid)
+        self._games = Games(self._context, hear, unsaid, self._later(self._gone_backwards))
+        ending.callback(self._games.stop)
+        self._session = Session(opens=settings.agenda.session if settings.agenda else None)
+        self._archives = Archives(self._bus, self._name, self._session, settings.keep_s)
+        self._roster = Roster(settings.config.seats, settings.heartbeat_s)
+        count_unread = self._later(self._roster.count_unread)
+        self._housekeeper = Housekeeper(self._bus, self._name, count_unread)
         ending.callback(self._housekeeper.close)
-        self._abridging = Abridging(self._name, self._session, self._house.announce, self._housekeeper.do)
-        seeds = Seeds(self._set.seed, alone=self._set.games == 1)
-        self._reception = Reception(
-            self._name,
-            self._bus,
-            self._house,
+        self._summaries = GameSummaries(self._name, self._session, self._games.announce, self._housekeeper.do)
+        self._lobby = Lobby(
+            self._context,
+            self._games,
             self._roster,
-            self._set.heartbeat_s,
             self._archives.take,
             lambda agent, seen: self._housekeeper.do(tidy_mailbox(self._name, agent, seen)),
             self._tickets,
-            seeds,
+            warns_of_seed=settings.seeds.short,
         )
         over = self._later(self._over)
-        self._programme = Programme(
-            self._set, self._bus, self._house, self._session, self._roster, seeds, over, self._told, self._everybody
-        )
-        self._takeover = TakeOver(
-            self._name,
-            self._bus,
-            self._house,
-            self._session,
-            self._archives,
-            self._roster,
-            self._programme,
-            self._tickets,
-            self._playing,
-        )
+        self._scheduler = Scheduler(settings, self._context, self._games, self._archives, self._lobby, over, self._told)
+        self._scheduler.forgotten = self._forgotten
         writer.start()
         self._reader.start()
         self._begun = True
@@ -194,14 +174,11 @@ class Host:
         Raises:
             BusDown: the bus is away; this may be called again.
         """
+        self._scheduler.take_up_session()
+        knocked, cursors = self._lobby.look_back()
         # only once the games are there: what agents have sent meanwhile finds its game
-        knocked, cursors = self._takeover.take_up()
-        self._reception.call_the_roll(self._takeover.known, cursors)
+        self._lobby.call_the_roll(self._scheduler.take_up_games(), cursors)
         self._follow_lobby(knocked)
-
-    def _everybody(self) -> set[str]:
-        """Return the names of all whose mailboxes there may be."""
-        return {*self._takeover.names, *self._reception.names}
 
     def _follow_lobby(self, after: str) -> None:
         knocked = self._later(self._knocked)
@@ -217,7 +194,7 @@ class Host:
         """Do what has come in, in order; wait a moment if nothing has."""
         try:
             work = self._work.get(timeout=GLANCE_S)
-            while self._departure is None:
+            while self._exit is None:
                 self._try(work)
                 work = self._work.get_nowait()
         except queue.Empty:
@@ -225,7 +202,7 @@ class Host:
 
     def _try(self, work: Callable[[], None]) -> None:
         """Do something that may need the bus; while that is away, again and again."""
-        while self._departure is None:
+        while self._exit is None:
             try:
                 work()
             except BusDown as error:
@@ -251,42 +228,31 @@ class Host:
         if now >= self._next_round:
             self._keep_house()
             self._next_round = now + self._set.heartbeat_s
-        self._reception.urge(self._roster.lagging(now))
+        self._lobby.urge(self._roster.lagging(now))
         if self._closing is None:
-            self._programme.open_games()
-            if self._programme.all_begun and not self._programme.running:
-                self._programme.let_go()
-                self._closing = self._close()
+            self._scheduler.open_games()
+            if self._scheduler.all_begun and not self._scheduler.running:
+                self._scheduler.let_go()
+                given_up = self._scheduler.given_up
+                self._closing = self._closing_for(given_up or "all games are over", failed=given_up is not None)
         if self._closing is not None:
-            self._departure = self._departure or self._closing.go_on(now)
+            self._exit = self._exit or self._closing.go_on(now)
         self._tell_health()
 
     def _tell_health(self) -> None:
-        running = len(self._programme.running)
+        running = len(self._scheduler.running)
         state = "closing" if self._closing is not None else "playing" if running else "waiting for agents"
         failed = self._session.failed + self._archives.failed
         self._health.set(state, session=self._session.name, games=self._session.games, running=running, failed=failed)
 
-    def _close(self) -> Closing:
-        given_up = self._programme.given_up
-        return Closing(
-            given_up or "all games are over",
-            given_up is not None,
-            self._set,
-            self._bus,
-            self._house,
-            self._session,
-            self._archives,
-            self._roster,
-            self._reception,
-            self._tickets,
-        )
+    def _closing_for(self, reason: str, *, failed: bool) -> Closing:
+        return Closing(reason, failed, self._set, self._context, self._games, self._archives, self._lobby)
 
     # -- what comes in
 
     def _heard(self, agent: str, entry: Entry) -> None:
         try:
-            self._reception.hear(agent, entry)
+            self._lobby.hear(agent, entry)
         except BusError:
             raise
         except Exception:
@@ -296,21 +262,21 @@ class Host:
     def _knocked(self, _stream: str, entries: list[Entry]) -> None:
         for entry in entries:
             try:
-                self._reception.knock(entry)
+                self._lobby.knock(entry)
             except BusError:
                 raise
             except Exception:
                 logger.exception("a knock failed")
 
     def _over(self, over: GameOver) -> None:
-        if over.game not in self._programme.running:
+        if over.game not in self._scheduler.running:
             return
         if isinstance(over.error, Fenced):
             self._refused(over.error)
         elif isinstance(over.error, BusDown | BusFull):
             self._lose(over.error)
         else:
-            self._programme.finish(over)
+            self._scheduler.finish(over)
             if not self._unkept and not self._roster.present(time.monotonic(), "analytics"):
                 self._unkept = True
                 logger.info("no analytics service is here: records stay on the bus")
@@ -336,7 +302,7 @@ class Host:
             self._refused(error)
         elif stream.startswith(box):
             # perhaps it was a welcome: who says join again gets another
-            self._reception.unreachable(stream.removeprefix(box), error)
+            self._lobby.unreachable(stream.removeprefix(box), error)
         elif self._closing is not None:
             self._closing.unsaid(error)
 
@@ -352,22 +318,22 @@ class Host:
     # -- order
 
     def _keep_house(self) -> None:
-        self._reception.admit_new_tickets()
-        self._reception.sum_up()
-        self._house.settle()
+        self._lobby.admit_new_tickets()
+        self._lobby.sum_up()
+        self._games.settle()
         dealt = dealt_with(self._bus, self._name)
         self._session.catch_up(self._bus, self._name)
-        self._programme.let_go()
-        self._abridging.look()
-        chores = Chores(self._reception.names, dealt, self._session.news)
+        self._scheduler.let_go()
+        self._summaries.look()
+        chores = Chores(self._lobby.names, dealt, self._session.news)
         self._housekeeper.do(tidy_house(self._name, chores, self._set.mailbox))
 
     # -- ending
 
     def _leave(self, how: How, reason: str) -> None:
-        if self._departure is None:
-            playing = (*self._takeover.playing, *self._programme.running) if how == "anew" else ()
-            self._departure = Departure(how, reason, failed=how == "lost", playing=playing)
+        if self._exit is None:
+            playing = (*self._scheduler.forgotten, *self._scheduler.running) if how == "anew" else ()
+            self._exit = ExitReason(how, reason, failed=how == "lost", playing=playing)
 
     def _lose(self, error: BusError) -> None:
         """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""
@@ -377,16 +343,23 @@ class Host:
             self._leave("lost", str(error))
 
     def _end_lease(self, lease: Lease) -> None:
-        how = self._departure.how if self._departure is not None else "lost"
+        how = self._exit.how if self._exit is not None else "lost"
         lease.close(release=how in {"closed", "handed over"})
 
     def _end_writer(self, writer: BusWriter) -> None:
-        writer.close(flush=self._departure is not None and self._departure.how in {"closed", "handed over"})
+        writer.close(flush=self._exit is not None and self._exit.how in {"closed", "handed over"})
 
-    def _break_down(self, error: Exception) -> Departure | None:
-        """Close the house for an error of our own, so that nobody waits; None where that is not ours to do."""
+    def _break_down(self, error: Exception) -> ExitReason | None:
+        """Close the house for an error of our own; None where that is not ours to do."""
         if not self._begun or self._stopping.asked:
             return None
         logger.error("the moderator breaks down, and closes the house if it can", exc_info=error)
-        house = self._bus, self._name, self._claim, self._house
-        return close_after_breakdown(*house, self._session, self._archives, self._programme, self._everybody(), LAST_S)
+        try:
+            owner = self._bus.owner(self._name)
+        except BusError as away:
+            logger.warning("the house could not be closed: %s", away)
+            return None
+        if (owner.holder, owner.epoch) != (self._claim.holder, self._claim.epoch):
+            return None
+        closing = self._closing_for(BROKE_DOWN, failed=True)
+        return closing.at_once(LAST_S, self._scheduler.fail)

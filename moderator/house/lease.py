@@ -1,4 +1,4 @@
-"""`Lease`: a moderator's right to a house, kept alive on a thread of its own; and standing by until it can be had."""
+"""A moderator's right to a house: standing by until it can be had, keeping it alive, and how its term ends."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from moderator.house.departure import Departure, forgotten
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, BusError, HouseHeld
@@ -26,25 +25,69 @@ NOTHING: Final = "0-0"
 _LOOK_AGAIN_S: Final = 1.0
 
 
+How: TypeAlias = Literal["closed", "handed over", "fenced", "lost", "anew"]
+"""closed: the session is over · handed over: the service was stopped, and another may go on · fenced: another has the
+house · lost: the bus lost its data, or was away for too long · anew: the bus has gone backwards, and this moderator
+should claim the house again and go on from what is left."""
+
+
+def forgotten(house: str) -> str:
+    """Return why nobody goes on with a house of which the bus has lost everything."""
+    return f"the bus lost its data: it knows nothing of house {house} any more"
+
+
+@dataclass(frozen=True, slots=True)
+class ExitReason:
+    """How a moderator's term ended.
+
+    Attributes:
+        how: in one word.
+        reason: in one line.
+        failed: whether a game of the session failed, or there were not enough agents for one.
+        playing: games that were under way, where the bus may have forgotten that they ever began.
+    """
+
+    how: How
+    reason: str
+    failed: bool = False
+    playing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A house that was claimed.
+
+    Attributes:
+        holder: by whom.
+        epoch: the owner epoch.
+        stood_by: whether another had it when we came.
+        news_before: id of the newest entry of its games stream when we came.
+        broken_off: whether whoever had it last never released it.
+    """
+
+    holder: str
+    epoch: int
+    stood_by: bool
+    news_before: str
+    broken_off: bool = False
+
+
 class Lease:
     """Renews the lease of a house that was claimed.
 
     Args:
         bus: where the house is.
         house: its name.
-        holder: who claimed it.
-        epoch: under which it was claimed.
+        claim: by which it is ours.
         seconds: how long the lease lasts unless renewed, > 0.
         lost: called once, from the lease's thread, when somebody else owns the house or the bus has forgotten us.
     """
 
-    def __init__(
-        self, bus: Bus, house: str, holder: str, epoch: int, seconds: float, lost: Callable[[BusError], None]
-    ) -> None:
+    def __init__(self, bus: Bus, house: str, claim: Claim, seconds: float, lost: Callable[[BusError], None]) -> None:
         self._bus = bus
         self._house = house
-        self._holder = holder
-        self._epoch = epoch
+        self._holder = claim.holder
+        self._epoch = claim.epoch
         self._seconds = seconds
         self._lost = lost
         self._ended = threading.Event()
@@ -83,25 +126,6 @@ class Lease:
                 away = False
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A house that was claimed.
-
-    Attributes:
-        holder: by whom.
-        epoch: the owner epoch.
-        stood_by: whether another had it when we came.
-        news_before: id of the newest entry of its games stream when we came.
-        broken_off: whether whoever had it last never released it.
-    """
-
-    holder: str
-    epoch: int
-    stood_by: bool
-    news_before: str
-    broken_off: bool = False
-
-
 def has_news(bus: Bus, house: str) -> bool:
     """Return whether anything ever stood on a house's games stream, as far as the bus knows."""
     return bus.last_id(streams.games(house)) != NOTHING
@@ -117,7 +141,7 @@ def stand_by(
     *,
     known: bool = False,
     session: bool = False,
-) -> Claim | Departure:
+) -> Claim | ExitReason:
     """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
 
     A house that was there before, and of which the bus knows nothing any more, is not claimed:
@@ -146,14 +170,14 @@ def stand_by(
             news = last if news is None else news
             owner = bus.owner(house)
             if owner.epoch == 0 and last == NOTHING and known:
-                return Departure("lost", forgotten(house), failed=True)
+                return ExitReason("lost", forgotten(house), failed=True)
             known = known or owner.epoch != 0 or last != NOTHING
             session = session or last != NOTHING
             epoch = bus.claim(house, holder, lease_s)
             if session and not has_news(bus, house):
                 # it was lost since we looked, or another found that before us and has left its claim
                 bus.release(house, holder, epoch)
-                return Departure("lost", forgotten(house), failed=True)
+                return ExitReason("lost", forgotten(house), failed=True)
             return Claim(holder, epoch, waiting, news, owner.unreleased)
         except HouseHeld as error:
             away, known = False, True
@@ -168,4 +192,4 @@ def stand_by(
             away = True
             health.set("the bus is away", ok=False)
             stopping.wait(_LOOK_AGAIN_S)
-    return Departure("handed over", stopping.why)
+    return ExitReason("handed over", stopping.why)

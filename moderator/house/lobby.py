@@ -1,24 +1,20 @@
-"""`Reception`: the door of a house. It hears who comes and goes, lets agents in or says why not, and knows the names of
-all it listens to.
-"""
+"""`Lobby`: hears who comes to a house and goes, and lets agents in or says why not."""
 
 from __future__ import annotations
 
 import logging
 import re
-import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
+from moderator.engine.context import HouseContext
 from moderator.engine.seating import Taker
-from moderator.house.complaints import Complaints
 from moderator.house.roster import AGENTS_AT_MOST, Roster
-from moderator.house.session import Seeds
 from moderator.house.tickets import Tickets
 from wolfbus.bus import streams
 from wolfbus.bus.ids import START, Id, parse_id
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN, Part
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
@@ -39,6 +35,12 @@ URGE_S: Final = 0.5
 REMEMBERED: Final = 1000
 """Refusals, and records archived by agents that have not joined yet, that are remembered."""
 
+COMPLAIN_EVERY_S: Final = 60.0
+"""Seconds between two warnings about one agent; what else there is to say is counted."""
+
+COMPLAINTS_KEPT: Final = 2000
+"""Agents whose last warning is remembered."""
+
 
 class Mail(Protocol):
     """What the door needs of `moderator.house.games.ModeratorHouse`."""
@@ -56,45 +58,40 @@ class Mail(Protocol):
         ...
 
 
-class Reception:
+class Lobby:
     """Hears agents; all methods are called from one thread.
 
     Args:
-        house: the house's name.
-        bus: where its streams are.
+        context: the house.
         mail: how to reach agents.
         roster: who is here.
-        again_s: how often agents should say `join`, in seconds.
         archived: takes what analytics says of records.
         read: told how far an agent has read its mailbox, whenever it says so.
         tickets: who holds one; None where anybody may come.
-        seeds: where seeds come from; a short one is no secret from outsiders.
-        clock: seconds that never run backwards.
+        warns_of_seed: whether the session's seed is so short that an outsider could find it.
     """
 
     def __init__(
         self,
-        house: str,
-        bus: Bus,
+        context: HouseContext,
         mail: Mail,
         roster: Roster,
-        again_s: float,
         archived: Callable[[str, Archived], None],
         read: Callable[[str, str | None], None],
         tickets: Tickets | None = None,
-        seeds: Seeds | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        *,
+        warns_of_seed: bool = False,
     ) -> None:
-        self._house = house
-        self._bus = bus
+        self.roster = roster
+        self.tickets = tickets
+        self._house = context.name
+        self._bus = context.bus
+        self._clock = context.clock
         self._mail = mail
-        self._roster = roster
-        self._again_s = again_s
         self._archived = archived
         self._read = read
-        self._tickets = tickets
-        self._warns_of_seed = seeds is not None and seeds.short
-        self._clock = clock
+        self._warns_of_seed = warns_of_seed
+        self._known: set[str] = set()
         self._complaints = Complaints()
         self._history: dict[str, Id] = {}
         self._refused: dict[str, tuple[str, str, float]] = {}
@@ -106,20 +103,45 @@ class Reception:
         """All agents that are listened to, here or not."""
         return tuple(self._history)
 
+    @property
+    def everybody(self) -> set[str]:
+        """The names of all whose mailboxes there may be."""
+        return {*self._history, *(name for name in self._known if re.fullmatch(ID_PATTERN, name))}
+
+    def look_back(self) -> tuple[str, dict[str, str]]:
+        """Find the names of agents of whom earlier moderators knew, or who knocked before.
+
+        Returns:
+            The last id of the lobby that is accounted for, and the durable cursors.
+
+        Raises:
+            BusError: the bus cannot be reached.
+        """
+        cursors = self._bus.cursors(self._house)
+        lobby = streams.lobby(self._house)
+        knocked = self._bus.last_id(lobby)
+        if self.tickets is not None:
+            self.roster.tickets = self.tickets.read()
+            self._known = set(self.roster.tickets)
+        else:
+            self._known = who_wrote(self._house, cursors) | who_knocked(self._bus, lobby)
+        return knocked, cursors
+
     def call_the_roll(self, names: Iterable[str], cursors: dict[str, str]) -> None:
-        """Listen to agents of whom earlier moderators knew, or who knocked before, and ask who of them is here.
+        """Listen to agents that `look_back` found, and to others, and ask who of them is here.
 
         What they said before that tells nothing of who is here now. After an error it may be called again.
 
         Args:
-            names: theirs; what is no name is passed over.
+            names: the others'; what is no name is passed over.
             cursors: durable cursors, out stream to id.
 
         Raises:
             BusError: the bus cannot be reached.
         """
-        for name in sorted(set(names)):
-            if re.fullmatch(ID_PATTERN, name) and name not in self._history and self._has_room():
+        self._known.update(names)
+        for name in sorted(self.everybody):
+            if name not in self._history and self._has_room():
                 stream = streams.outbox(self._house, name)
                 last = parse_id(self._bus.last_id(stream))
                 after = self._where_to_begin(stream, cursors.get(stream, "0-0"), last)
@@ -152,10 +174,10 @@ class Reception:
             return
         if join.agent in self._history:
             return
-        if not self._roster.may_come(join.agent) and self._tickets is not None:
-            self._roster.tickets = self._tickets.read()
-        if not self._roster.may_come(join.agent) or not self._has_room():
-            self._refuse(join.agent, join, self._roster.refusal(join.agent, join, self._clock()) or "the house is full")
+        if not self.roster.may_come(join.agent) and self.tickets is not None:
+            self.roster.tickets = self.tickets.read()
+        if not self.roster.may_come(join.agent) or not self._has_room():
+            self._refuse(join.agent, join, self.roster.refusal(join.agent, join, self._clock()) or "the house is full")
             return
         self._history[join.agent] = START
         self._mail.listen(join.agent, "0-0")
@@ -165,11 +187,11 @@ class Reception:
 
     def admit_new_tickets(self) -> None:
         """Listen to those whose tickets were issued meanwhile; raises BusError."""
-        if self._tickets is None:
+        if self.tickets is None:
             return
-        self._roster.tickets = self._tickets.read()
-        if not self._roster.tickets.keys() <= self._history.keys():
-            self.call_the_roll(self._roster.tickets, self._bus.cursors(self._house))
+        self.roster.tickets = self.tickets.read()
+        if not self.roster.tickets.keys() <= self._history.keys():
+            self.call_the_roll(self.roster.tickets, self._bus.cursors(self._house))
 
     def hear(self, agent: str, entry: Entry) -> None:
         """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
@@ -196,7 +218,7 @@ class Reception:
 
     def unreachable(self, agent: str, error: BusError) -> None:
         """Forget an agent in whose mailbox nothing can be put, until it says join again."""
-        self._roster.members.pop(agent, None)
+        self.roster.members.pop(agent, None)
         self._complain(agent, f"{agent} cannot be told anything, so it is not here: {error}")
 
     def sum_up(self) -> None:
@@ -205,18 +227,18 @@ class Reception:
 
     def _join(self, agent: str, join: Join) -> None:
         now = self._clock()
-        self._roster.forget(now)
-        reason = self._roster.refusal(agent, join, now)
+        self.roster.forget(now)
+        reason = self.roster.refusal(agent, join, now)
         if reason is not None:
             self._refuse(agent, join, reason)
             return
         self._refused.pop(agent, None)
-        arrival = self._roster.note(join, now)
+        arrival = self.roster.note(join, now)
         self._read(agent, join.seen)
         if arrival == "again":
             return
         logger.info("%s has joined: %s", agent, self._introduced(join), extra={"agent": agent})
-        if self._warns_of_seed and join.service == "player" and not self._roster.is_in_house(join):
+        if self._warns_of_seed and join.service == "player" and not self.roster.is_in_house(join):
             self._warns_of_seed = False
             logger.warning(
                 "%s is an outside agent, and --seed is short: names and every draw follow from the seed, so it could "
@@ -224,7 +246,7 @@ class Reception:
                 agent,
             )
         self.welcome(agent, join)
-        self._mail.joined(agent, self._roster.taker(agent))
+        self._mail.joined(agent, self.roster.taker(agent))
         if join.service == "analytics":
             for told in self._early.pop(agent, ()):
                 self._archived(agent, told)
@@ -234,13 +256,13 @@ class Reception:
             return f"{join.version}, analytics"
         seats = f"{join.seats} seat{'' if join.seats == 1 else 's'}"
         places = f" (only {', '.join(map(str, join.places))})" if join.places else ""
-        brain = self._roster.brain(join)
+        brain = self.roster.brain(join)
         announced = f" by its ticket; it announces {join.brain}" if brain != join.brain else ""
         return f"{join.version}, {seats}{places}, {brain}{announced}"
 
     def welcome(self, agent: str, join: Join) -> None:
         """Welcome an agent; an analytics service then says of every record that is here still what it has of it."""
-        welcome = Welcome(house=self._house, agent=agent, instance=join.instance, again_s=self._again_s)
+        welcome = Welcome(house=self._house, agent=agent, instance=join.instance, again_s=self.roster.again_s)
         self._mail.tell([(agent, welcome)])
 
     def _refuse(self, agent: str, join: Join, reason: str) -> None:
@@ -266,12 +288,12 @@ class Reception:
     def _leave(self, agent: str, told: Leave) -> None:
         if told.agent != agent:
             self._complain(agent, f"{agent} says that {told.agent} leaves; this is not heard")
-        elif self._roster.leave(agent, told.instance):
+        elif self.roster.leave(agent, told.instance):
             logger.info("%s leaves%s", agent, f": {told.reason}" if told.reason else "", extra={"agent": agent})
 
     def _take_archived(self, agent: str, told: Archived) -> None:
-        member = self._roster.members.get(agent)
-        if member is None and self._roster.may_be(agent, "analytics"):
+        member = self.roster.members.get(agent)
+        if member is None and self.roster.may_be(agent, "analytics"):
             # a moderator that has just come hears of records before it hears who is here
             early = self._early.setdefault(agent, [])
             if sum(map(len, self._early.values())) < REMEMBERED:
@@ -280,6 +302,50 @@ class Reception:
             self._archived(agent, told)
         else:
             self._complain(agent, f"{agent} is no analytics service, so what it says of a record is not heard")
+
+
+@dataclass(slots=True)
+class _Said:
+    at: float
+    more: int = 0
+
+
+class Complaints:
+    """Warns of what agents do wrong. It has no clock of its own."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, _Said] = {}
+
+    def make(self, agent: str, complaint: str, now: float) -> None:
+        """Warn of an agent, or count this.
+
+        Args:
+            agent: whom it is about.
+            complaint: one line, fit to print.
+            now: seconds of a clock that never runs backwards.
+        """
+        said = self._said.get(agent)
+        if said is not None and now - said.at < COMPLAIN_EVERY_S:
+            said.more += 1
+            return
+        counted = (
+            f" (and {said.more} more not taken since the last such line)" if said is not None and said.more else ""
+        )
+        # the youngest stand last
+        self._said.pop(agent, None)
+        if len(self._said) >= COMPLAINTS_KEPT:
+            del self._said[next(iter(self._said))]
+        self._said[agent] = _Said(now)
+        logger.warning("%s%s", complaint, counted, extra={"agent": agent})
+
+    def sum_up(self, now: float) -> None:
+        """Tell how much was only counted, of those whose minute is over; that is a warning too."""
+        for agent, said in list(self._said.items()):
+            if now - said.at >= COMPLAIN_EVERY_S:
+                del self._said[agent]
+                if said.more:
+                    were = "messages were" if said.more > 1 else "message was"
+                    self.make(agent, f"{agent}: {said.more} more {were} not taken", now)
 
 
 def who_knocked(bus: Bus, lobby: str) -> set[str]:

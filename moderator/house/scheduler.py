@@ -1,24 +1,32 @@
-"""`Programme`: the games of a session, from the wait for enough agents to each game's result."""
+"""`Scheduler`: the games of a session, from the wait for enough agents to each game's result."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from moderator.engine.actor import GameOver
+from moderator.engine.context import HouseContext
 from moderator.engine.seating import Offer, opening, seat_agents, seat_brains
-from moderator.house.agenda import Wanted, brains_line
-from moderator.house.games import ModeratorHouse
-from moderator.house.invitation import invitation, invitation_to_anybody, missing_brains
-from moderator.house.roster import Roster
-from moderator.house.session import Seeds, Session
+from moderator.house.agenda import AgendaItem
+from moderator.house.archives import Archives
+from moderator.house.games import Games
+from moderator.house.lobby import Lobby
 from moderator.house.settings import GameResult, Settings
-from moderator.house.waiting import Patience, blocked_line, cover, waiting_line
+from moderator.house.waiting import (
+    Waiting,
+    blocked_line,
+    brains_line,
+    cover,
+    invitation,
+    invitation_to_anybody,
+    missing_brains,
+    waiting_line,
+)
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusError, WolfError
 from wolfbus.messages.events import Ended, Opened
 from wolfbus.messages.house import Dropped, GameClosed
@@ -37,59 +45,90 @@ class UnderWay:
     number: int
 
 
-class Programme:
+class Scheduler:
     """Begins games, takes them up again, and tells how they went. All methods are called from one thread.
 
     Args:
         settings: what the service was told.
-        bus: where records are.
-        house: moderates the games.
-        session: its news.
-        roster: who is here.
-        seeds: where seeds come from.
+        context: the house.
+        games: moderates them.
+        archives: what analytics has on disk, of the session.
+        lobby: who is here, and who may have seats in a game of which nothing can be read.
         over: called with how a game left its moderator, from any thread.
         told: called with the result of every game.
-        everybody: names all agents that may have seats in a game of which nothing can be read.
-        clock: seconds that never run backwards.
 
     Attributes:
         running: games under way, by id.
         given_up: why no more games are begun before all are over; None while there is hope.
+        forgotten: games that this moderator had under way before the bus went backwards, of which it is still to be
+            seen what became of them.
     """
 
     def __init__(
         self,
         settings: Settings,
-        bus: Bus,
-        house: ModeratorHouse,
-        session: Session,
-        roster: Roster,
-        seeds: Seeds,
+        context: HouseContext,
+        games: Games,
+        archives: Archives,
+        lobby: Lobby,
         over: Callable[[GameOver], None],
         told: Callable[[GameResult], None],
-        everybody: Callable[[], Iterable[str]],
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._set = settings
-        self._bus = bus
-        self._house = house
-        self._session = session
-        self._roster = roster
-        self._seeds = seeds
+        self._bus = context.bus
+        self._house = context.name
+        self._clock = context.clock
+        self._games = games
+        self._archives = archives
+        self._session = archives.session
+        self._lobby = lobby
+        self._roster = lobby.roster
+        self._seeds = settings.seeds
         self._over = over
         self._told = told
-        self._everybody = everybody
-        self._clock = clock
         self.running: dict[str, UnderWay] = {}
         self.given_up: str | None = None
+        self.forgotten: tuple[str, ...] = ()
         self._blocked: set[str] = set()
-        self._patience = Patience(settings.wait_s)
+        self._waiting = Waiting(settings.wait_s)
         self._rest_until = 0.0
 
-    @property
-    def waiting(self) -> bool:
-        """Whether there are too few agents for the next game."""
-        return self._patience.waiting
+    def take_up_session(self) -> None:
+        """Go on with the session where the last moderator stopped, or open a new one.
+
+        Raises:
+            BusDown: the bus is away; this may be called again.
+        """
+        session = self._session
+        session.catch_up(self._bus, self._house)
+        if session.running:
+            self._archives.recall()
+            session.find_untold()
+            logger.info("session %s goes on, %d games begun", session.name, session.games)
+        else:
+            self._games.announce(session.open())
+            logger.info("session %s opens", session.name)
+
+    def take_up_games(self) -> set[str]:
+        """Go on with the session's open games; returns the names of the agents that play them.
+
+        Raises:
+            BusDown: the bus is away; this may be called again.
+        """
+        for game, number in sorted(self._session.under_way.items(), key=lambda item: item[1]):
+            self.resume(game, number)
+        playing = {seat.agent for each in self.running.values() for seat in each.opened.seats}
+        for game in self.forgotten:
+            if (closed := self._session.closed.get(game)) is not None:
+                # it has ended, with its result untold
+                self.resume(game, closed.number)
+            elif game not in self._session.under_way:
+                logger.warning("the bus has forgotten that this game was begun", extra={"game": game})
+                dropped = Dropped(game=game, reason=GAVE_UP)
+                names = self._lobby.everybody | playing
+                self._games.tell([(agent, dropped) for agent in sorted(names)])
+        self.forgotten = ()
+        return playing
 
     @property
     def all_begun(self) -> bool:
@@ -107,27 +146,27 @@ class Programme:
 
     def _open_next(self) -> bool:
         now, agenda = self._clock(), self._set.agenda
-        wanted = agenda.next(self._is_begun) if agenda is not None else None
-        if agenda is not None and wanted is None:
+        item = agenda.next(self._is_begun) if agenda is not None else None
+        if agenda is not None and item is None:
             return False
-        if wanted is not None and self._has_ended(wanted.game):
+        if item is not None and self._has_ended(item.game):
             return True
         offers = self._roster.offers(now)
         number = self._session.next_number
-        seed = wanted.seed if wanted is not None else self._seeds.of(number)
-        brains = wanted.brains if wanted is not None else None
+        seed = item.seed if item is not None else self._seeds.of(number)
+        brains = item.brains if item is not None else None
         agents = self._anybody(offers, seed, now) if brains is None else self._players_of(brains, offers, seed, now)
         if not agents:
             return False
-        self._patience.end()
-        if wanted is not None:
-            self._make_room(wanted)
+        self._waiting.end()
+        if item is not None:
+            self._make_room(item)
         takers = [self._roster.taker(agent) for agent in agents]
-        game = self._session.begin(number, wanted.game if wanted is not None else None)
+        game = self._session.begin(number, item.game if item is not None else None)
         opened = opening(self._set.config, seed, takers, game)
         self._sit_down(opened, number)
         logger.info("game %d begins: %s", number, ", ".join(sorted(set(agents))), extra={"game": opened.game})
-        self._house.open(opened, None, self._over, number)
+        self._games.open(opened, None, self._over, number)
         return True
 
     def _anybody(self, offers: Mapping[str, Offer], seed: str, now: float) -> Sequence[str]:
@@ -139,7 +178,7 @@ class Programme:
             # games under way will set agents free
             if not self.running:
                 line = waiting_line(coverage, self._roster.lagging(now), archivist=archivist)
-                how = invitation_to_anybody(self._bus.url, self._set.house, seats - coverage.covered)
+                how = invitation_to_anybody(self._bus.url, self._house, seats - coverage.covered)
                 self._wait(line, how, now)
             return ()
         for agent in coverage.waiting.keys() - self._blocked:
@@ -155,7 +194,7 @@ class Programme:
             return agents
         if not self.running:
             line = brains_line(brains, seated, offers, self._brain_of, self._roster.lagging(now))
-            how = invitation(self._bus.url, self._set.house, missing_brains(brains, seated))
+            how = invitation(self._bus.url, self._house, missing_brains(brains, seated))
             self._wait(line, how, now)
         return ()
 
@@ -173,26 +212,26 @@ class Programme:
         self.resume(game, closed.number)
         return True
 
-    def _make_room(self, wanted: Wanted) -> None:
+    def _make_room(self, item: AgendaItem) -> None:
         """Forget what the bus holds of an earlier game of this id: one that failed, or was another study's."""
-        self._bus.expire(self._set.house, wanted.game, 0)
-        self._session.settle(wanted.game)
+        self._bus.expire(self._house, item.game, 0)
+        self._session.settle(item.game)
 
     def let_go(self) -> None:
         """Let the bus forget records that are kept elsewhere; raises BusError."""
         if self._set.agenda is not None:
             for game, closed in list(self._session.closed.items()):
                 if self._set.agenda.kept(game):
-                    self._bus.expire(self._set.house, game, self._set.keep_s, closed.hash)
+                    self._bus.expire(self._house, game, self._set.keep_s, closed.hash)
                     self._session.settle(game)
 
     def _wait(self, line: str, how: str, now: float) -> None:
         """Say what is waited for, and to who asked for these very games also how to bring it."""
-        if self._patience.due(line, now):
+        if self._waiting.due(line, now):
             logger.info("%s", line)
             if self._set.agenda is not None:
                 self._set.agenda.waits(line + how)
-        if self._patience.spent(now):
+        if self._waiting.spent(now):
             self.given_up = f"not enough agents came within {self._set.wait_s:g} s: {line.partition(': ')[2]}"
             logger.error("%s", self.given_up)
 
@@ -209,7 +248,7 @@ class Programme:
         if game in self.running:
             return
         try:
-            opened = self._house.resume(game, self._over, number)
+            opened = self._games.resume(game, self._over, number)
         except BusError:
             raise
         except WolfError as error:
@@ -229,7 +268,7 @@ class Programme:
         self._finish(over.game, game.number, over.ended, error, over.digest)
 
     def _finish(self, name: str, number: int, ended: Ended | None, error: str | None, digest: str | None) -> None:
-        self._session.catch_up(self._bus, self._set.house)
+        self._session.catch_up(self._bus, self._house)
         if error is not None and name in self._session.under_way:
             self.fail(name, number, error)
         game = self.running.pop(name, None)
@@ -253,13 +292,13 @@ class Programme:
     def fail(self, game: str, number: int, error: str) -> None:
         """Tell, for a game that could not say so itself, that it failed; raises BusError."""
         playing = self.running.get(game)
-        agents = {seat.agent for seat in playing.opened.seats} if playing else set(self._everybody())
+        agents = {seat.agent for seat in playing.opened.seats} if playing else self._lobby.everybody
         dropped = Dropped(game=game, reason=GAVE_UP)
-        self._house.announce(self._failed(game, number, error), [(agent, dropped) for agent in sorted(agents)])
+        self._games.announce(self._failed(game, number, error), [(agent, dropped) for agent in sorted(agents)])
 
     def _failed(self, game: str, number: int, reason: str) -> GameClosed:
         """Return the news of a game that could not say itself that it failed."""
-        head = self._bus.head(self._set.house, game)
-        last = self._bus.last_id(streams.record(self._set.house, game)) if head else "0-0"
+        head = self._bus.head(self._house, game)
+        last = self._bus.last_id(streams.record(self._house, game)) if head else "0-0"
         lines = int(last.partition("-")[0])
         return GameClosed(game=game, number=number, outcome="failed", lines=lines, hash=head, reason=reason[:300])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from moderator.house.session import Seeds
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId
 from wolfbus.vocabulary import Winner
@@ -54,6 +55,11 @@ class Settings:
     heartbeat_s: float = 5.0
     pause_s: float = 0.0
     agenda: Agenda | None = None
+
+    @property
+    def seeds(self) -> Seeds:
+        """Where the seeds of the session's games come from."""
+        return Seeds(self.seed, alone=self.games == 1)
 
 
 @dataclass(frozen=True, slots=True)

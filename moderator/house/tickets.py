@@ -8,7 +8,7 @@ from typing import Final, cast, get_args
 
 from wolfbus.bus import streams
 from wolfbus.bus.redis.links import Links
-from wolfbus.bus.redis.url import read_address
+from wolfbus.bus.url import read_address
 from wolfbus.tickets import revoke
 from wolfbus.tickets.holders import Service, services
 

@@ -1,12 +1,16 @@
-"""Waiting for agents: who is missing, in one line; and when to say it."""
+"""Waiting for agents: who is missing, in one line, the commands that bring them, and when to say it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from moderator.engine.seating import Offer, reserved
+from moderator.house.roster import OUTSIDE
+from wolfbus.printable import counted, printable
 
 AGAIN_S: Final = 10.0
 """Seconds after which a line that did not change is said again, at first; each time twice as many."""
@@ -15,6 +19,12 @@ RARELY_S: Final = 600.0
 """Seconds after which it is said again at last."""
 
 NAMES_SHOWN: Final = 8
+
+BRAIN_SHOWN: Final = 80
+"""Characters of a brain in a line for people."""
+
+_BRAIN_SHOWN: Final = 200
+_COMMANDS_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +114,80 @@ def _listed(words: Sequence[object], limit: int | None = None) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-class Patience:
+def brains_line(
+    brains: Sequence[str],
+    seated: Sequence[str | None],
+    offers: Mapping[str, Offer],
+    brain_of: Callable[[str], str],
+    lagging: Sequence[str] = (),
+) -> str:
+    """Say in one line which brains are waited for.
+
+    Args:
+        brains: what is wanted for each seat.
+        seated: the agents that could take them; None where nobody can.
+        offers: what those who are here offer.
+        brain_of: returns an agent's brain.
+        lagging: agents that get no game because they do not read their mailbox.
+    """
+    missing = missing_brains(brains, seated)
+    covered = len(seated) - missing.total()
+    parts = [f"{covered} of {len(seated)} seats covered"]
+    parts.append(", ".join(f"{counted(n, 'seat')} of {_shown(brain)}" for brain, n in sorted(missing.items())))
+    parts[-1] += " missing"
+    if others := sorted({brain_of(agent) for agent in offers} - set(brains)):
+        parts.append(f"here, but not asked for: {', '.join(map(_shown, others[:5]))}{' …' if len(others) > 5 else ''}")
+    if lagging:
+        parts.append(f"{', '.join(lagging[:5])} must first read what waits in the mailbox")
+    return "waiting for agents: " + "; ".join(parts)
+
+
+def _shown(brain: str) -> str:
+    return printable(brain, BRAIN_SHOWN)
+
+
+def missing_brains(brains: Sequence[str], seated: Sequence[str | None]) -> Counter[str]:
+    """Return for how many seats of each brain there is nobody."""
+    return Counter(brain for brain, agent in zip(brains, seated, strict=True) if agent is None)
+
+
+def invitation(bus: str, house: str, missing: Mapping[str, int]) -> str:
+    """Return in one line the commands that bring what is missing; "" for nothing.
+
+    Args:
+        bus: the bus's address, without user and password.
+        house: the house's name.
+        missing: seats, by the brain that is to play them.
+    """
+    where = f"--bus {shlex.quote(bus)} --house {house}"
+    commands = [_command(where, brain, seats) for brain, seats in sorted(missing.items())]
+    more = len(commands) - _COMMANDS_SHOWN
+    shown = [*commands[:_COMMANDS_SHOWN], *([f"{more} more like it"] if more > 0 else [])]
+    return f"; bring them with: {', and '.join(shown)}" if shown else ""
+
+
+def invitation_to_anybody(bus: str, house: str, seats: int) -> str:
+    """Return in one line the commands that bring agents of any kind for some seats; "" for none.
+
+    Args:
+        bus: the bus's address, without user and password.
+        house: the house's name.
+        seats: how many seats nobody takes.
+    """
+    if seats < 1:
+        return ""
+    where = f"--bus {shlex.quote(bus)} --house {house} --seats {seats}"
+    return f"; bring them with: wolfbus player {where} --brain BRAIN, or wolfbus join {where} -- COMMAND"
+
+
+def _command(where: str, brain: str, seats: int) -> str:
+    if brain.startswith(OUTSIDE):
+        name = shlex.quote(printable(brain.removeprefix(OUTSIDE), _BRAIN_SHOWN))
+        return f"wolfbus join {where} --name {name} --seats {seats} -- COMMAND"
+    return f"wolfbus player {where} --brain {shlex.quote(printable(brain, _BRAIN_SHOWN))} --seats {seats}"
+
+
+class Waiting:
     """Says the same thing only now and then, and knows how long it has been waiting.
 
     Args:

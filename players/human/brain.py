@@ -7,10 +7,10 @@ import threading
 import time
 import weakref
 from collections import deque
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from players.brain import BaseBrain, Given, Outlet
 from players.human.keyboard import Gap, Keyboard
 from players.human.news import News
 from players.human.question import empty_is_legal, help_in_words, prompt_for, question_in_words
@@ -19,18 +19,31 @@ from players.human.still import still
 from players.human.table import table_in_words
 from players.human.typed import Typo, answer_of
 from players.human.wording import COUNTS_AS, content_in_words
-from wolfbus.agent.answer import Answer
+from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.agent.writer import Replies
 from wolfbus.errors import PlayerError
-from wolfbus.messages.requests import Ask
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Speech
+from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.printable import counted, printable
 from wolfbus.rules import rules_text
-from wolfbus.view import SeatView
+from wolfbus.view import Memory, SeatView
+from wolfbus.vocabulary import Kind
 
 logger = logging.getLogger(__name__)
 
 _AS_TYPED: Final = frozenset({"bid", "speak"})
 """Kinds whose content is what was typed: the line need not be kept beside it."""
 
+
+_NOTHING: Final[dict[Kind, Content]] = {
+    "bid": Bid(bid=0),
+    "speak": Speech(text=""),
+    "vote": Ballot(),
+    "kill": Choice(),
+    "protect": Choice(),
+    "inspect": Choice(),
+}
+"""What a person who gives no answer says by that; other kinds are left without content."""
 
 _PATIENCE: Final = 2.0
 """Seconds in which the last news should be on the screen."""
@@ -42,7 +55,7 @@ class _Question:
     view: SeatView
     heard: float
     """When it came, on the clock of `time.monotonic`."""
-    outlet: Outlet | None = None
+    replies: Replies
 
     @property
     def away(self) -> bool:
@@ -55,7 +68,7 @@ class _Question:
         return self.heard + self.ask.deadline_s
 
 
-class HumanBrain(BaseBrain):
+class HumanBrain(Agent):
     """Asks a person at the terminal, one question after the other.
 
     The person sees what the seat may know and nothing else: what is new since the last question, then the question,
@@ -64,8 +77,6 @@ class HumanBrain(BaseBrain):
     may know as it happens, to the end. A person who is away is asked the newest question with its full time, since an
     answer that comes too late still makes the game wait again. At the end of the input every further question gets the
     conservative default at once.
-
-    Questions come by `start`, which knows when they came, or one at a time by `answer`.
 
     Args:
         keyboard: where the person types; standard input unless given.
@@ -97,17 +108,17 @@ class HumanBrain(BaseBrain):
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Outlet, /) -> None:
+    def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Replies, /) -> None:
         """Put the questions of one delivery before the person, after those that wait already."""
         heard, held = time.monotonic(), still(view)
         with self._changed:
             if self._closed:
                 return
             self._view = view
-            self._questions += [_Question(ask, held, heard, outlet) for ask in asks]
+            self._questions += [_Question(ask, held, heard, replies) for ask in asks]
             self._wake(view)
 
-    def heard(self, view: SeatView, /) -> None:
+    def heard(self, _news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
         """Show what happens to a person whose seat is out of the game; others see it with their next question."""
         with self._changed:
             if self._closed:
@@ -116,11 +127,6 @@ class HumanBrain(BaseBrain):
             if view.death is not None:
                 self._seen = still(view)
                 self._wake(view)
-
-    def answer(self, ask: Ask, view: SeatView, /) -> Given:
-        """Put one question before the person and wait for the answer; None when the time is up."""
-        self._view = view
-        return self._put(_Question(ask, view, time.monotonic()))
 
     def close(self) -> None:
         """Take the person from the table, with the last news; the terminal is free for somebody else."""
@@ -152,15 +158,13 @@ class HumanBrain(BaseBrain):
             if isinstance(question, SeatView):
                 self._screen.say(self._news.since(question))
                 continue
-            outlet = question.outlet
             try:
                 given = self._put(question)
             except Exception as error:
                 logger.exception("%s: the person could not be asked", question.view.me)
                 note = f"the person could not be asked: {type(error).__name__}: {error}"
                 given = Answer(None, fault="failed", note=note[:300])
-            if outlet is not None:
-                outlet.answer(question.ask, given)
+            question.replies.answer(question.ask, given)
         self._say_goodbye()
 
     def _say_goodbye(self) -> None:
@@ -187,7 +191,7 @@ class HumanBrain(BaseBrain):
                     return question
                 self._missed += 1
 
-    def _put(self, question: _Question) -> Given:
+    def _put(self, question: _Question) -> Answer:
         ask, view = question.ask, question.view
         if self._ended:
             return self._default(ask)
@@ -205,7 +209,7 @@ class HumanBrain(BaseBrain):
         self._screen.say(rest)
         return self._hear(ask, view, due)
 
-    def _hear(self, ask: Ask, view: SeatView, due: float) -> Given:
+    def _hear(self, ask: Ask, view: SeatView, due: float) -> Answer:
         while True:
             self._screen.prompt(prompt_for(ask, due - time.monotonic()))
             typed = self._keyboard.read_line(due)
@@ -254,12 +258,12 @@ class HumanBrain(BaseBrain):
             return False
         return True
 
-    def _without(self, gap: Gap, ask: Ask) -> Given:
+    def _without(self, gap: Gap, ask: Ask) -> Answer:
         if gap == "closed":
-            return None
+            return NO_ANSWER
         if gap == "late":
             self._screen.say([f"Time is up: this counts as {COUNTS_AS[ask.kind]}."], "yellow")
-            return None
+            return NO_ANSWER
         if gap == "gone":
             self._ended = True
             self._screen.say(["Your input has ended: every question from here on gets the default."], "yellow")
@@ -268,6 +272,7 @@ class HumanBrain(BaseBrain):
         return self._default(ask)
 
     def _default(self, ask: Ask) -> Answer:
-        given = super().answer(ask, self._view or SeatView(me=""))
-        answer = given if isinstance(given, Answer) else Answer(given)
-        return replace(answer, fault="failed", note="the person gave no answer") if answer.content is None else answer
+        content = _NOTHING.get(ask.kind)
+        if isinstance(content, Choice) and None not in (ask.legal or ()):
+            content = None
+        return Answer(content) if content is not None else Answer(fault="failed", note="the person gave no answer")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from wolfbus.errors import PlayerError
-from wolfbus.reading.cleaning import clean_text
+from wolfbus.reading.text import clean_text
 
 LONGEST: Final = 16_384
 """Bytes of a line; a terminal itself takes 4,096."""

@@ -8,7 +8,6 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from players.brain import Outlet
 from players.llm.call import Completion, Question
 from players.llm.gateway import Gateway, Job
 from players.llm.prompts.forms import part_name
@@ -16,7 +15,8 @@ from players.llm.prompts.prompt import Prompt
 from players.llm.prompts.writer import Writer
 from players.llm.settings import Model
 from players.llm.turn import Turn, report
-from wolfbus.agent.answer import Answer
+from wolfbus.agent import Agent, Answer
+from wolfbus.agent.writer import Replies
 from wolfbus.messages.content import Ballot, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
@@ -35,7 +35,7 @@ _TOGETHER: Final[frozenset[Kind]] = frozenset({"bid", "assess_other"})
 """Kinds that the compact protocol asks for in one call."""
 
 
-class ModelBrain:
+class ModelBrain(Agent):
     """Answers for one seat with a language model.
 
     The requests of one delivery go out in their order, all at once, each with a prompt that is written before `start`
@@ -54,7 +54,7 @@ class ModelBrain:
         self._labels: dict[str, Answer] = {}
         self._late_until = 0.0
 
-    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Outlet, /) -> None:
+    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Replies, /) -> None:
         """Write the prompts and send them off."""
         compact = view.config.protocol == "compact"
         calls: list[Coroutine[Any, Any, None]] = []
@@ -75,7 +75,7 @@ class ModelBrain:
         for job in self._jobs:
             job.cancel()
 
-    def _turn(self, group: tuple[Ask, ...], view: SeatView, outlet: Outlet) -> Turn | None:
+    def _turn(self, group: tuple[Ask, ...], view: SeatView, outlet: Replies) -> Turn | None:
         """Write the prompt of one call; None if that failed, and its requests are answered so."""
         labels = view.config.protocol == "compact" and (
             group[0].kind == "speak" or (group[0].kind == "vote" and view.config.vote_reasons)
@@ -116,7 +116,7 @@ class ModelBrain:
             return None
         return self._labels.pop(view.statements[ask.about].text.strip(), None)
 
-    async def _take(self, turn: Turn, outlet: Outlet) -> None:
+    async def _take(self, turn: Turn, outlet: Replies) -> None:
         try:
             await self._converse(turn, outlet)
         except Exception as error:
@@ -125,7 +125,7 @@ class ModelBrain:
             for ask in turn.asks:
                 outlet.answer(ask, Answer(None, fault="failed", note=note))
 
-    async def _converse(self, turn: Turn, outlet: Outlet) -> None:
+    async def _converse(self, turn: Turn, outlet: Replies) -> None:
         completion, answers = await self._ask(turn, turn.prompt, outlet)
         wanting = self._hand_in(turn, answers, outlet)
         if not wanting:
@@ -147,7 +147,7 @@ class ModelBrain:
         self._hand_in(turn, answers, outlet, wanting)
 
     async def _ask(
-        self, turn: Turn, prompt: Prompt, outlet: Outlet, *, reask: bool = False
+        self, turn: Turn, prompt: Prompt, outlet: Replies, *, reask: bool = False
     ) -> tuple[Completion, dict[str, Answer]]:
         """Make one call; returns what came of it, and what that was read as."""
         first = turn.asks[0]
@@ -165,7 +165,7 @@ class ModelBrain:
         return completion, answers
 
     def _hand_in(
-        self, turn: Turn, answers: Mapping[str, Answer], outlet: Outlet, last: Sequence[str] = ()
+        self, turn: Turn, answers: Mapping[str, Answer], outlet: Replies, last: Sequence[str] = ()
     ) -> list[str]:
         """Answer what can be answered, and what is in `last` even if it cannot; returns the parts still wanting.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import re
@@ -11,8 +12,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from players.llm.settings import Endpoint, checked_url
-from wolfbus.errors import PlayerError
+from wolfbus.errors import ConfigError, PlayerError
 from wolfbus.printable import printable
+from wolfbus.whole_file import read_text_whole
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
@@ -22,6 +24,8 @@ NO_KEY: Final = "none"
 ERROR_SHOWN: Final = 300
 """Characters that are kept of a server's message."""
 
+_LONGEST: Final = 1 << 20
+"""Bytes of a file of keys."""
 _LEAST: Final = 4
 _HIDDEN: Final = "[key]"
 _LIKE_A_KEY: Final = re.compile(
@@ -77,7 +81,7 @@ class Keys:
         key = (self._find(name) or "").strip() if name is not None else ""
         if not key:
             url = self.url(endpoint)
-            if _is_openai(url) or (endpoint.key_env is not None and not _is_here(url)):
+            if _is_openai(url) or (endpoint.key_env is not None and not is_here(url)):
                 raise PlayerError(f"no key for {url}: set the environment variable {name}, or put it into .env here")
             return None
         if not (key.isascii() and key.isprintable() and " " not in key):
@@ -92,7 +96,7 @@ class Keys:
         if endpoint.key_env is not None:
             return endpoint.key_env
         url = self.url(endpoint)
-        meant = endpoint.url is None or _is_openai(url) or _is_here(url)
+        meant = endpoint.url is None or _is_openai(url) or is_here(url)
         return OPENAI_KEY if meant else None
 
     def _find(self, name: str) -> str | None:
@@ -108,7 +112,8 @@ def _is_openai(url: str) -> bool:
     return host == "openai.com" or host.endswith(".openai.com")
 
 
-def _is_here(url: str) -> bool:
+def is_here(url: str) -> bool:
+    """Return whether a URL is of this machine, by its loopback."""
     host = urlsplit(url).hostname or ""
     return host in {"localhost", "::1"} or host.startswith("127.")
 
@@ -120,10 +125,9 @@ def _dotenv() -> Mapping[str, str | None]:
     from dotenv import dotenv_values
 
     try:
-        return dotenv_values(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise PlayerError(f"{path}: {reason}") from None
+        return dotenv_values(stream=io.StringIO(read_text_whole(path, _LONGEST)))
+    except ConfigError as error:
+        raise PlayerError(str(error)) from None
 
 
 def redacted(text: str, key: str | None, limit: int = ERROR_SHOWN) -> str:

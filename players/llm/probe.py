@@ -14,7 +14,7 @@ from players.llm.provider import OpenProvider
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
 from wolfbus.reading.objects import find
-from wolfbus.reading.thinking import without_thinking
+from wolfbus.reading.text import without_thinking
 
 PROBE_ATTEMPTS: Final = 3
 """Tries of a probe: somebody sits and waits for the game to begin."""

@@ -11,7 +11,7 @@ from players.llm.settings import Model
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.calls import REPLY_KEPT, Call
 from wolfbus.messages.requests import Ask
-from wolfbus.reading import Read, Wanted, read, read_parts
+from wolfbus.reading import Question, Read, read, read_parts
 
 _RAW_KEPT = 200_000
 
@@ -68,10 +68,10 @@ class Turn:
             only = read(ask.kind, text, legal=ask.legal, names=self.names, bid_max=self.bid_max)
             return {part_name(ask.kind, ask.about): only}
         wanted = {
-            part_name(ask.kind, ask.about): Wanted(ask.kind, ask.legal, self.names, self.bid_max) for ask in self.asks
+            part_name(ask.kind, ask.about): Question(ask.kind, ask.legal, self.names, self.bid_max) for ask in self.asks
         }
         if self.labels:
-            wanted["label"] = Wanted("assess_own", None, self.names, self.bid_max)
+            wanted["label"] = Question("assess_own", None, self.names, self.bid_max)
         return read_parts(text, wanted)
 
 

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -19,12 +20,11 @@ from players.program.process import ChildProcess, Heard
 from players.program.protocol import ask_line, bye_line, hello_line
 from players.program.reply import failed, mentions, outline, read_reply, unusable
 from players.program.splitter import Overlong
-from wolfbus.agent.answer import Answer
+from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.errors import ConfigError
-from wolfbus.messages.requests import Ask
+from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.printable import printable
-from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind
+from wolfbus.view import Memory, SeatView
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ _Sort: TypeAlias = Place | Literal["babble", "stray"]
 """What a line is: besides its place among the requests, one that answers nothing, or one that may yet turn out so."""
 
 
-class ChildBrain:
+class ChildBrain(Agent):
     """Asks a child process, one JSON line a request, and reads one line a reply; see docs/line-protocol.md.
 
     The child starts with the first request, in a process group of its own; where its seat is killed before that, it
@@ -62,9 +62,6 @@ class ChildBrain:
             groups.
     """
 
-    quick = False
-    declines: tuple[Kind, ...] = ()
-
     def __init__(self, command: str, logs: Path | None = None) -> None:
         self._argv = _split(command)
         self._shown = f"`{printable(command, _SHOWN)}`"
@@ -83,20 +80,20 @@ class ChildBrain:
         self._door = threading.Lock()
         self._closed = False
 
-    def answer(self, ask: Ask, view: SeatView, /) -> Answer | None:
+    def answer(self, ask: Ask, view: SeatView, /) -> Answer:
         """Put one request to the child, and wait for its line until the deadline.
 
         Returns:
-            What it answers, or why that cannot be used; None if it is silent.
+            What it answers, or why that cannot be used; `NO_ANSWER` if it is silent.
         """
         with self._talk:
             if self._closed:
-                return None
+                return NO_ANSWER
             self._view = view
             answer = self._answer(ask, view)
-            return answer if answer is None else self._noted(answer)
+            return NO_ANSWER if answer is None else self._noted(answer)
 
-    def heard(self, view: SeatView, /) -> None:
+    def heard(self, _news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
         """Take note of what the child is told at the end."""
         self._view = view
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from players.scripted import tuning
-from players.scripted.phrasing import Plan
+from players.scripted.phrasing import SpeechPlan
 from players.scripted.standpoint import Standpoint
 from wolfbus.draws import choose_weighted
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import AccusationClaim
 
-Weighted = tuple[Plan, int]
+Weighted = tuple[SpeechPlan, int]
 """Something to say and how much it presses, at least 1."""
 
 
-def say_one(at: Standpoint, options: list[Weighted]) -> Plan:
+def say_one(at: Standpoint, options: list[Weighted]) -> SpeechPlan:
     """Return one of the options, drawn by weight."""
     return choose_weighted(at.seed, "say", options, at.ask.round, at.ask.turn)
 
 
-def accuse(target: SeatName, *, boldly: bool = False) -> Plan:
+def accuse(target: SeatName, *, boldly: bool = False) -> SpeechPlan:
     """Return the plan to call `target` a Werewolf."""
-    return Plan(
+    return SpeechPlan(
         "accuse boldly" if boldly else "accuse",
         target,
         claims=(AccusationClaim(target=target),),
@@ -28,9 +28,9 @@ def accuse(target: SeatName, *, boldly: bool = False) -> Plan:
     )
 
 
-def doubt(target: SeatName) -> Plan:
+def doubt(target: SeatName) -> SpeechPlan:
     """Return the plan to voice a doubt about `target`."""
-    return Plan("doubt", target, thought=f"{target} could be a Wolf; test the water.")
+    return SpeechPlan("doubt", target, thought=f"{target} could be a Wolf; test the water.")
 
 
 def last_accuser(at: Standpoint) -> SeatName | None:
@@ -43,18 +43,18 @@ def last_accuser(at: Standpoint) -> SeatName | None:
 
 def small_talk(at: Standpoint) -> list[Weighted]:
     """Return what can be said without accusing anybody; never empty."""
-    options: list[Weighted] = [(Plan("hedge"), 2)]
+    options: list[Weighted] = [(SpeechPlan("hedge"), 2)]
     if at.ask.turn <= 2:
         if at.notes.died is not None:
-            options.append((Plan("death", thought=f"Why {at.notes.died}?"), 6))
+            options.append((SpeechPlan("death", thought=f"Why {at.notes.died}?"), 6))
         elif at.ask.round > 1 or at.view.config.first_night_kill:
-            options.append((Plan("quiet night", thought="A life saved; by whom?"), 6))
+            options.append((SpeechPlan("quiet night", thought="A life saved; by whom?"), 6))
         if at.ask.round == 1:
-            options.append((Plan("first day"), 5))
+            options.append((SpeechPlan("first day"), 5))
     quiet = [name for name in at.view.others if name not in at.notes.spoken]
     if quiet and at.ask.turn >= 2:
         name = at.pick("quiet one", quiet)
-        options.append((Plan("ask", name, thought=f"{name} has not spoken today."), 3))
+        options.append((SpeechPlan("ask", name, thought=f"{name} has not spoken today."), 3))
     voters = [
         (name, against)
         for name, against in at.notes.votes.items()
@@ -62,7 +62,7 @@ def small_talk(at: Standpoint) -> list[Weighted]:
     ]
     if voters and at.ask.turn <= 4:
         name, against = voters[int(at.chance("voter") * len(voters))]
-        options.append((Plan("ask vote", name, against, thought=f"Make {name} explain the vote."), 3))
+        options.append((SpeechPlan("ask vote", name, against, thought=f"Make {name} explain the vote."), 3))
     return options
 
 
@@ -73,7 +73,7 @@ def backing(at: Standpoint, suspects: list[tuple[SeatName, float]]) -> list[Weig
         for seer, wolf in at.notes.reported.get(target, ()):
             if wolf and seer != at.me and belief >= tuning.HARD_AT:
                 claims = (AccusationClaim(target=target),)
-                options.append((Plan("back seer", target, seer, claims=claims, thought=f"I believe {seer}."), 6))
+                options.append((SpeechPlan("back seer", target, seer, claims=claims, thought=f"I believe {seer}."), 6))
     rivals = [pair for pair in suspects if pair[0] in at.notes.seers]
     if at.contested() and rivals:
         target = rivals[0][0]
@@ -81,7 +81,7 @@ def backing(at: Standpoint, suspects: list[tuple[SeatName, float]]) -> list[Weig
         if other is not None and rivals[0][1] >= tuning.SOFT_AT:
             claims = (AccusationClaim(target=target),)
             thought = f"Of the Seers I believe {other}."
-            options.append((Plan("weigh seers", target, other, claims=claims, thought=thought), 5))
+            options.append((SpeechPlan("weigh seers", target, other, claims=claims, thought=thought), 5))
     return options
 
 
@@ -104,8 +104,8 @@ def suspicion_talk(at: Standpoint, suspects: list[tuple[SeatName, float]]) -> li
             if beliefs[accused] >= tuning.SOFT_AT + 0.06:
                 claims = (AccusationClaim(target=accused),)
                 thought = f"{floor.speaker} is right about {accused}."
-                options.append((Plan("agree", accused, floor.speaker, claims, thought), 5))
+                options.append((SpeechPlan("agree", accused, floor.speaker, claims, thought), 5))
             elif beliefs[accused] <= tuning.TRUST_AT:
                 thought = f"I do not believe the case against {accused}."
-                options.append((Plan("defend other", accused, floor.speaker, thought=thought), 4))
+                options.append((SpeechPlan("defend other", accused, floor.speaker, thought=thought), 4))
     return options

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from players.scripted import tuning
-from players.scripted.phrasing import Plan
+from players.scripted.phrasing import SpeechPlan
 from players.scripted.standpoint import Standpoint
 from players.scripted.talk import Weighted, accuse, doubt, last_accuser, say_one, small_talk
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, RoleClaim
 
 
-def plan_wolf(at: Standpoint) -> Plan:
+def plan_wolf(at: Standpoint) -> SpeechPlan:
     """Return what a Werewolf says."""
     return _as_seer(at) or say_one(at, _options(at))
 
@@ -63,7 +63,7 @@ def reporter_of(at: Standpoint, name: SeatName) -> SeatName | None:
     )
 
 
-def _as_seer(at: Standpoint) -> Plan | None:
+def _as_seer(at: Standpoint) -> SpeechPlan | None:
     first = poses_as_seer(at)
     if not first and at.me not in at.notes.seers:
         return None
@@ -72,17 +72,17 @@ def _as_seer(at: Standpoint) -> Plan | None:
     accuser = reporter_of(at, at.me)
     if accuser is not None and (at.me, accuser) not in at.notes.results:
         claims = _claims(at, accuser, "Werewolf", first=True)
-        return Plan("counterclaim", accuser, claims=claims, thought=f"{accuser} has me; my word against that.")
+        return SpeechPlan("counterclaim", accuser, claims=claims, thought=f"{accuser} has me; my word against that.")
     fresh = [name for name, _ in prey(at) if (at.me, name) not in at.notes.results]
     partners = [name for name in at.living_partners() if (at.me, name) not in at.notes.results]
     if fresh and (not partners or at.chance("frame") < tuning.WOLF_FRAMES):
         claims = _claims(at, fresh[0], "Werewolf", first=first)
         thought = f"A false report on {fresh[0]} may carry the day."
-        return Plan("reveal wolf" if first else "report wolf", fresh[0], claims=claims, thought=thought)
+        return SpeechPlan("reveal wolf" if first else "report wolf", fresh[0], claims=claims, thought=thought)
     if partners:
         claims = _claims(at, partners[0], "Villager", first=first)
         thought = f"Clear {partners[0]}, my partner, with a false report."
-        return Plan("reveal clear" if first else "report clear", partners[0], claims=claims, thought=thought)
+        return SpeechPlan("reveal clear" if first else "report clear", partners[0], claims=claims, thought=thought)
     return None
 
 
@@ -131,19 +131,21 @@ def _attacks(at: Standpoint, ranked: list[tuple[SeatName, float]]) -> list[Weigh
             if accused in names and floor.speaker != accused:
                 claims = (AccusationClaim(target=accused),)
                 thought = f"{floor.speaker} does our work; push {accused}."
-                options.append((Plan("agree", accused, floor.speaker, claims, thought), 6))
+                options.append((SpeechPlan("agree", accused, floor.speaker, claims, thought), 6))
     return options
 
 
 def _defence(at: Standpoint, accuser: SeatName, ranked: list[tuple[SeatName, float]]) -> list[Weighted]:
-    options: list[Weighted] = [(Plan("defend self", None, accuser, thought=f"{accuser} is on to me; stay calm."), 6)]
+    options: list[Weighted] = [
+        (SpeechPlan("defend self", None, accuser, thought=f"{accuser} is on to me; stay calm."), 6)
+    ]
     if at.me not in at.notes.seers:
         claims = (RoleClaim(target=at.me, role="Villager"),)
         thought = "Play the harmless Villager."
-        options.append((Plan("defend self as villager", None, accuser, claims, thought), 6))
+        options.append((SpeechPlan("defend self as villager", None, accuser, claims, thought), 6))
     if ranked:
         target = ranked[0][0]
-        options.append((Plan("deflect", target, thought=f"Point them at {target}."), 8))
+        options.append((SpeechPlan("deflect", target, thought=f"Point them at {target}."), 8))
     return options
 
 
@@ -154,5 +156,5 @@ def _cover(at: Standpoint) -> list[Weighted]:
         accusers = [name for name in at.accusers(partner) if name != at.me]
         if accusers:
             thought = f"{partner} needs a voice; not too loud."
-            options.append((Plan("defend other", partner, accusers[-1], thought=thought), 3))
+            options.append((SpeechPlan("defend other", partner, accusers[-1], thought=thought), 3))
     return options

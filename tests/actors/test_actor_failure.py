@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from typing import Any, NoReturn
@@ -185,6 +186,38 @@ def test_hundreds_of_failing_actors_cost_the_pool_no_thread(pool):
         assert victim.actor_stopped.wait(WAIT)
     assert bystander.ask("fine", timeout=WAIT) == "fine"
     assert pool_threads(pool) == threads
+
+
+def test_an_unhandled_exception_is_an_error_with_its_traceback(pool, log):
+    ref = Pooled.start_in(pool)
+    ref.tell(ValueError("fatal"))
+    (record,) = log.wait_for(logging.ERROR)
+    assert record.getMessage() == f"Unhandled exception in {ref}:"
+    assert record.exc_info[0] is ValueError
+    assert record.exc_info[2] is not None
+
+
+def test_what_escapes_the_loop_is_an_error_of_its_actor(pool, log):
+    class Quitter(Pooled):
+        def on_start(self) -> None:
+            raise SystemExit(4)
+
+    ref = Quitter.start_in(pool)
+    (record,) = log.wait_for(logging.ERROR)
+    assert record.getMessage() == f"Unhandled exception in {ref}:"
+    assert record.exc_info[0] is SystemExit
+
+
+def test_an_actor_that_cannot_even_be_named_is_a_critical_entry_of_the_pool(pool, log):
+    class Nameless(Pooled):
+        def on_start(self) -> None:
+            type(self).__str__ = lambda self: 1 / 0
+
+    ref = Nameless.start_in(pool)
+    ref.tell(ValueError("fatal"))
+    (record,) = log.wait_for(logging.CRITICAL)
+    assert record.exc_info[0] is ZeroDivisionError
+    assert ref.actor_stopped.wait(WAIT)
 
 
 def pool_threads(pool: ActorPool) -> set[int | None]:

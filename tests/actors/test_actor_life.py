@@ -1,9 +1,8 @@
-"""From start to stop: what an actor may rely on, with a thread of its own or without."""
+"""From start to stop: what an actor may rely on, with a thread of its own (pykka's claims) or without (ours)."""
 
 from __future__ import annotations
 
 import threading
-import uuid
 import weakref
 from typing import Any
 
@@ -49,18 +48,6 @@ def test_on_start_comes_before_the_first_message_and_on_stop_after_the_last(star
     assert diary == ["start", 1, 2, 3, "stop"]
 
 
-def test_an_actor_is_in_the_registry_when_on_start_runs(start):
-    found = threading.Event()
-
-    class Curious(Actor):
-        def on_start(self) -> None:
-            if ActorRegistry.get_by_urn(self.actor_urn) is self.actor_ref:
-                found.set()
-
-    start(Curious)
-    assert found.wait(WAIT)
-
-
 def test_the_constructor_runs_on_the_callers_thread_and_the_rest_elsewhere(start):
     class Whereabouts(Actor):
         def __init__(self) -> None:
@@ -101,25 +88,42 @@ def test_a_constructor_that_fails_registers_nothing(start):
     assert ActorRegistry.get_all() == []
 
 
-def test_constructor_arguments_arrive(start):
-    class Named(Actor):
-        def __init__(self, first: str, *, second: str) -> None:
-            super().__init__()
-            self.name = first + second
-
-    assert start(Named, "a", second="b").proxy().name.get(timeout=WAIT) == "ab"
-
-
-def test_every_actor_has_a_random_urn_of_its_own(start):
-    urns = {start(Diarist).actor_urn for _ in range(3)}
-    assert len(urns) == 3
-    assert {uuid.UUID(urn).version for urn in urns} == {4}
+def test_pykkas_registry_proxies_and_futures_work_on_any_actor(start):
+    first, second = start(Diarist), start(Diarist)
+    assert ActorRegistry.get_all() == [first, second]
+    ActorRegistry.broadcast("to all")
+    proxy = first.proxy()
+    proxy.colour = "amber"
+    assert proxy.colour.get(timeout=WAIT) == "amber"
+    proxy.on_failure.defer()
+    assert proxy.diary.get(timeout=WAIT) == ["start", "to all", "failure"]
+    assert ActorRegistry.stop_all(timeout=WAIT) == [True, True]
+    assert ActorRegistry.get_all() == []
 
 
-def test_the_name_of_an_actor_tells_class_and_urn(start):
+def test_an_answer_may_come_after_its_asker_gave_up(start):
+    gate = threading.Event()
     ref = start(Diarist)
-    assert str(ref) == f"Diarist ({ref.actor_urn})"
-    assert ref.ask(lambda: "answer", timeout=WAIT) == "answer"
+    ref.tell(gate.wait)
+    future = ref.ask("slow", block=False)
+    with pytest.raises(Timeout):
+        future.get(timeout=0)
+    with pytest.raises(Timeout):
+        ref.ask("slower", timeout=0.001)
+    gate.set()
+    assert future.get(timeout=WAIT) == "slow"
+
+
+def test_a_dead_actor_is_told_and_asked_nothing(start):
+    ref = start(Diarist)
+    ref.stop()
+    with pytest.raises(ActorDeadError, match="not found"):
+        ref.tell("hello")
+    with pytest.raises(ActorDeadError, match="not found"):
+        ref.ask("hello")
+    future = ref.ask("hello", block=False)
+    with pytest.raises(ActorDeadError, match="not found"):
+        future.get()
 
 
 def test_stop_answers_true_once_and_false_afterwards(start):
@@ -129,21 +133,6 @@ def test_stop_answers_true_once_and_false_afterwards(start):
     assert not ref.is_alive()
     assert ref.actor_stopped.is_set()
     assert ref.stop() is False
-
-
-def test_stop_without_blocking_gives_a_future(start):
-    assert start(Diarist).stop(block=False).get(timeout=WAIT) is True
-
-
-def test_stop_gives_up_waiting_after_its_timeout(start):
-    gate = threading.Event()
-    ref = start(Diarist)
-    ref.tell(gate.wait)
-    with pytest.raises(Timeout):
-        ref.stop(timeout=0)
-    assert ref.is_alive()
-    gate.set()
-    assert ref.actor_stopped.wait(WAIT)
 
 
 def test_questions_behind_a_stop_are_answered_with_actor_dead(start):

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pykka import ActorDeadError, ActorRegistry
+from pykka import ActorDeadError, ActorRegistry, Timeout
 
 import wolfbus
-from wolfbus.actors import ActorPool, PooledActor, default_pool
+from wolfbus.actors import ActorPool, PooledActor, PooledFuture, default_pool
 
 WAIT = 5
 
@@ -132,6 +132,71 @@ def test_an_actor_with_a_full_inbox_takes_turns_with_one_that_has_a_single_messa
     assert answer.get(timeout=WAIT) <= 64
     flooded.stop()
     assert len(count) == 5_000
+
+
+def test_an_actor_that_waits_for_another_does_not_stop_a_pool_of_one_thread(one_thread):
+    answering = Caller.start_in(one_thread)
+    asking = Caller.start_in(one_thread)
+    assert asking.ask(lambda: answering.ask(lambda: "answered", timeout=WAIT), timeout=WAIT) == "answered"
+
+
+def test_actors_may_wait_for_each_other_twenty_deep_and_the_spare_threads_go_again(one_thread):
+    refs = [Caller.start_in(one_thread) for _ in range(20)]
+
+    def go_deeper(depth: int) -> int:
+        return 1 if depth == len(refs) else 1 + refs[depth].ask(lambda: go_deeper(depth + 1), timeout=WAIT)
+
+    assert go_deeper(0) == 21
+    assert one_thread._staff == 1
+
+
+def test_a_wait_that_times_out_gives_its_place_back(one_thread):
+    never: PooledFuture[Any] = PooledFuture()
+
+    def wait_in_vain() -> str:
+        with pytest.raises(Timeout):
+            never.get(timeout=0.001)
+        return "gave up"
+
+    ref = Caller.start_in(one_thread)
+    assert ref.ask(wait_in_vain, timeout=WAIT) == "gave up"
+    assert one_thread._staff == 1
+
+
+def test_an_answer_that_is_there_needs_no_spare_thread(one_thread):
+    ready: PooledFuture[str] = PooledFuture()
+    ready.set("ready")
+    before = next(one_thread._numbers)
+    ref = Caller.start_in(one_thread)
+    assert ref.ask(ready.get, timeout=WAIT) == "ready"
+    assert next(one_thread._numbers) == before + 2  # the one thread of the pool came between
+
+
+def test_a_blocking_stop_by_another_actor_does_not_stop_a_pool_of_one_thread(one_thread):
+    victim = Caller.start_in(one_thread)
+    assert Caller.start_in(one_thread).ask(lambda: victim.stop(timeout=WAIT), timeout=WAIT) is True
+
+
+def test_a_handler_may_lend_its_place_while_it_waits_by_other_means(one_thread):
+    word = threading.Event()
+
+    def wait_for_the_word() -> bool:
+        with one_thread.blocking():
+            return word.wait(WAIT)
+
+    answer = Caller.start_in(one_thread).ask(wait_for_the_word, block=False)
+    Caller.start_in(one_thread).tell(word.set)
+    assert answer.get(timeout=WAIT) is True
+
+
+def test_actors_of_two_pools_may_wait_for_each_other(one_thread):
+    with ActorPool(threads=1, name="other") as other:
+        here, there = Caller.start_in(one_thread), Caller.start_in(other)
+
+        def ask_back() -> str:
+            return Caller.start_in(one_thread).ask(lambda: "from the first pool", timeout=WAIT)
+
+        assert here.ask(lambda: there.ask(ask_back, timeout=WAIT), timeout=WAIT) == "from the first pool"
 
 
 def test_five_thousand_actors_live_on_four_threads():

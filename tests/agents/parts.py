@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.stay import Stay
+from wolfbus.agent.membership import Membership
 from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import Part
@@ -120,11 +120,11 @@ def grown(value: Any, name: str = "") -> Any:
     return tuple(grown(each) for each in value) if isinstance(value, tuple) else value
 
 
-def stay(url: str, agent: str = "ann", *, again_s: float = 60.0, **more: Any) -> Stay:
+def stay(url: str, agent: str = "ann", *, again_s: float = 60.0, **more: Any) -> Membership:
     """Return how an agent of a test comes into the house."""
     options = {name: more.pop(name) for name in ("once", "grace_s", "lonely_s") if name in more}
     introduction = Introduction(agent, more.pop("brain", "scripted"), "test 1", **more)
-    return Stay(url, HOUSE, introduction, again_s=again_s, **options)
+    return Membership(url, HOUSE, introduction, again_s=again_s, **options)
 
 
 class Aside:

@@ -14,7 +14,7 @@ import pytest
 
 from players.service import Settings
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
-from wolfbus.agent.stay import default_name
+from wolfbus.agent.membership import default_name
 from wolfbus.cli import FAILED, USAGE, run
 from wolfbus.cli.join import join
 from wolfbus.cli.player import player

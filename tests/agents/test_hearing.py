@@ -8,7 +8,7 @@ import pytest
 
 from tests.agents.parts import DAWN, GAME, SAID, ask, catch_up, part, seated, step
 from wolfbus.agent.hearing import Hearing, News
-from wolfbus.agent.pen import Pen
+from wolfbus.agent.writer import ReplyWriter
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.content import Bid, Judgement
 from wolfbus.messages.events import AnsweredAssessOther, Dawn, Inspection, Statement
@@ -73,25 +73,25 @@ class Box(list[str]):
 
 def test_only_what_a_catch_up_asks_is_answered_once_and_what_it_asks_again_once_more() -> None:
     hearing, box = informed(), Box()
-    pen = Pen(GAME, "Ada", box, hearing.requests)
+    writer = ReplyWriter(GAME, "Ada", box, hearing.requests)
     one, two, three = (ask("bid", turn) for turn in (1, 2, 3))
 
     def heard(delivery: Delivery) -> tuple[str, ...]:
         return tuple(each.id for each in hearing.hear(news(delivery)))
 
     assert heard(step(one, two, three)) == (one.id, two.id, three.id)
-    pen.answer(one, Bid(bid=1))
+    writer.answer(one, Bid(bid=1))
     again = catch_up(one, two)
     assert hearing.expect(news(again))
     # it comes while the catch-up waits for the brain: it is no second answer that is wanted
-    pen.answer(two, Bid(bid=1))
-    pen.answer(three, Bid(bid=1))
+    writer.answer(two, Bid(bid=1))
+    writer.answer(three, Bid(bid=1))
     assert box == [one.id, two.id]
     assert heard(again) == (one.id,)
     assert heard(step(two, three)) == (three.id,)
     assert not hearing.expect(news(catch_up(one, told=())))
-    pen.answer(one, Bid(bid=1))
-    pen.answer(three, Bid(bid=1))
+    writer.answer(one, Bid(bid=1))
+    writer.answer(three, Bid(bid=1))
     assert box == [one.id, two.id]
 
 

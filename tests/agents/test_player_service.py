@@ -12,7 +12,6 @@ from typing import ClassVar
 
 import pytest
 
-from players.brain import BaseBrain
 from players.service import Settings, serve
 from players.venue import Venue
 from tests.agents.parts import (
@@ -31,8 +30,8 @@ from tests.agents.parts import (
     stay,
     step,
 )
+from wolfbus.agent import Agent, router
 from wolfbus.agent import member as member_module
-from wolfbus.agent import table
 from wolfbus.errors import BudgetSpent, ConfigError, GivenUp, PlayerError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Bid
@@ -160,7 +159,7 @@ def test_a_program_whose_game_was_dropped_hears_bye_without_a_winner(
 def test_a_game_given_up_after_long_silence_is_caught_up_if_it_goes_on(
     moderator: Moderator, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table, "FORGET_S", -1.0)
+    monkeypatch.setattr(router, "FORGET_S", -1.0)
     with player(redis_url):
         first = moderator.welcome("ann")
         moderator.deliver("ann", catch_up(), catch_up(game="g2"), step(ask("bid")))
@@ -207,7 +206,7 @@ def test_what_was_answered_and_is_asked_again_after_joining_anew_is_answered_aga
         assert moderator.hear("ann", "reply") == reply
 
 
-class Slow(BaseBrain):
+class Slow(Agent):
     """Bids when it is let; tells what it was asked."""
 
     asked: ClassVar[list[str]] = []
@@ -233,7 +232,7 @@ def test_a_request_that_is_being_worked_on_is_not_begun_again(moderator: Moderat
         assert Slow.asked == [ask("bid", 1).id, ask("bid", 2).id]
 
 
-class Elephant(BaseBrain):
+class Elephant(Agent):
     """Remembers what it heard outside its view; tells who it is, and is slow about it."""
 
     made: ClassVar[list[Elephant]] = []
@@ -286,7 +285,7 @@ def test_a_catch_up_that_tells_another_story_puts_aside_view_and_brain_and_what_
     assert set(new.heard) == {"so it is"}
 
 
-class OneTerminal(BaseBrain):
+class OneTerminal(Agent):
     """There can be one at a time, and it takes a moment to go."""
 
     taken: ClassVar[threading.Lock] = threading.Lock()

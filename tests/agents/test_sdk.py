@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.agents.parts import DAWN, ENDED, GAME, HOUSE, SAID, SOON_S, Aside, Moderator, ask, catch_up, grown, step
-from wolfbus.agent import Agent, Reply
+from wolfbus.agent import Agent, Answer
 from wolfbus.agent import member as member_module
 from wolfbus.agent.agent import Returned
-from wolfbus.agent.said import answer_of
+from wolfbus.agent.answer import answer_of
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Statement
@@ -65,9 +65,9 @@ class Terse(Agent):
     def bid(self, ask: Ask, view: SeatView, /) -> int:
         return 3
 
-    async def vote(self, ask: Ask, view: SeatView, /) -> Reply:
+    async def vote(self, ask: Ask, view: SeatView, /) -> Answer:
         await asyncio.sleep(0)
-        return Reply("Chloe", thought="I never liked her.")
+        return Answer("Chloe", thought="I never liked her.")
 
     def speak(self, ask: Ask, view: SeatView, /) -> str:
         raise LookupError("no words")
@@ -248,8 +248,8 @@ def test_an_agent_that_cannot_be_made_keeps_nobody_waiting(
     with served(Unmade, redis_url):
         moderator.welcome("ann")
         moderator.deliver("ann", catch_up(ask("bid")))
-        assert moderator.hear("ann", "reply")["note"] == "the brain failed: FileNotFoundError: weights.bin"
-    assert "the agent could not be made" in caplog.text
+        assert moderator.hear("ann", "reply")["note"] == "the brain could not be made: FileNotFoundError: weights.bin"
+    assert "the brain of Ada could not be made" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ class Witness(Agent):
         return len(view.public)
 
 
-def test_after_a_loss_an_agent_hears_what_is_otherwise_and_its_answer_to_what_was_lost_is_dropped(
+def test_after_a_loss_a_new_agent_hears_what_is_left_and_the_answer_to_what_was_lost_is_dropped(
     moderator: Moderator, redis_url: str
 ) -> None:
     def said(text: str) -> Statement:
@@ -339,4 +339,4 @@ def test_after_a_loss_an_agent_hears_what_is_otherwise_and_its_answer_to_what_wa
         assert Witness.there.wait(SOON_S)
         Witness.go.set()
         assert moderator.hear("ann", "reply")["content"]["bid"] == 3
-    assert Witness.notes == ["dawn", "so it was", "dawn", "dawn", "so it is", "dawn"]
+    assert Witness.notes == ["dawn", "so it was", "dawn", "dawn", "dawn", "so it is", "dawn"]

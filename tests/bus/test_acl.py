@@ -30,7 +30,7 @@ from tests.bus.parts import (
 from wolfbus.bus import Bus, Commit, acl, open_bus, streams
 from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.bus.redis.link import Link, NoPermissionError, Word
-from wolfbus.bus.redis.url import read_address
+from wolfbus.bus.url import read_address
 from wolfbus.errors import BusDown, BusError, ConfigError, HouseHeld, NotAllowed, StaleWriter
 from wolfbus.testing.redis_server import RedisServer
 

@@ -11,9 +11,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from moderator.engine.actor import GameOver, ModeratorActor
-from moderator.engine.cursors import Cursors
+from moderator.engine.context import HouseContext
 from moderator.engine.mail import Begin, Incoming
-from moderator.house.context import Office
 from tests.isolation.outside import Plan
 from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
@@ -108,8 +107,8 @@ def play(opened: Opened, plan: Plan, takes: Takes) -> Played:
     """Play a game to its end."""
     clock = Clock()
     overs: list[GameOver] = []
-    office = Office(HOUSE, 1, None, clock, clock, Cursors(), lambda: clock.now)  # type: ignore[arg-type]
-    ref = ModeratorActor.start_in(clock, office, opened, overs.append)  # type: ignore[arg-type]
+    context = HouseContext(HOUSE, 1, None, None, clock, None, clock, clock=lambda: clock.now)  # type: ignore[arg-type]
+    ref = ModeratorActor.start_in(clock, context, opened, overs.append)  # type: ignore[arg-type]
     boxes = {streams.inbox(HOUSE, seat.agent): seat.agent for seat in opened.seats}
     sent = itertools.count(1)
 

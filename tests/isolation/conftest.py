@@ -12,7 +12,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from wolfbus.bus.redis.url import read_address
+from wolfbus.bus.url import read_address
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 from wolfbus.tickets import Holder, issue, revoke
 from wolfbus.tickets.file import read_bus

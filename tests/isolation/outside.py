@@ -16,7 +16,8 @@ from typing import Any
 import msgpack
 
 from moderator.engine.actor import GameOver
-from moderator.house.games import ModeratorHouse
+from moderator.engine.context import HouseContext
+from moderator.house.games import Games
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.bus.protocol import Entry
@@ -190,14 +191,14 @@ class Finished:
             return self._overs
 
 
-def open_house(bus: Bus, stack: contextlib.ExitStack, name: str = HOUSE) -> tuple[ModeratorHouse, Finished]:
+def open_house(bus: Bus, stack: contextlib.ExitStack, name: str = HOUSE) -> tuple[Games, Finished]:
     """Open a house with a moderator, that closes with `stack`."""
     errors: list[Exception] = []
     pool, timers = stack.enter_context(ActorPool(1)), stack.enter_context(Timers())
     writer, reader = BusWriter(bus, on_error=errors.append), BusReader(bus, on_error=errors.append)
     stack.callback(writer.close)
     stack.callback(reader.close)
-    house = ModeratorHouse(name, bus, reader, writer, pool, timers, bus.claim(name, "test"))
+    house = Games(HouseContext(name, bus.claim(name, "test"), bus, reader, writer, pool, timers))
     stack.callback(house.stop)
     writer.start()
     reader.start()
@@ -207,7 +208,7 @@ def open_house(bus: Bus, stack: contextlib.ExitStack, name: str = HOUSE) -> tupl
 Read = Callable[[float], list[tuple[str, list[Entry]]]]
 
 
-def _answer_all(bus: Bus, house: ModeratorHouse, read: Read, agents: dict[str, tuple[Outside, str]]) -> None:
+def _answer_all(bus: Bus, house: Games, read: Read, agents: dict[str, tuple[Outside, str]]) -> None:
     """Be all the agents until every one of them has heard of its game's end."""
     by_stream = {streams.inbox(HOUSE, agent): agent for agent in agents}
     numbers = dict.fromkeys(agents, 0)

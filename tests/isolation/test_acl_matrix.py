@@ -15,7 +15,7 @@ from tests.isolation.conftest import HOUSE, Guarded, client
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.link import Link
-from wolfbus.bus.redis.url import read_address
+from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, NotAllowed
 from wolfbus.tickets.file import read_bus
 

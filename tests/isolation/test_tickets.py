@@ -19,7 +19,7 @@ from tests.isolation.conftest import client
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.link import Link
-from wolfbus.bus.redis.url import read_address
+from wolfbus.bus.url import read_address
 from wolfbus.cli import run
 from wolfbus.errors import BusError, ConfigError, NotAllowed
 from wolfbus.testing.redis_server import RedisServer, redis_installed

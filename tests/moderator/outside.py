@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 
-from players.brain import Brain
 from players.scripted import ScriptedBrain
-from wolfbus.agent.answer import Answer
+from wolfbus.agent.answer import answer_of
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import BusDown
@@ -58,7 +57,7 @@ class OutsideAgent:
         self._answers = answers
         self._silent = silent
         self._views: dict[tuple[str, str], SeatView] = {}
-        self._brain: Brain = ScriptedBrain()
+        self._brain = ScriptedBrain()
         self._dead = threading.Event()
         self._reader = self._bus.reader()
         self._reader.follow(self._inbox, self._bus.last_id(self._inbox))
@@ -123,8 +122,7 @@ class OutsideAgent:
         self.asked[ask.id] += 1
         if self.asked[ask.id] > 1 or self._silent(ask) or self._dead.is_set():
             return
-        given = self._brain.answer(ask, view)
-        answer = given if isinstance(given, Answer) else Answer(given)
+        answer = answer_of(ask.kind, self._brain.answer(ask, view))
         assert answer.content is not None
         reply = pack(
             {

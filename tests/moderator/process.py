@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from moderator.engine.actor import GameOver
-from moderator.engine.read_back import read_back
+from moderator.engine.context import HouseContext
+from moderator.engine.cursors import Cursors
+from moderator.engine.recovery import read_back
 from moderator.engine.seating import deal
 from moderator.engine.verify import Verifier
-from moderator.house.games import ModeratorHouse
+from moderator.house.games import Games
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -81,16 +83,25 @@ class MortalBus:
 
 
 class Process:
-    """A moderator's process: claims the house, and is one `ModeratorHouse` with all it needs.
+    """A moderator's process: claims the house, and is one `Games` with all it needs.
 
     Args:
         url: the bus.
         steps: see `MortalBus`.
         told: see `MortalBus`.
         bus: the bus to use instead.
+        every_s: see `Cursors`.
     """
 
-    def __init__(self, url: str, steps: int | None = None, *, told: bool = False, bus: MortalBus | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        steps: int | None = None,
+        *,
+        told: bool = False,
+        bus: MortalBus | None = None,
+        every_s: float | None = None,
+    ) -> None:
         self.bus = bus or MortalBus(url, steps, told=told)
         self.overs: queue.SimpleQueue[GameOver | None] = queue.SimpleQueue()
         self.bus.on_death = lambda: self.overs.put(None)
@@ -102,18 +113,9 @@ class Process:
         self._writer = BusWriter(self.bus, on_error=self.failures.put).start()
         self._reader = BusReader(self.bus, on_error=self.failures.put).start()
         epoch = self.bus.claim(HOUSE, f"process-{id(self)}")
-        self.house = ModeratorHouse(
-            HOUSE,
-            self.bus,
-            self._reader,
-            self._writer,
-            self._pool,
-            self._timers,
-            epoch,
-            self._hear,
-            lambda error, _stream: self.failures.put(error),
-            self.backwards.put,
-        )
+        cursors = Cursors() if every_s is None else Cursors(every_s)
+        context = HouseContext(HOUSE, epoch, self.bus, self._reader, self._writer, self._pool, self._timers, cursors)
+        self.house = Games(context, self._hear, lambda error, _stream: self.failures.put(error), self.backwards.put)
 
     def _hear(self, agent: str, entry: Entry) -> None:
         self.to_house.put((agent, entry))

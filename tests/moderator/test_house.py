@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from functools import partial
 
 import pytest
 
-from moderator.engine.cursors import Cursors, dealt_with
+from moderator.engine.cursors import dealt_with
 from moderator.engine.mail import HandOver
 from tests.moderator.process import HOUSE, SMALL, MortalBus, events_of, opened, replies_of
 from wolfbus.bus import streams
@@ -80,11 +79,10 @@ def test_who_hands_over_finishes_the_step_on_its_way_and_another_goes_on(url, st
     assert bus.length(streams.games(HOUSE)) == 2
 
 
-def test_the_durable_cursor_never_passes_a_reply_that_is_in_no_record(url, stage, monkeypatch):
-    monkeypatch.setattr("moderator.house.games.Cursors", partial(Cursors, every_s=0.0))
+def test_the_durable_cursor_never_passes_a_reply_that_is_in_no_record(url, stage):
     bus = stage.watch(url)
     stage.agents(url, *AGENTS)
-    process = stage.process(url)
+    process = stage.process(url, every_s=0.0)
     games = {name: opened(AGENTS, seed=name, game=name) for name in ("a", "b", "c")}
     agent_of = {(name, seat.name): seat.agent for name, game in games.items() for seat in game.seats}
     for game in games.values():

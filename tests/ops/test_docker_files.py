@@ -36,7 +36,26 @@ def lines_of(dockerfile: str) -> list[str]:
 
 
 def test_a_plain_up_starts_redis_a_moderator_analytics_and_eight_players() -> None:
-    assert sorted(services(COMPOSE)) == sorted(["redis", "moderator", "analytics", *PLAYERS])
+    assert sorted(services(COMPOSE)) == sorted(["redis", "moderator", "analytics", *PLAYERS, "player"])
+    assert "scale: 0\n" in services(COMPOSE)["player"]
+
+
+def test_players_that_are_alike_can_be_scaled_in_place_of_one_for_each_seat() -> None:
+    scaled = (ROOT / "docker" / "scale.override.yaml").read_text()
+    assert sorted(services(scaled)) == PLAYERS, "each has a profile that nobody asks for"
+    assert all(block.strip() == "*each-seat" for block in services(scaled).values())
+    alike = services(COMPOSE)["player"]
+    assert "--name" not in alike, "two of one name are one agent"
+    assert "${WOLFBUS_SEATS_EACH:-2}" in alike
+
+
+def test_every_service_knows_the_machine_around_it_by_name() -> None:
+    assert 'extra_hosts: ["host.docker.internal:host-gateway"]' in COMPOSE.split("services:")[0]
+
+
+def test_the_image_can_make_reports() -> None:
+    assert "['optional-dependencies']['report']" in DOCKERFILE
+    assert "'wolfbus[report]'" in DOCKERFILE
 
 
 def test_every_player_has_its_own_name_place_and_brain() -> None:

@@ -17,10 +17,10 @@ from wolfbus.cli.up import seats_of, up
 from wolfbus.errors import BusError, ConfigError
 from wolfbus.service.redis import redis_installed
 from wolfbus.service.stop import Stopping
+from wolfbus.up.bus import PrivateRedis
 from wolfbus.up.child import Child, Said
 from wolfbus.up.plan import Plan
-from wolfbus.up.private_redis import PrivateRedis
-from wolfbus.up.speaker import Speaker
+from wolfbus.up.supervisor import Speaker
 
 PLAN = Plan("redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="s33d", games=3)
 

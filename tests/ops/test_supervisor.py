@@ -15,7 +15,7 @@ import pytest
 
 from wolfbus.service.stop import Stopping
 from wolfbus.up.child import Child, Program
-from wolfbus.up.supervisor import Ended, Supervisor
+from wolfbus.up.supervisor import RunOutcome, Supervisor
 
 WAIT_S = 10
 
@@ -41,7 +41,7 @@ class Run:
         if line == self.ask_after:
             self.stopping.ask("SIGTERM")
 
-    def go(self) -> Ended:
+    def go(self) -> RunOutcome:
         return self.supervisor.run()
 
     def of(self, name: str) -> list[str]:
@@ -74,7 +74,7 @@ def test_a_run_is_over_when_its_leaders_are_and_every_line_has_a_name() -> None:
         sh("player-1", "exit 0"),
     )
     ended = run.go()
-    assert ended == Ended(codes={"moderator": 0, "analytics": 0, "player-1": 0})
+    assert ended == RunOutcome(codes={"moderator": 0, "analytics": 0, "player-1": 0})
     assert run.of("moderator") == ["hello", "to stderr", "no newline"]
     assert run.of("analytics") == ["a log line"]
 
@@ -86,7 +86,7 @@ def test_what_dies_before_its_work_is_done_is_started_again(tmp_path: Path) -> N
     )
     run.supervisor._finished = lambda: "on" in run.of("moderator")
     ended = run.go()
-    assert ended == Ended(codes={"moderator": 0}, restarts={"moderator": 1})
+    assert ended == RunOutcome(codes={"moderator": 0}, restarts={"moderator": 1})
     assert run.of("up") == ["moderator was killed by SIGKILL; starting it again in 0 s"]
 
 
@@ -113,7 +113,7 @@ def test_what_is_started_wrongly_is_not_started_again() -> None:
 
 def test_a_failed_game_is_the_end_of_the_work_and_no_accident() -> None:
     run = Run(sh("moderator", "exit 1", leads=True))
-    assert run.go() == Ended(codes={"moderator": 1})
+    assert run.go() == RunOutcome(codes={"moderator": 1})
 
 
 def test_when_asked_everybody_is_asked_to_stop_and_what_the_others_rest_on_goes_last() -> None:

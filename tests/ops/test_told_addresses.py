@@ -18,8 +18,7 @@ import pytest
 
 from moderator.house.settings import Settings
 from wolfbus import cli
-from wolfbus.bus.redis.url import read_address
-from wolfbus.bus.shown_url import masked, shown_url
+from wolfbus.bus.url import masked, read_address, shown_url
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 from wolfbus.up.plan import OPEN, Plan
 

@@ -23,7 +23,7 @@ from players.service import serve as play
 from players.venue import Venue
 from tests.outside.bare_agent import BareAgent
 from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.stay import Stay
+from wolfbus.agent.membership import Membership
 from wolfbus.bus import open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.service.health import Health
@@ -38,7 +38,7 @@ RULES = GameConfig(debate_turns=3, max_rounds=2)
 def ours(url: str, house: str, seats: int) -> Iterator[None]:
     """Scripted players in a thread, as a player service has them."""
     stopping = Stopping()
-    stay = Stay(url, house, Introduction("ours", "scripted", "test", seats, in_house=True), grace_s=0)
+    stay = Membership(url, house, Introduction("ours", "scripted", "test", seats, in_house=True), grace_s=0)
     with Venue() as venue:
         thread = threading.Thread(target=play, args=(PlayerSettings(stay, "scripted"), venue, stopping))
         thread.start()

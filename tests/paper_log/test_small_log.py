@@ -211,7 +211,7 @@ def test_metadata_of_something_else_is_refused_in_one_line(tmp_path: Path, text:
 
 
 def test_metadata_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="no such file"):
         read_paper_log(LOG, tmp_path / "none.json")
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from moderator.engine.referee import find_fault
 from moderator.engine.seating import deal
 from moderator.rules.steps import Steps
-from players.brain import Brain
 from players.scripted import ScriptedBrain
+from wolfbus.agent import Agent
 from wolfbus.agent.answer import Answer
+from wolfbus.agent.answer import answer_of as settled
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import CONTENT
@@ -49,17 +50,15 @@ class Played:
     roles: dict[str, str] = field(default_factory=dict)
 
 
-def answer_of(brain: Brain, ask: Ask, view: SeatView) -> Answer:
-    """Return what the brain answers, bare content wrapped."""
-    given = brain.answer(ask, view)
-    assert given is not None
-    return given if isinstance(given, Answer) else Answer(given)
+def answer_of(brain: Agent, ask: Ask, view: SeatView) -> Answer:
+    """Return what an agent answers, in full."""
+    return settled(ask.kind, brain.answer(ask, view))
 
 
 def play(
     seed: str,
     config: GameConfig | None = None,
-    brains: Sequence[Callable[[], Brain]] = (ScriptedBrain,),
+    brains: Sequence[Callable[[], Agent]] = (ScriptedBrain,),
     watch: Watch | None = None,
     in_house: bool = True,
 ) -> Played:

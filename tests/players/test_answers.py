@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from players.brain import Brain
 from players.random_brain import RandomBrain
 from players.scripted import ScriptedBrain
 from players.silent import SilentBrain
 from tests.players.table import CONFIGS, answer_of, play
+from wolfbus.agent import NO_ANSWER, Agent
 from wolfbus.agent.answer import Answer, reply_to
 from wolfbus.messages.codec import REPLIES, pack, unpack, validate
 from wolfbus.messages.requests import Ask
@@ -28,7 +28,7 @@ TABLES = [(ScriptedBrain,), (RandomBrain,), (ScriptedBrain, RandomBrain)]
 
 @pytest.mark.parametrize("brains", TABLES, ids=["scripted", "random", "mixed"])
 @pytest.mark.parametrize("rules", CONFIGS)
-def test_every_answer_of_a_game_is_legal_and_travels(rules: str, brains: tuple[type[Brain], ...]):
+def test_every_answer_of_a_game_is_legal_and_travels(rules: str, brains: tuple[type[Agent], ...]):
     kinds: Counter[str] = Counter()
 
     def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
@@ -42,7 +42,7 @@ def test_every_answer_of_a_game_is_legal_and_travels(rules: str, brains: tuple[t
 
 
 @pytest.mark.parametrize("brains", TABLES, ids=["scripted", "random", "mixed"])
-def test_all_kinds_of_request_occur(brains: tuple[type[Brain], ...]):
+def test_all_kinds_of_request_occur(brains: tuple[type[Agent], ...]):
     kinds: Counter[str] = Counter()
     for rules in ("paper", "small"):
         play("kinds", CONFIGS[rules], brains, lambda ask, view, answer: kinds.update([ask.kind]))
@@ -51,7 +51,7 @@ def test_all_kinds_of_request_occur(brains: tuple[type[Brain], ...]):
 
 @pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
 @pytest.mark.parametrize("in_house", [True, False])
-def test_equal_views_and_requests_give_equal_answers_from_any_instance(brain: type[Brain], in_house: bool):
+def test_equal_views_and_requests_give_equal_answers_from_any_instance(brain: type[Agent], in_house: bool):
     shared = brain()
 
     def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
@@ -64,7 +64,7 @@ def test_equal_views_and_requests_give_equal_answers_from_any_instance(brain: ty
 
 
 @pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
-def test_answers_do_not_depend_on_the_game_id(brain: type[Brain]):
+def test_answers_do_not_depend_on_the_game_id(brain: type[Agent]):
     def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
         elsewhere = ask.model_copy(update={"id": "another" + ask.id[1:]})
         assert answer_of(brain(), elsewhere, view) == answer
@@ -73,7 +73,7 @@ def test_answers_do_not_depend_on_the_game_id(brain: type[Brain]):
 
 
 @pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
-def test_a_brain_leaves_its_view_as_it_was(brain: type[Brain]):
+def test_a_brain_leaves_its_view_as_it_was(brain: type[Agent]):
     def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
         before = copy.deepcopy(view)
         before_pairs = view.suspicion.pairs()
@@ -152,7 +152,7 @@ def test_random_labels_reach_every_kind_and_random_words_leave_ascii():
 
 def test_the_silent_brain_answers_nothing():
     def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
-        assert SilentBrain().answer(ask, view) is None
+        assert SilentBrain().answer(ask, view) is NO_ANSWER
 
     play("silence", CONFIGS["small"], (RandomBrain,), watch)
     assert SilentBrain.quick

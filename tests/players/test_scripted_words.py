@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from players.scripted.cues import LONGEST, read
-from players.scripted.words import words
+from players.scripted.phrasing import words
 from tests.players.table import CONFIGS, play
 
 SENTENCES, EVIDENCE, VOTE_REASONS = words().sentences, words().evidence, words().vote_reasons

@@ -14,30 +14,35 @@ from players.spec import build, declined_by, expand
 from wolfbus.errors import ConfigError
 
 MODULE = """
-from players.brain import BaseBrain
+from wolfbus.agent import Agent
 
-class Mine(BaseBrain):
-    declines = ("assess_own",)
+class Mine(Agent):
+    def bid(self, ask, view):
+        return 1
+
+    vote = speak = kill = protect = inspect = whisper = assess_other = bid
 
 class Duck:
     def answer(self, ask, view):
         return None
 
-class Strict(BaseBrain):
+class Strict(Agent):
     def __init__(self, key):
         pass
 
-class Broken(BaseBrain):
+class Broken(Agent):
     def __init__(self):
         raise ValueError("no key\\nat all")
 
 class Dumb:
     pass
 
-class Odd(BaseBrain):
-    declines = ("sleep",)
+class Odd(Agent):
+    @classmethod
+    def declines(cls):
+        return ("sleep",)
 
-class Stringy(BaseBrain):
+class Stringy(Agent):
     declines = "vote"
 
 number = 3
@@ -155,11 +160,11 @@ def test_what_a_brain_declines_is_known_before_it_plays(mine: str):
         ("{mine}:Missing", ("has no 'Missing'",)),
         ("{mine}:number", ("an int", "not a class")),
         ("{mine}:made", ("a Duck", "not a class")),
-        ("{mine}:Dumb", ("no brain", "answer(ask, view)")),
+        ("{mine}:Dumb", ("'Dumb' is no subclass of wolfbus.agent.Agent",)),
         ("{mine}:Strict", ("cannot be made", "TypeError", "key")),
         ("{mine}:Broken", ("cannot be made", "ValueError: no key at all")),
         ("{mine}:Odd", ("declines 'sleep'",)),
-        ("{mine}:Stringy", ("declines is a tuple",)),
+        ("{mine}:Stringy", ("declines is a class method, not 'vote'",)),
         ("{mine}_broken:Mine", ("importing", "OSError: disk gone")),
         ("{mine}_quits:Mine", ("importing", "SystemExit: 3")),
         ("{mine}_needs:Mine", ("needs 'no_such_library_here'",)),

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tests.reading.corpus import CORPUS, NAMES, VOTABLE, fenced
 from tests.reading.test_properties import CONTENTS, anything
 from wolfbus.messages.content import Ballot, Bid, Content, Judgement, Label, Speech
-from wolfbus.reading import Wanted, read, read_parts
+from wolfbus.reading import Question, read, read_parts
 from wolfbus.vocabulary import KINDS, Fault, Kind, Reading
 
-BID, J12, J13 = Wanted("bid"), Wanted("assess_other"), Wanted("assess_other")
+BID, J12, J13 = Question("bid"), Question("assess_other"), Question("assess_other")
 ONE = {"bid": BID, "judgement_12": J12}
 TWO = {"bid": BID, "judgement_12": J12, "judgement_13": J13}
-SPOKEN = {"speech": Wanted("speak"), "label": Wanted("assess_own")}
-VOTE = {"vote": Wanted("vote", VOTABLE, NAMES), "judgement_12": J12}
+SPOKEN = {"speech": Question("speak"), "label": Question("assess_own")}
+VOTE = {"vote": Question("vote", VOTABLE, NAMES), "judgement_12": J12}
 ALONE = {"bid": BID}
 
 THREE = Bid(bid=3)
@@ -45,12 +45,12 @@ Expected = tuple[Content, Reading] | Fault
 @dataclass(frozen=True)
 class Case:
     name: str
-    wanted: Mapping[str, Wanted]
+    wanted: Mapping[str, Question]
     text: str
     expected: tuple[Expected, ...]
 
 
-def case(name: str, wanted: Mapping[str, Wanted], text: str, *expected: Expected) -> Case:
+def case(name: str, wanted: Mapping[str, Question], text: str, *expected: Expected) -> Case:
     return Case(name, wanted, text, expected)
 
 
@@ -327,7 +327,7 @@ def test_a_part_reads_as_its_object_would_alone(asked: tuple[Kind, Content]) -> 
     alone = content.model_dump_json()
     name = PART.get(kind, kind)
 
-    assert read_parts(f'{{"{name}": {alone}}}', {name: Wanted(kind)}) == {name: read(kind, alone)}
+    assert read_parts(f'{{"{name}": {alone}}}', {name: Question(kind)}) == {name: read(kind, alone)}
 
 
 def _objects() -> list[tuple[Kind, Any]]:
@@ -351,14 +351,14 @@ def test_an_ugly_object_reads_the_same_as_a_part(kind: Kind, value: dict[str, An
 
     got = read_parts(
         f'{{"this": {text}, "other": {{"bid": 3, {H[1:]}}}',
-        {"this": Wanted(kind, VOTABLE, NAMES), "other": Wanted(other)},
+        {"this": Question(kind, VOTABLE, NAMES), "other": Question(other)},
     )
 
     assert got["this"] == alone
     assert got["other"].reading == "clean"
 
 
-wanted_sets = st.sampled_from([ONE, TWO, SPOKEN, VOTE, ALONE, {"judgement_12": J12, "label": Wanted("assess_own")}])
+wanted_sets = st.sampled_from([ONE, TWO, SPOKEN, VOTE, ALONE, {"judgement_12": J12, "label": Question("assess_own")}])
 crumbs = st.sampled_from(
     [WHOLE, SAYS, L, B, '"judgements":[', '{"bid":', '"judgement_12":', '"statement":12,', "}", "{", "]", ","]
 )
@@ -366,7 +366,7 @@ crumbs = st.sampled_from(
 
 @given(anything | st.lists(crumbs | anything, max_size=8).map("".join), wanted_sets)
 @settings(max_examples=400)
-def test_no_text_makes_reading_parts_raise(text: str, wanted: Mapping[str, Wanted]) -> None:
+def test_no_text_makes_reading_parts_raise(text: str, wanted: Mapping[str, Question]) -> None:
     got = read_parts(text, wanted)
 
     assert list(got) == list(wanted)
@@ -377,7 +377,7 @@ def test_no_text_makes_reading_parts_raise(text: str, wanted: Mapping[str, Wante
 
 @given(st.sampled_from([(WHOLE, ONE), (SAYS, SPOKEN)]), st.data())
 def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(
-    reply: tuple[str, Mapping[str, Wanted]], data: st.DataObject
+    reply: tuple[str, Mapping[str, Question]], data: st.DataObject
 ) -> None:
     text, wanted = reply
     whole = read_parts(text, wanted)

@@ -8,7 +8,7 @@ import pytest
 
 from wolfbus.cli import run
 from wolfbus.errors import RecordError
-from wolfbus.record.folder import prepare_folder
+from wolfbus.record.writer import prepare_folder
 
 
 def test_a_folder_that_is_missing_is_made_and_left_empty(tmp_path: Path):

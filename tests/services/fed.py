@@ -93,8 +93,8 @@ class FedHouse:
         self.begin(record, number)
         self.end(record, number)
 
-    def close(self, failed: int = 0) -> None:
-        self.tell(HouseClosed(session=self.session, games=len(self.fed), failed=failed))
+    def close(self, reason: str = "", failed: int = 0) -> None:
+        self.tell(HouseClosed(session=self.session, games=len(self.fed), failed=failed, reason=reason))
 
     def lose(self, record: Record, keep: int) -> None:
         """Let Redis forget the last steps of a game, as a crash between two syncs does."""

@@ -71,7 +71,7 @@ def test_stopped_and_started_again_it_goes_on_and_counts_nothing_twice(
     house.begin(second, 2, 100)
     with Service(redis_url, tmp_path) as service:
         assert told.next().game == first.game
-        assert service.stop() == 0
+        assert service.stop() == 1, "the session is not over"
     assert not metrics_of(tmp_path)["closed"]
     house.feed(second, 150)
     with Service(redis_url, tmp_path) as service:
@@ -124,7 +124,7 @@ def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_bac
     assert metrics_of(tmp_path)["session"] == "s-1"
     # and with the results there, that session is of no concern any more
     with Service(redis_url, tmp_path) as service:
-        assert service.stop() == 0
+        assert service.stop() == 1, "no game was played"
         assert service.told[0].session == ""
 
 
@@ -286,6 +286,51 @@ def test_a_failed_game_is_archived_and_makes_the_exit_code_1(
     assert metrics_of(tmp_path)["failed"] == 1
 
 
+def test_a_session_without_a_game_fails_and_leaves_the_results_of_another_as_they_are(
+    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
+) -> None:
+    with Service(redis_url, tmp_path) as service:
+        house.play(records[0])
+        told.next()
+        house.close()
+        assert service.wait() == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    empty, joined = FedHouse(house.bus, "s-2"), Heard(house.bus, streams.outbox(HOUSE, "second"))
+    with Service(redis_url, tmp_path, "second") as service:
+        joined.next()
+        joined.close()
+        empty.close("too few agents")
+        assert service.wait() == 1
+    assert service.told[0].summary().endswith("; no game was played: too few agents")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_session_of_which_no_game_ended_keeps_the_results_of_another_under_its_name(
+    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
+) -> None:
+    with Service(redis_url, tmp_path) as service:
+        house.play(records[0])
+        told.next()
+        house.close()
+        assert service.wait() == 0
+    before = [(tmp_path / name).read_bytes() for name in ("metrics.json", "report.txt")]
+    failed = FedHouse(house.bus, "s-2")
+    with Service(redis_url, tmp_path) as service:
+        failed.begin(records[1], 1, 50)
+        failed.end(records[1], 1, "stopped")
+        told.next(records[1].game)
+        failed.close(failed=1)
+        assert service.wait() == 1
+    assert metrics_of(tmp_path)["session"] == "s-2"
+    assert [(tmp_path / name).read_bytes() for name in ("metrics.s-1.json", "report.s-1.txt")] == before
+
+
+def test_stopped_before_any_game_it_fails_and_writes_nothing(redis_url: str, tmp_path: Path) -> None:
+    with Service(redis_url, tmp_path) as service:
+        assert service.stop() == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_services_under_two_names_both_keep_everything(
     redis_url: str, bus: Bus, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
 ) -> None:
@@ -310,7 +355,7 @@ def test_a_moderator_that_is_new_hears_again_what_is_archived(
         first = told.next()
         house.tell_mailbox("analytics", Welcome(house=HOUSE, agent="analytics", instance=instance, again_s=5.0))
         assert told.next() == first
-        assert service.stop() == 0
+        assert service.stop() == 1
 
 
 def test_the_picture_shows_suspicion_while_the_game_runs_and_figures_when_it_is_over(
@@ -329,7 +374,7 @@ def test_the_picture_shows_suspicion_while_the_game_runs_and_figures_when_it_is_
         done = unpack(live.next(lambda entry: unpack(entry.body)["over"] == 1).body)
         assert (done["running"], sum(done["winners"].values())) == (0, 1)
         assert done["headline"]["n"] > 0
-        assert service.stop() == 0
+        assert service.stop() == 1
     live.close()
 
 
@@ -356,5 +401,5 @@ def test_a_second_process_under_the_same_name_takes_over(redis_url: str, house: 
                 ConfigError, match=r"^another process plays as analytics in house fed; this one leaves$"
             ):
                 old.wait()
-            assert new.stop() == 0
+            assert new.stop() == 1
     joined.close()

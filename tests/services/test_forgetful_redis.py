@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from moderator.engine.read_back import read_back
+from moderator.engine.recovery import read_back
 from moderator.engine.verify import Verifier
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, until
 from wolfbus.bus import open_bus, streams

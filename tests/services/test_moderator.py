@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from moderator.house.lobby import Reception
+from moderator.house.lobby import Lobby
 from tests.proxy import Proxy
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, archive, guests, until
 from wolfbus.bus import open_bus, streams
@@ -300,7 +300,7 @@ def break_down(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = l
         before()
         raise ZeroDivisionError("Ada is the Werewolf")
 
-    monkeypatch.setattr(Reception, "urge", fails)
+    monkeypatch.setattr(Lobby, "urge", fails)
 
 
 def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(

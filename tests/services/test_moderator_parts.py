@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from moderator.engine.context import HouseContext
 from moderator.engine.seating import Offer, Taker, reserved, seat_agents
-from moderator.house.complaints import Complaints
 from moderator.house.housekeeping import Cap, Chores, Count, Trim, tidy_house, tidy_mailbox
-from moderator.house.lobby import Reception
+from moderator.house.lobby import Complaints, Lobby
 from moderator.house.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
 from moderator.house.session import Seeds, Session
 from moderator.house.settings import GameResult
-from moderator.house.waiting import Patience, cover, waiting_line
+from moderator.house.waiting import Waiting, cover, waiting_line
 from wolfbus.bus import streams
 from wolfbus.bus.memory import MemoryBus
 from wolfbus.bus.protocol import Entry
@@ -27,6 +27,11 @@ from wolfbus.errors import ConfigError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, Join
+
+
+def context_of(bus: MemoryBus) -> HouseContext:
+    """A house of which only name, bus and clock are used."""
+    return HouseContext("main", 1, bus, *[None] * 4)  # type: ignore[arg-type]
 
 
 def join(agent: str, instance: str = "1", **other: Any) -> Join:
@@ -81,7 +86,7 @@ def test_the_line_says_who_waits_for_a_place_that_another_asked_for() -> None:
 
 
 def test_a_line_that_does_not_change_is_said_again_ever_more_rarely() -> None:
-    patience = Patience(None)
+    patience = Waiting(None)
     said = [second for second in range(7200) if patience.due("2 missing", float(second))]
     assert said[:6] == [0, 10, 30, 70, 150, 310]
     assert {later - sooner for sooner, later in itertools.pairwise(said[8:])} == {600}
@@ -91,7 +96,7 @@ def test_a_line_that_does_not_change_is_said_again_ever_more_rarely() -> None:
 
 
 def test_a_line_is_said_when_it_changes_and_else_after_ten_seconds() -> None:
-    patience = Patience(12.0)
+    patience = Waiting(12.0)
     assert patience.due("2 missing", 100.0)
     assert not patience.due("2 missing", 105.0)
     assert patience.due("1 missing", 106.0)
@@ -279,7 +284,7 @@ def test_a_flood_of_nonsense_from_one_agent_is_one_line_a_minute_with_a_count(ca
 def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(caplog: pytest.LogCaptureFixture) -> None:
     told: list[str] = []
     mail = Mail(told)
-    door = Reception("main", MemoryBus(), mail, Roster(8, 5.0), 5.0, lambda *_: None, lambda *_: None)
+    door = Lobby(context_of(MemoryBus()), mail, Roster(8, 5.0), lambda *_: None, lambda *_: None)
     big = pack({**plain(join("ada")), "brain": "b" * 70_000})
     door.knock(Entry(big, "join", "ada"))
     assert told == []

@@ -14,9 +14,8 @@ from analytics.archivist import Archivist
 from analytics.desk import Acknowledge, Finish, Lost, News
 from analytics.results import Results
 from analytics.session import SessionNews, past_sessions
-from moderator.house.housekeeping import Trim
+from moderator.house.housekeeping import GameSummaries, Trim
 from moderator.house.session import Session
-from moderator.house.summaries import Abridging
 from tests.services.fed import Record
 from tests.services.guests import HOUSE, Moderating, archive, guests, until
 from tests.services.test_analytics_archivist import NoteDesk
@@ -24,8 +23,7 @@ from wolfbus import session as fold
 from wolfbus.actors import ActorPool
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.memory import MemoryBus
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
 from wolfbus.messages.house import (
@@ -59,7 +57,7 @@ class Told:
         self.bus: Bus = MemoryBus()
         self.epoch = self.bus.claim(HOUSE, "the test")
         self.session = Session()
-        self.abridging = Abridging(HOUSE, self.session, self.tell, self.do, least)
+        self.summaries = GameSummaries(HOUSE, self.session, self.tell, self.do, least)
 
     def tell(self, *news: Part) -> None:
         posts = [(GAMES, entry(one)) for one in news]
@@ -72,7 +70,7 @@ class Told:
 
     def look(self) -> None:
         self.session.catch_up(self.bus, HOUSE)
-        self.abridging.look()
+        self.summaries.look()
 
     def sums(self, session: fold.Session) -> tuple[object, ...]:
         session.read = "0-0"
@@ -126,7 +124,7 @@ def test_three_thousand_games_leave_a_short_stream_and_a_small_state_and_all_sum
 
 
 def test_sums_hold_wherever_the_stream_is_cut_between_games_that_overlap(told: Told) -> None:
-    told.abridging._least = 4
+    told.summaries._least = 4
     told.tell(HouseOpened(session="s"))
     for number in range(1, 60):
         told.tell(opened(number))
@@ -147,7 +145,7 @@ def test_sums_hold_wherever_the_stream_is_cut_between_games_that_overlap(told: T
 
 
 def test_without_an_archive_nothing_is_cut_and_that_is_said(told: Told, caplog: pytest.LogCaptureFixture) -> None:
-    told.abridging._warn_from = 50
+    told.summaries._warn_from = 50
     told.tell(HouseOpened(session="s"))
     for number in range(1, 60):
         told.tell(opened(number), closed(number))

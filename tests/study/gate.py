@@ -7,8 +7,8 @@ import os
 import threading
 from pathlib import Path
 
-from players.brain import Given
 from players.random_brain import RandomBrain
+from wolfbus.agent.agent import Returned
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 
@@ -29,7 +29,7 @@ class Gated(RandomBrain):
         super().__init__()
         self._waits = next(_made) >= FREE
 
-    def answer(self, ask: Ask, view: SeatView, /) -> Given:
+    def answer(self, ask: Ask, view: SeatView, /) -> Returned:
         """Answer, once the gate is open."""
         gate = os.environ.get(GATE)
         while gate is not None and self._waits and not Path(gate).exists():

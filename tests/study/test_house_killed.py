@@ -13,7 +13,7 @@ from tests.study.runs import (
     wait_for,
 )
 from wolfbus.bus import streams
-from wolfbus.bus.pages import every_entry
+from wolfbus.bus.protocol import every_entry
 
 
 def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_the_agents_that_stayed(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from moderator.engine.seating import Offer, seat_brains
-from moderator.house.agenda import Agenda, Wanted, brains_line
+from moderator.house.agenda import Agenda, AgendaItem
+from moderator.house.waiting import brains_line
 
 BRAINS = ("scripted", "mini", "scripted", "mini", "scripted")
 PLAYS = {"ann": "scripted", "bea": "mini", "cleo": "mini", "dan": "scripted"}.__getitem__
@@ -41,11 +42,11 @@ def test_an_agenda_hands_out_in_order_what_is_not_begun_until_all_is_over():
     assert agenda.is_ours("s2")
     assert not agenda.is_ours("s3")
     for game in ("a", "b"):
-        agenda.ask(Wanted(game, "7", None))
+        agenda.ask(AgendaItem(game, "7", None))
     begun: set[str] = set()
-    assert agenda.next(begun.__contains__) == Wanted("a", "7", None)
+    assert agenda.next(begun.__contains__) == AgendaItem("a", "7", None)
     begun.add("a")
-    assert agenda.next(begun.__contains__) == Wanted("b", "7", None)
+    assert agenda.next(begun.__contains__) == AgendaItem("b", "7", None)
     agenda.close()
     assert not agenda.over
     agenda.strike("a")

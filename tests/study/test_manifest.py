@@ -146,7 +146,7 @@ def test_a_manifest_that_is_no_file_or_too_large_is_not_opened(tmp_path):
         load_manifest(tmp_path / "pipe")
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 30)
-    with pytest.raises(ConfigError, match="large: too large for a manifest"):
+    with pytest.raises(ConfigError, match="large: too large: more than 256 MiB"):
         load_manifest(tmp_path / "large")
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import sys
 import threading
 
-from players.brain import BaseBrain
 from players.random_brain import RandomBrain
-from wolfbus.messages.content import Bid, Speech
+from wolfbus.agent import Agent, Answer
+from wolfbus.messages.content import Bid
 
 
-class Raises(BaseBrain):
+class Raises(Agent):
     def answer(self, ask, view):
         raise RuntimeError("no \x1b[31mthanks\n")
 
 
-class Exits(BaseBrain):
+class Exits(Agent):
     quick = True
 
     def answer(self, ask, view):
         sys.exit(3)
 
 
-class Junk(BaseBrain):
+class Junk(Agent):
     """Answers with things that are no answer to what was asked."""
 
     def answer(self, ask, view):
@@ -43,22 +43,15 @@ class Talks(RandomBrain):
     """Thinks aloud at length."""
 
     def answer(self, ask, view):
-        from wolfbus.agent.answer import Answer
-
         given = super().answer(ask, view)
         content = given.content if isinstance(given, Answer) else given
         return Answer(content, thought="ö" * 60_000, raw="x" * 60_000)
 
 
 class Declines(RandomBrain):
-    declines = ("bid", "protect", "assess_other", "whisper", "vote")
-
-
-class Speaks(BaseBrain):
-    """Says something, and nothing else, on a thread of its own."""
-
-    def speak(self, ask, view):
-        return Speech(text=f"{view.me} has spoken in round {ask.round}.")
+    @classmethod
+    def declines(cls):
+        return ("bid", "protect", "assess_other", "whisper", "vote")
 
 
 class Late(RandomBrain):

@@ -6,9 +6,9 @@ import random
 import threading
 from collections.abc import Sequence
 
-from players.brain import Outlet
 from players.random_brain import RandomBrain
-from wolfbus.agent.answer import Answer
+from wolfbus.agent import Agent, Answer
+from wolfbus.agent.writer import Replies
 from wolfbus.messages.calls import Call, PromptText, segment_hash
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
@@ -29,21 +29,21 @@ def name_of(piece: PromptText) -> str:
     return segment_hash(piece.after, piece.role, piece.text)
 
 
-class Later:
+class Later(Agent):
     """Answers as the random brain does, in no order, from another thread."""
 
     def __init__(self) -> None:
         self.brain = RandomBrain()
         self.closed = threading.Event()
 
-    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Outlet, /) -> None:
+    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Replies, /) -> None:
         given = [(ask, self.brain.answer(ask, view)) for ask in asks]
         public = chain(*(f"fact {number}" for number in range(len(view.public) + 1)))
         private = chain(f"{view.me} is {view.role}")
         outlet.segments([*public, *private])
         threading.Thread(target=self._answer, args=(given, public[-1], private[-1], outlet), daemon=True).start()
 
-    def _answer(self, given: Sequence, public: PromptText, private: PromptText, outlet: Outlet) -> None:
+    def _answer(self, given: Sequence, public: PromptText, private: PromptText, outlet: Replies) -> None:
         random.shuffle(given)
         for ask, answer in given:
             outlet.called(self.call(ask, (name_of(public), name_of(private))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 
 import pytest
 
@@ -20,7 +21,7 @@ def brains(name: str, count: int = 2) -> tuple[str, ...]:
     return (f"tests.whole.brains:{name}",) * count + ("random",) * (8 - count)
 
 
-@pytest.mark.parametrize("name", ["Raises", "Exits", "Junk", "Speaks"])
+@pytest.mark.parametrize("name", ["Raises", "Exits", "Junk"])
 def test_a_brain_that_fails_costs_its_own_seats_their_answers_and_nobody_else(tmp_path, name):
     proofs = play_many(tmp_path, range(3), brains(name), GameConfig())
     for proof in proofs:
@@ -128,6 +129,18 @@ def test_a_redis_that_lost_everything_ends_the_game_with_a_reason(tmp_path, redi
         assert game.over.error is not None or game.over.ended is not None
     proof = prove(open_source(str(tmp_path / "game.ndjson")), Criteria(), keep=False)
     assert proof.events >= 40
+
+
+def test_a_redis_that_stays_full_ends_the_game_after_the_patience_and_says_what_to_do(tmp_path):
+    with RedisServer() as server:
+        server.command("CONFIG", "SET", "maxmemory", "1")
+        began = time.monotonic()
+        with House(server.url + "?patience=0.5") as house:
+            game = house.open(GameConfig(), "7", ("scripted",) * 8, tmp_path / "game.ndjson")
+            assert game.finished.wait(30)
+            assert game.over is not None
+            assert "redis-cli CONFIG SET maxmemory" in str(game.over.error)
+        assert time.monotonic() - began >= 0.5
 
 
 def test_batch_numbers_tell_nobody_who_was_asked_at_night():

@@ -14,10 +14,10 @@ from wolfbus.testing.redis_server import RedisServer
 
 SLOW_BRAIN = """
 import threading
-from players.brain import BaseBrain
+from wolfbus.agent import Agent
 
 
-class Slow(BaseBrain):
+class Slow(Agent):
     def speak(self, ask, view):
         threading.Event().wait(600)
 """

@@ -38,7 +38,7 @@ class Mourned(RandomBrain):
     known: ClassVar[list[int]] = []
     views: ClassVar[list[SeatView]] = []
 
-    def heard(self, view: SeatView) -> None:
+    def heard(self, _news, view: SeatView) -> None:
         self.known.append(len(view.public))
         self.views.append(view)
 
@@ -46,7 +46,7 @@ class Mourned(RandomBrain):
 class Grieved(RandomBrain):
     """Fails on all that it hears."""
 
-    def heard(self, view: SeatView) -> None:
+    def heard(self, _news, view: SeatView) -> None:
         raise RuntimeError("too much")
 
 
@@ -68,4 +68,4 @@ def test_a_killed_brain_hears_its_death_what_follows_and_who_was_who(tmp_path: P
 def test_a_brain_that_fails_on_what_it_hears_fails_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (proof,) = play_many(tmp_path, [1], [f"{__name__}:Grieved", *[f"{__name__}:Killers"] * 7], CONFIG)
     assert proof.verified, proof.problems
-    assert "Ada: the brain failed on what it heard" in caplog.text
+    assert "Ada: the brain failed in heard" in caplog.text

@@ -1,16 +1,41 @@
-"""pykka actors that share the threads of a pool."""
+"""pykka actors that share the threads of a pool, and the future they answer with."""
 
 from __future__ import annotations
 
 import logging
 import sys
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future
+from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future, ThreadingFuture
 
-from wolfbus.actors.future import PooledFuture
 from wolfbus.actors.inbox import Inbox, TurnOver
-from wolfbus.actors.pool import ActorPool, default_pool
+from wolfbus.actors.pool import ActorPool, default_pool, pool_of_this_thread
+
+T = TypeVar("T")
+
+
+class PooledFuture(ThreadingFuture[T]):
+    """pykka's `ThreadingFuture`, except that a pool's thread that waits in `get` is stood in for.
+
+    Without that, as many actors as the pool has threads could all wait for an actor that no thread is left to run.
+    """
+
+    def get(self, *, timeout: float | None = None) -> Any:
+        """Return the value, or raise the exception, that was set.
+
+        Args:
+            timeout: seconds to wait; None waits for ever, 0 does not wait.
+
+        Raises:
+            pykka.Timeout: if nothing was set in that time.
+        """
+        pool = pool_of_this_thread()
+        # A hook does its waiting in the futures it asks, which see to themselves.
+        if pool is None or self._result is not None or self._get_hook is not None:
+            return super().get(timeout=timeout)
+        with pool.blocking():
+            return super().get(timeout=timeout)
+
 
 logger = logging.getLogger(__name__)
 

@@ -1,8 +1,8 @@
-"""One's own player as a process of its own: subclass `Agent`, and serve it to a house.
+"""One's own player of the game: subclass `Agent`; play with it here, or serve it to a house.
 
 ::
 
-    from wolfbus.agent import Agent, Reply
+    from wolfbus.agent import Agent, Answer
 
     class Quiet(Agent):
         name = "quiet"
@@ -12,13 +12,13 @@
 
         async def vote(self, ask, view):
             most = max(view.others, key=lambda name: view.suspicion.of(view.me, name))
-            return Reply(most, thought="As always.")
+            return Answer(most, thought="As always.")
 
     if __name__ == "__main__":
         Quiet.serve("redis://127.0.0.1:6379", seats=2)
 """
 
 from wolfbus.agent.agent import Agent
-from wolfbus.agent.said import Reply
+from wolfbus.agent.answer import NO_ANSWER, Answer
 
-__all__ = ["Agent", "Reply"]
+__all__ = ["NO_ANSWER", "Agent", "Answer"]

@@ -7,12 +7,13 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from wolfbus.agent.said import Said
+from wolfbus.agent.answer import Said
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
+    from wolfbus.agent.writer import Replies
     from wolfbus.service.stop import Stopping
 
 Returned: TypeAlias = Said | Awaitable[Said]
@@ -22,28 +23,35 @@ Returned: TypeAlias = Said | Awaitable[Said]
 class Agent:
     """Plays one seat of one game; every seat gets an instance of its own, made without arguments.
 
-    Override the methods named after the kinds of request that you want to answer. Each may be a plain function or
-    ``async def``, gets the request and all that the seat may know, and returns an answer: a simple value, a dict, the
-    content type itself, or a `Reply` that also holds a thought (see `wolfbus.agent.said.Simple`). Kinds that are not
-    overridden are declined: they are never asked, and the conservative default stands in (bid 0, silence, an
-    abstention, nobody, no assessment). ``ask.legal`` holds the names that may be answered, None among them where nobody
-    is an answer; ``ask.about`` the number of the statement to assess.
+    Override the methods named after the kinds of request that you want to answer. Each may be a
+    plain function or ``async def``, gets the request and all that the seat may know, and returns an
+    answer: a simple value, a dict, the content type itself (see `wolfbus.agent.answer.Simple`), an
+    `Answer` that also holds a thought, or `NO_ANSWER` to let the request time out. Kinds that are
+    not overridden are declined: they are never asked, and the conservative default stands in
+    (bid 0, silence, an abstention, nobody, no assessment). ``ask.legal`` holds the names that may be
+    answered, None among them where nobody is an answer; ``ask.about`` the number of the statement
+    to assess.
 
-    The methods of one instance are called one at a time. Plain ones run in a thread, so they may take their time;
-    coroutines, and the hooks `seated`, `heard` and `ended`, share one event loop with all other seats, so they must not
-    block. What is raised closes the request without an answer, with a line in the log and in the record. An answer
-    after ``ask.deadline_s`` seconds is too late.
+    The methods of one instance are called one at a time. Plain ones run in a thread, so they may
+    take their time; coroutines share one event loop with all other seats, and the hooks `seated`,
+    `heard` and `ended` are called between messages, so they must not block. What is raised closes
+    the request without an answer, with a line in the log and in the record. An answer after
+    ``ask.deadline_s`` seconds is too late.
 
-    A process that is started again gets new instances and is told the whole game so far, so keep nothing that matters
-    outside the view, or rebuild it in `heard`. If the bus loses its last moments, the game goes on from what is left:
-    the view begins anew, `heard` is told what is otherwise than it was or goes beyond it, and an answer under way is
-    dropped.
+    A process that is started again gets new instances and is told the whole game so far, so keep
+    nothing that matters outside the view, or rebuild it in `heard`. If the bus loses its last
+    moments, the same happens to the seat: the old instance is closed, an answer under way is
+    dropped, and a new one hears what is left of the game.
+
+    A deterministic agent's answer depends on ``view`` and ``ask`` alone: it draws from
+    ``view.brain_seed`` ("" where the moderator's operator does not run it) with `wolfbus.draws`,
+    and holds no random stream, so that a restarted process answers the same.
 
     Attributes:
         name: what records call the agent, as ``outside:NAME``.
         version: its version, for the moderator's log.
-        quick: True runs plain methods in the event loop instead of a thread each: for agents that answer in
-            microseconds.
+        quick: True calls plain methods at once instead of in a thread each: for agents that answer
+            in microseconds.
         game: id of the game, set before `seated`.
         seat: the seat's name, set before `seated`.
     """
@@ -54,6 +62,24 @@ class Agent:
 
     game: str = ""
     seat: str = ""
+
+    def answer(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Hand a request to the method named after its kind; override it to answer all kinds."""
+        method: Callable[[Ask, SeatView], Returned] = getattr(self, ask.kind)
+        return method(ask, view)
+
+    def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Replies, /) -> object:
+        """Begin to answer the requests of one delivery, and return at once.
+
+        Override it, in place of the methods by kind, to answer many requests at a time and later.
+
+        Args:
+            asks: the requests, in the order in which they should go out.
+            view: everything this seat may know now. It changes afterwards: take from it what is
+                needed before returning.
+            replies: where every answer goes, in time or late, from any thread.
+        """
+        raise NotImplementedError
 
     def bid(self, ask: Ask, view: SeatView, /) -> Returned:
         """Say how much this seat wants the floor: an int from 0 to ``view.config.bid_max``."""
@@ -94,23 +120,30 @@ class Agent:
         raise NotImplementedError
 
     def seated(self, view: SeatView, /) -> Awaitable[None] | None:
-        """Take note of the role and the rules. Called once, first."""
+        """Hear of the role and the rules. Called once, first."""
 
     def heard(self, news: Sequence[PublicFact | Memory], view: SeatView, /) -> Awaitable[None] | None:
-        """Take note of what is new: public facts, then what this seat alone learned or did. Called before requests.
+        """Hear what is new: public facts, then what this seat alone learned or did. Called before
+        requests.
 
-        A seat that is killed or exiled hears so here (``view.death`` is then the fact that says it), is asked nothing
-        more, and goes on hearing what is public, to the end.
+        A seat that is killed or exiled hears so here (``view.death`` is then the fact that says
+        it), is asked nothing more, and goes on hearing what is public, to the end.
         """
 
     def ended(self, view: SeatView, /) -> Awaitable[None] | None:
-        """Take note that the seat is played no more; ``view.ended`` says who has won and ``view.revealed`` who was
-        what. ``view.ended`` is None where the game was broken off, or this process leaves.
+        """Hear that the seat is played no more; ``view.ended`` says who has won and
+        ``view.revealed`` who was what. ``view.ended`` is None where the game was broken off, or
+        this process leaves.
         """
+
+    def close(self) -> None:
+        """Let go of everything, last; a method that still works on an answer need not finish it."""
 
     @classmethod
     def declines(cls) -> tuple[Kind, ...]:
         """Return the kinds of request that this class does not answer."""
+        if cls.answer is not Agent.answer or cls.start is not Agent.start:
+            return ()
         return tuple(kind for kind in KINDS if getattr(cls, kind) is getattr(Agent, kind))
 
     @classmethod
@@ -153,8 +186,8 @@ class Agent:
             WolfError: the bus cannot be reached.
         """
         from wolfbus.agent.introduction import Introduction
-        from wolfbus.agent.seats import AgentSeats
-        from wolfbus.agent.stay import Stay, default_name
+        from wolfbus.agent.membership import Membership, default_name
+        from wolfbus.agent.seats import Seats
         from wolfbus.service.logs import configure_logs
         from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE
         from wolfbus.service.stop import Stopping
@@ -168,6 +201,7 @@ class Agent:
         )
         if not logging.getLogger().handlers:
             configure_logs("auto", service="agent", house=house, agent=name)
-        stay = Stay(url, house, introduction, once=once, grace_s=grace_s)
+        membership = Membership(url, house, introduction, once=once, grace_s=grace_s)
+        new = make or cls
         with stopping or Stopping() as asked:
-            return stay.run(lambda member: AgentSeats(member, make or cls), asked).reason
+            return membership.run(lambda member: Seats(member, lambda _: new()), asked).reason

@@ -1,33 +1,42 @@
-"""What a seat answers, and the reply that carries it: built in one place for every kind of player."""
+"""What a seat answers, in simple values or in full, and the reply that carries it: one place for every agent."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
 
-from wolfbus.messages.base import PROTOCOL
-from wolfbus.messages.codec import pack, plain
-from wolfbus.messages.content import CONTENT, Content
+from pydantic import ValidationError
+
+from wolfbus.messages.base import PROTOCOL, Part
+from wolfbus.messages.codec import first_fault, pack, plain
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import storable
-from wolfbus.vocabulary import Fault, Reading
+from wolfbus.vocabulary import Fault, Kind, Reading
+
+Simple: TypeAlias = Content | int | str | dict[str, Any] | None
+"""An answer: its content type (`Bid`, `Speech`, `Label`, `Judgement`, `Ballot`, `Choice`,
+`Proposal`), a dict of that type's fields, or for short an int as a bid, a str as a statement or as
+the name of a player, and None for silence, nobody, an abstention or no assessment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a brain answers, with what researchers may read beside it.
+    """An answer with what researchers may read beside it.
 
     Attributes:
-        content: the answer itself, of the type that `wolfbus.messages.content.CONTENT` names for the kind of request;
-            None where the brain has no usable answer. The request is closed all the same, and the conservative default
-            stands in.
-        thought: private scratchpad; recorded, shown to no other seat.
+        content: the answer itself. None beside a `fault` or a `note` is no usable answer: the
+            request is closed all the same, and the conservative default stands in.
+        thought: private scratchpad: recorded for researchers, handed back to this seat when it is
+            caught up, shown to no other.
         reading: how much work it took to read the content from a model's text.
         raw: the model's text, where it differs from the content.
         fault: why there is no content.
         note: one line on what went wrong.
     """
 
-    content: Content | None
+    content: Simple = None
     thought: str | None = None
     reading: Reading = "clean"
     raw: str | None = None
@@ -35,20 +44,89 @@ class Answer:
     note: str | None = None
 
 
-def reply_to(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None = None) -> dict[str, object]:
-    """Return the reply that carries `answer`, as plain values.
+NO_ANSWER: Final = Answer(note="there is no answer")
+"""Sends nothing: the moderator waits until the deadline and takes the default."""
+
+Said: TypeAlias = Simple | Answer
+"""What a method of an agent may return."""
+
+_WANTED: Final[dict[Kind, str]] = {
+    "bid": "a whole number",
+    "speak": "a string, or None for silence",
+    "assess_own": "a dict of the fields of Label, or None",
+    "assess_other": "a dict of the fields of Judgement, or None",
+    "vote": "a name, a dict with target and reason, or None to abstain",
+    "kill": "a name, or None for nobody",
+    "protect": "a name, or None for nobody",
+    "inspect": "a name, or None for nobody",
+    "whisper": "a name, a dict with target and word, or None for nobody",
+}
+
+
+def answer_of(kind: Kind, said: Said) -> Answer:
+    """Return what a method returned as an answer whose content is of the kind's type, or None.
+
+    Raises:
+        TypeError: it cannot be an answer to this kind of request.
+        ValueError: a dict whose fields are not those of the content type; the line names the first
+            at fault.
+    """
+    answer = said if isinstance(said, Answer) else Answer(said)
+    simple = answer.content
+    if isinstance(simple, CONTENT[kind]) or (simple is None and (answer.fault or answer.note)):
+        return answer
+    content = _content(kind, simple)
+    if content is None:
+        return replace(answer, content=None, note="the agent gave no assessment")
+    return replace(answer, content=content)
+
+
+def _content(kind: Kind, simple: Simple) -> Content | None:
+    wanted = CONTENT[kind]
+    if isinstance(simple, dict):
+        try:
+            # by way of JSON, so that lists and whole numbers do where tuples and floats are meant
+            return wanted.model_validate_json(json.dumps(simple))
+        except ValidationError as error:
+            raise ValueError(f"{kind}: {first_fault(error)}") from None
+    content = _from_value(kind, simple)
+    if content is None and not (simple is None and kind.startswith("assess")):
+        what = f"{_WANTED[kind]}, or {wanted.__name__}"
+        raise TypeError(f"{kind} is answered with {what}; not {simple!r:.80}")
+    return content
+
+
+def _from_value(kind: Kind, simple: object) -> Content | None:
+    """Return the content that a bare value stands for; None for nothing."""
+    if isinstance(simple, int) and not isinstance(simple, bool):
+        return Bid(bid=simple) if kind == "bid" else None
+    if not isinstance(simple, str | None):
+        return None
+    if kind == "speak":
+        return Speech(text=simple or "")
+    if kind == "vote":
+        return Ballot(target=simple)
+    if kind == "whisper":
+        return Proposal(target=simple)
+    return Choice(target=simple) if kind in {"kill", "protect", "inspect"} else None
+
+
+def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = None) -> dict[str, object]:
+    """Return the reply that carries an answer, as plain values.
 
     Args:
         game: the game's id.
         seat: who answers.
         ask: what is answered.
-        answer: what the brain gave.
-        limit: bytes a reply may have; what is beside the content is cut to fit, and the note says so. None for no
-        limit.
+        said: what the agent gave.
+        limit: bytes a reply may have; what is beside the content is cut to fit, and the note says
+            so. None for no limit.
 
     Raises:
-        TypeError: the content is of another type than this kind of request wants.
+        TypeError: what the agent gave is no answer to this kind of request.
+        ValueError: see `answer_of`.
     """
+    answer = answer_of(ask.kind, said)
     reply: dict[str, object] = {
         "v": PROTOCOL,
         "type": "reply",
@@ -58,10 +136,7 @@ def reply_to(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None =
         "kind": ask.kind,
         "reading": answer.reading,
     }
-    if answer.content is not None:
-        wanted = CONTENT[ask.kind]
-        if not isinstance(answer.content, wanted):
-            raise TypeError(f"{ask.kind} is answered with {wanted.__name__}, not {type(answer.content).__name__}")
+    if isinstance(answer.content, Part):
         reply["content"] = plain(answer.content)
     for name in ("thought", "raw", "fault", "note"):
         value = getattr(answer, name)
@@ -74,14 +149,10 @@ def reply_to(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None =
 
 
 def _cut(reply: dict[str, object], limit: int) -> None:
-    """Shorten the private text beside a reply's content: an oversized reply would be rejected whole."""
-    reply["note"] = "; ".join(filter(None, [str(reply.get("note") or ""), "raw text and thought were cut to fit"]))
+    """Shorten the private text beside a reply's content: an oversized reply is rejected whole."""
+    note = str(reply.get("note") or "")
+    reply["note"] = "; ".join(filter(None, [note, "raw text and thought were cut to fit"]))
     for name in ("raw", "thought"):
         over = len(pack(reply)) - limit
         if over > 0 and isinstance(reply.get(name), str):
-            reply[name] = _shortened(str(reply[name]), over)
-
-
-def _shortened(text: str, over: int) -> str:
-    """Return `text` without its last `over` bytes."""
-    return text.encode()[:-over].decode("utf-8", "ignore")
+            reply[name] = str(reply[name]).encode()[:-over].decode("utf-8", "ignore")

@@ -68,7 +68,7 @@ class Crew(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class ExitReason:
     """Why a member's time in the house is over.
 
     Attributes:
@@ -117,7 +117,7 @@ class Member:
         writer: BusWriter,
         timers: Timers,
         *,
-        over: Callable[[Parting], None],
+        over: Callable[[ExitReason], None],
         again_s: float = AGAIN_S,
         lonely_s: float = LONELY_S,
     ) -> None:
@@ -252,7 +252,7 @@ class Member:
         elif message.type == "goodbye":
             if self._close():
                 logger.debug("the house closes: %s", message.reason)
-                self._over(Parting(message.reason))
+                self._over(ExitReason(message.reason))
         elif message.type == "refused" and message.instance == self._instance:
             self._end(ConfigError(f"the moderator of house {self._house} does not take {self.name}: {message.reason}"))
 
@@ -359,7 +359,7 @@ class Member:
 
     def _end(self, error: WolfError) -> None:
         if self._close():
-            self._over(Parting(str(error), error))
+            self._over(ExitReason(str(error), error))
 
     def _close(self) -> bool:
         """Stop hearing and beating; return whether this call did it."""

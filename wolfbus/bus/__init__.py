@@ -30,7 +30,7 @@ def open_bus(url: str) -> Bus:
         if not all(character.isalnum() or character in "-_." for character in name):
             raise ConfigError(f"bus address: memory://{name} is no name (letters, digits, dash, dot, underscore)")
         return MemoryBus(name)
-    from wolfbus.bus.redis.url import read_address
+    from wolfbus.bus.url import read_address
 
     read_address(url)  # a wrong one is told before redis-py is loaded
     from wolfbus.bus.redis.bus import RedisBus

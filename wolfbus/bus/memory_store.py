@@ -75,7 +75,7 @@ class Stream:
 
 
 class Store:
-    """Streams, hashes and who follows what. Hold `lock` around every call."""
+    """Streams, hashes and who follows what, and a `StepLedger`. Hold `lock` around every call but those of a ledger."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -145,8 +145,12 @@ class Store:
             if self._ends.get(name) == end:
                 self.remove(name)
 
-    def land(self, step: Commit) -> Verdict:
-        """Land one step whole, or leave everything as it is."""
+    def send(self, steps: Sequence[Commit]) -> list[Verdict]:
+        """Land each step in order, each one whole or not at all."""
+        with self.lock:
+            return [self._land(step) for step in steps]
+
+    def _land(self, step: Commit) -> Verdict:
         try:
             return self._refusal(step) or self._write(step)
         except BusError as error:
@@ -203,33 +207,17 @@ class Store:
 
     def head_at(self, house: str, game: str, entry_id: str) -> str:
         """Return the head that the step ending in a record entry brought about, "" if there is none."""
-        stream = self.stream(streams.record(house, game))
-        return stream.heads.get(entry_id, "") if stream is not None else ""
+        with self.lock:
+            stream = self.stream(streams.record(house, game))
+            return stream.heads.get(entry_id, "") if stream is not None else ""
+
+    def find(self, stream: str, entry_id: str) -> Entry | None:
+        """Return the entry that stands on a stream under an id."""
+        with self.lock:
+            held = self.stream(stream)
+            return held.find(parse_id(entry_id)) if held is not None else None
 
 
 def with_id(entry: Entry, entry_id: Id) -> Entry:
     """Return the same entry under an id (several times faster than `dataclasses.replace`)."""
     return Entry(entry.body, entry.type, entry.sender, entry.game, entry.number, join_id(entry_id))
-
-
-class StoreLedger:
-    """The store, as `steps.land` sees it: every call under the lock."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def send(self, steps: Sequence[Commit]) -> list[Verdict]:
-        """Land each step in order."""
-        with self._store.lock:
-            return [self._store.land(step) for step in steps]
-
-    def head_at(self, house: str, game: str, entry_id: str) -> str:
-        """Return the head that the step ending in a record entry brought about, "" if there is none."""
-        with self._store.lock:
-            return self._store.head_at(house, game, entry_id)
-
-    def find(self, stream: str, entry_id: str) -> Entry | None:
-        """Return the entry that stands on a stream under an id."""
-        with self._store.lock:
-            held = self._store.stream(stream)
-            return held.find(parse_id(entry_id)) if held is not None else None

@@ -12,9 +12,9 @@ record:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from wolfbus.errors import BusError
 
@@ -243,3 +243,18 @@ class Bus(Protocol):
 
     def close(self) -> None:
         """Close every connection and session; calls made afterwards raise BusDown."""
+
+
+PAGE: Final = 1000
+"""Entries read at a time."""
+
+
+def every_entry(bus: Bus, stream: str, after: str = "0-0", page: int = PAGE) -> Iterator[Entry]:
+    """Yield all entries of a stream after id `after`, to its end as it is when that is reached.
+
+    Raises:
+        BusError: it cannot be read, or not any further.
+    """
+    while found := bus.entries(stream, after, page):
+        yield from found
+        after = found[-1].id

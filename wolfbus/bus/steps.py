@@ -39,7 +39,7 @@ class Verdict:
 LANDED = Verdict("landed")
 
 
-class Ledger(Protocol):
+class StepLedger(Protocol):
     """What `land` needs of a bus."""
 
     def send(self, steps: Sequence[Commit]) -> list[Verdict]:
@@ -52,7 +52,7 @@ class Ledger(Protocol):
         """Return the entry that stands on `stream` under an id."""
 
 
-def land(commits: Sequence[Commit], ledger: Ledger) -> list[BusError | None]:
+def land(commits: Sequence[Commit], ledger: StepLedger) -> list[BusError | None]:
     """Land steps in order; see `Bus.commit`."""
     results: list[BusError | None] = [None] * len(commits)
     failed: set[tuple[str, str]] = set()
@@ -106,7 +106,7 @@ def _refused_unsent(commit: Commit, *, after_failure: bool) -> BusError | None:
     return BusError(f"{_whose(commit)}: {reason}") if reason else None
 
 
-def _landed_before(commits: Sequence[Commit], at: int, verdict: Verdict, ledger: Ledger) -> bool:
+def _landed_before(commits: Sequence[Commit], at: int, verdict: Verdict, ledger: StepLedger) -> bool:
     """Recognise a step that is sent again after newer ones landed on top of it."""
     commit = commits[at]
     if verdict.kind == "order" and not commit.record:

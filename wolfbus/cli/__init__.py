@@ -7,14 +7,16 @@ from __future__ import annotations
 import difflib
 import importlib
 import io
+import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from wolfbus import __version__
-from wolfbus.bus.shown_url import masked
+from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, RecordError, WolfError
 
 GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
@@ -162,12 +164,25 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits 0 fine, 1 failed, 2 usage or unreadable input, 130 interrupted."""
+    _open_what_was_closed()
+    if sys.stdout is None:
+        # before anything is opened: the next file would get its number, and all that is printed
+        click.echo("wolfbus: stdout is closed, so nothing could be told; send it to /dev/null to do without", err=True)
+        sys.exit(FAILED)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # a terminal that lacks a character gets its code, not a crash
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run(arguments))
+
+
+def _open_what_was_closed() -> None:
+    """Give a process that was started without stdin or stderr empty ones, which no file of ours can then take over."""
+    if sys.stdin is None:
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
 def run(arguments: list[str] | None = None) -> int:

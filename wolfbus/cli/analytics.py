@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wolfbus.record.folder import prepare_folder
+from wolfbus.record.writer import prepare_folder
 from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def analytics(
 ) -> int:
     """Keep the records of a house's session in files, measure them while they grow, and report when it has closed.
 
-    Started again after a crash, it goes on where its files end. It exits 0, or 1 if a game failed or a record is not
-    whole.
+    Started again after a crash, it goes on where its files end. It exits 0, or 1 if a game failed, a record is
+    not whole, no game was played, or it was stopped before the session closed.
     """
     from analytics.service import Settings, serve
     from wolfbus.service.health import Health

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from wolfbus.bus.shown_url import shown_url
+from wolfbus.bus.url import shown_url
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 
@@ -125,7 +125,7 @@ def _try_program(
     from players.spec import check
     from players.venue import Venue
     from wolfbus.agent.introduction import Introduction
-    from wolfbus.agent.stay import Stay
+    from wolfbus.agent.membership import Membership
     from wolfbus.bus import open_bus
     from wolfbus.service.stop import Stopping
 
@@ -141,7 +141,7 @@ def _try_program(
         bus = open_bus(url)
         ending.callback(bus.close)
         introduction = Introduction("program", "outside:program", shlex.join(command)[:200], seats)
-        settings = Settings(Stay(url, house, introduction, grace_s=0.0, again_s=terms.again_s), brain)
+        settings = Settings(Membership(url, house, introduction, grace_s=0.0, again_s=terms.again_s), brain)
 
         def play() -> None:
             try:

@@ -84,6 +84,7 @@ class House:
         watch: sees every event of every game in record order; None for nobody.
         done: called with every finished game, from an actor's thread; None for nobody.
         venue: what the brains of this process share; whoever gives it closes it after the house.
+        keep_s: seconds that the record of a game that is over stays on a Redis, >= 0; None for ever.
     """
 
     def __init__(
@@ -94,15 +95,19 @@ class House:
         watch: Callable[[Recorded], None] | None = None,
         done: Callable[[Game], None] | None = None,
         venue: Venue | None = None,
+        keep_s: float | None = None,
     ) -> None:
         from analytics.actor import AnalyticsActor
-        from moderator.house.games import ModeratorHouse
-        from players.agent import Agent
+        from moderator.engine.context import HouseContext
+        from moderator.house.games import Games
         from players.spec import build
         from players.venue import Venue
+        from wolfbus.agent.router import SeatRouter
+        from wolfbus.bus.url import read_address
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._done = done
+        self._keep_s = keep_s
         self._games: dict[str, Game] = {}
         self._lock = threading.Lock()
         self._hasty = False
@@ -125,18 +130,22 @@ class House:
                 venue = Venue()
                 self._ending.callback(venue.close)
             venue.fatal = self._fatal
-            brain_for = partial(build, venue=venue)
-            self._agent = Agent.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, brain_for)
+            make = partial(build, venue=venue)
+            self._agent = SeatRouter.listen(AGENT, self.name, self._bus, self._reader, self._writer, self._pool, make)
             self._ending.callback(self._agent.stop)
             self._ending.callback(self._reader.close)
-            self._moderator = ModeratorHouse(
-                self.name,
-                self._bus,
-                self._reader,
-                self._writer,
-                self._pool,
-                self._timers,
-                self._bus.claim(self.name, f"play-{os.getpid()}"),
+            self._moderator = Games(
+                HouseContext(
+                    self.name,
+                    self._bus.claim(self.name, f"play-{os.getpid()}"),
+                    self._bus,
+                    self._reader,
+                    self._writer,
+                    self._pool,
+                    self._timers,
+                    # nobody makes room on it but who runs it
+                    full_s=None if self._in_memory or not isinstance(bus, str) else read_address(bus).patience_s,
+                )
             )
             self._ending.callback(self._moderator.stop)
             self._moderator.listen(AGENT)
@@ -193,8 +202,7 @@ class House:
             if self._games.pop(game.opened.game, None) is None:
                 return
         self._reader.unfollow(streams.record(self.name, game.opened.game))
-        if self._in_memory:
-            self._bus.expire(self.name, game.opened.game, 0)
+        self._forget(game.opened.game)
         if game.over is None or game.over.error is not None:
             if game.over is not None and isinstance(game.over.error, BusError):
                 self.abandon()
@@ -205,6 +213,14 @@ class House:
                 self._done(game)
         finally:
             game.finished.set()
+
+    def _forget(self, game: str) -> None:
+        keep_s = 0.0 if self._in_memory else self._keep_s
+        if keep_s is not None:
+            try:
+                self._bus.expire(self.name, game, keep_s)
+            except BusError as error:
+                logger.debug("game %s stays on the bus: %s", game, error)
 
     def _fail(self, error: BusError) -> None:
         """End what a lost stream makes impossible; a bus that is only away may come back."""

@@ -60,7 +60,7 @@ def join(
     from players.spec import check
     from players.venue import Venue
     from wolfbus.agent.introduction import Introduction
-    from wolfbus.agent.stay import Stay, default_name
+    from wolfbus.agent.membership import Membership, default_name
 
     name = name or default_name()
     brain = f"exec:{shlex.join(command)}"
@@ -72,7 +72,7 @@ def join(
         tuple(sorted(set(places))),
         declines=tuple(dict.fromkeys(declines)),
     )
-    settings = Settings(Stay(url, house, introduction, once=once, grace_s=grace), brain)
+    settings = Settings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
     with Venue() as venue:
         check((brain,), venue)
         return run(settings, venue, health, log)

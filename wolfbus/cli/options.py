@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.config import GameConfig, config_from_table, read_toml
+from wolfbus.config import GameConfig, config_from_table, read_toml_file
 from wolfbus.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -56,12 +56,7 @@ def load_config(path: Path | None) -> Loaded:
     """
     if path is None:
         return Loaded(GameConfig(), None, {})
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise ConfigError(f"{path}: {reason}") from None
-    table = read_toml(text, str(path))
+    table = read_toml_file(path)
     players = table.pop("players", None)
     if isinstance(table.get("agents"), dict):
         del table["agents"]

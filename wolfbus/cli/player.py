@@ -109,7 +109,7 @@ def player(
     from players.service import Settings
     from players.spec import declined_by
     from wolfbus.agent.introduction import Introduction
-    from wolfbus.agent.stay import Stay, default_name
+    from wolfbus.agent.membership import Membership, default_name
 
     name = name or default_name()
     seats = seats or len(set(places)) or 1
@@ -119,7 +119,7 @@ def player(
     introduction = Introduction(
         name, brain, f"wolfbus {__version__}", seats, tuple(sorted(set(places))), in_house=True, declines=declines
     )
-    settings = Settings(Stay(url, house, introduction, once=once, grace_s=grace), brain)
+    settings = Settings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
     with open_venue(checked, load_config(config_file).models, **calls) as venue:
         return run(settings, venue, health, log, quiet=brain == "human")
 

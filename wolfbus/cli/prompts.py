@@ -14,8 +14,7 @@ from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.record.line import Recorded
-from wolfbus.record.prompts import PromptBook
-from wolfbus.record.requests import RequestNames
+from wolfbus.record.prompts import PromptBook, RequestNames
 
 _UNKNOWN: Final = "-"
 _FACT: Final = 600

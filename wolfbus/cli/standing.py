@@ -10,8 +10,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus, Entry, Owner
+from wolfbus.bus.protocol import Bus, Entry, Owner, every_entry
 from wolfbus.bus.redis.link import Link, ResponseError, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed

@@ -54,7 +54,7 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     """
     from wolfbus.bus import open_bus
     from wolfbus.bus.redis.links import Links
-    from wolfbus.bus.redis.url import read_address
+    from wolfbus.bus.url import read_address
     from wolfbus.cli.standing import Standing
     from wolfbus.service.stop import Stopping
 

@@ -191,8 +191,8 @@ def revoke(
     The files in DIR are removed as well. The user `default` stays off, and the administrator stays.
     """
     from wolfbus.tickets.file import redis_address, ticket_path
+    from wolfbus.tickets.issuing import revoke as revoke_tickets
     from wolfbus.tickets.office import Office
-    from wolfbus.tickets.revoking import revoke as revoke_tickets
 
     if bool(names) == everybody:
         raise click.UsageError("name whose tickets to revoke, or give --all")

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wolfbus.bus.shown_url import shown_url
+from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.options import load_config
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import counted
-from wolfbus.record.folder import prepare_folder
+from wolfbus.record.writer import prepare_folder
 from wolfbus.service.options import LOG_STYLES, check_house
 
 if TYPE_CHECKING:
     from wolfbus.up.plan import Plan
-    from wolfbus.up.supervisor import Ended
+    from wolfbus.up.supervisor import RunOutcome
 
 
 @click.command()
@@ -88,7 +88,7 @@ def up(
     session. Budgets and cassettes belong to `wolfbus player`: each of its processes has its own.
     """
     from wolfbus.up.plan import Plan
-    from wolfbus.up.speaker import Speaker
+    from wolfbus.up.supervisor import Speaker
 
     if not hasattr(os, "killpg"):
         raise ConfigError("up needs process groups, which this system lacks; `wolfbus play` runs everywhere")
@@ -135,10 +135,9 @@ class _Played:
     digest: str | None
 
 
-def _run(plan: Plan, say: Callable[[str, str], None]) -> Ended:
+def _run(plan: Plan, say: Callable[[str, str], None]) -> RunOutcome:
     from wolfbus.service.stop import Stopping
-    from wolfbus.up.closed import Closed
-    from wolfbus.up.private_redis import PrivateRedis
+    from wolfbus.up.bus import Closed, PrivateRedis
     from wolfbus.up.supervisor import OWN, Supervisor
 
     with contextlib.ExitStack() as around:
@@ -195,7 +194,7 @@ def _events(lines: Any) -> Iterator[Any]:
     return (line.event for line in lines)
 
 
-def _report(plan: Plan, ended: Ended, began: float, *, as_json: bool) -> int:
+def _report(plan: Plan, ended: RunOutcome, began: float, *, as_json: bool) -> int:
     from wolfbus.up.plan import ANALYTICS, MODERATOR
 
     played = _games(_fresh(plan.out / "metrics.json", began))
@@ -228,7 +227,7 @@ def _report(plan: Plan, ended: Ended, began: float, *, as_json: bool) -> int:
     return code
 
 
-def _code(ended: Ended, leaders: tuple[str, ...]) -> int:
+def _code(ended: RunOutcome, leaders: tuple[str, ...]) -> int:
     if ended.interrupted:
         return INTERRUPTED
     if USAGE in ended.codes.values():

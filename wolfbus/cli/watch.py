@@ -76,7 +76,7 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
 def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
     """Yield how it stands now, and then whenever that changes, until the session closes or somebody asks to stop."""
     from wolfbus.bus import streams
-    from wolfbus.bus.pages import every_entry
+    from wolfbus.bus.protocol import every_entry
 
     live, games = streams.live(house), streams.games(house)
     closed, after = False, "0-0"

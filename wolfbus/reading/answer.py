@@ -10,44 +10,42 @@ from typing import Any
 from pydantic import ValidationError
 
 from wolfbus.messages.content import CONTENT, Content
-from wolfbus.reading.claims import read_claims
-from wolfbus.reading.cleaning import clean_value, one_line, quoted
-from wolfbus.reading.extent import Lost
-from wolfbus.reading.json_text import Members
-from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, Part, folded
+from wolfbus.reading.json_text import LostMember, Members
+from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.labels import kind_of, normalise, settle
-from wolfbus.reading.mending import ends_where_written
 from wolfbus.reading.names import resolve_name
-from wolfbus.reading.objects import Found
-from wolfbus.reading.values import Bad, Got, Value, truth, unit, whole, words
+from wolfbus.reading.objects import Found, ends_where_written
+from wolfbus.reading.text import clean_value, one_line, quoted, worse
+from wolfbus.reading.values import Bad, Got, Value, read_claims, truth, unit, whole, words
 from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 
-RUNGS: tuple[Reading, ...] = ("clean", "extracted", "repaired", "coerced", "reasked")
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
 
 
-def worse(one: Reading, other: Reading) -> Reading:
-    """Return the lower of two rungs of the ladder."""
-    return max(one, other, key=RUNGS.index)
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked: the kind of request and what may be answered; see `wolfbus.reading.read`."""
+    """What was asked.
+
+    Attributes:
+        kind: the kind of request.
+        legal: names that may be answered, None among them for nobody or abstaining; None if that is not known.
+        names: all players, living or not.
+        bid_max: the highest legal bid.
+    """
 
     kind: Kind
     legal: Sequence[str | None] | None = None
     names: Sequence[str] = ()
     bid_max: int = 10
 
-    def wants(self, key: str) -> Part | None:
+    def wants(self, key: str) -> AnswerPart | None:
         """Return the part of the answer that a key stands for, None if it is none."""
         return INDEX[self.kind].get(folded(key))
 
 
 @dataclass(slots=True)
-class Answer:
+class JudgedAnswer:
     """What an object says, as far as it can be used."""
 
     question: Question
@@ -78,11 +76,11 @@ class Answer:
         return tuple(value for name, value in self.content or () if name != "reasoning")
 
 
-def judge(question: Question, found: Found) -> Answer:
+def judge(question: Question, found: Found) -> JudgedAnswer:
     """Return what `found` says in answer to `question`."""
     cleaned = clean_value(found.value)
     rung = found.rung if cleaned is found.value else worse(found.rung, "repaired")
-    answer = Answer(question, rung, cut=found.cut)
+    answer = JudgedAnswer(question, rung, cut=found.cut)
     by_part: dict[str, list[tuple[str, Any]]] = {}
     for key, value in cleaned.items():
         part = question.wants(key)
@@ -100,7 +98,9 @@ def judge(question: Question, found: Found) -> Answer:
     return answer
 
 
-def _take(answer: Answer, part: Part, given: list[tuple[str, Any]], repeated: frozenset[str], found: Found) -> None:
+def _take(
+    answer: JudgedAnswer, part: AnswerPart, given: list[tuple[str, Any]], repeated: frozenset[str], found: Found
+) -> None:
     if part.shape != "name" or len(given) > 1:
         # a null says nothing, unless it stands alone for nobody
         nulls = len(given)
@@ -127,7 +127,7 @@ def _take(answer: Answer, part: Part, given: list[tuple[str, Any]], repeated: fr
         answer.rung = worse(answer.rung, "coerced")
 
 
-def _agreed(question: Question, part: Part, given: list[tuple[str, Any]], repeated: frozenset[str]) -> Value:
+def _agreed(question: Question, part: AnswerPart, given: list[tuple[str, Any]], repeated: frozenset[str]) -> Value:
     """Return the value under a part's first key; for what is needed, other keys must not say otherwise."""
     first, *others = (_value(question, part, value) for _, value in given)
     if part.needed and (any(not _same(first, other) for other in others) or any(key in repeated for key, _ in given)):
@@ -143,7 +143,7 @@ def _has_its_end(value: Any, source: str) -> bool:
     return not isinstance(value, str) or ends_where_written(value, source)
 
 
-def _take_lost(answer: Answer, lost: Lost) -> None:
+def _take_lost(answer: JudgedAnswer, lost: LostMember) -> None:
     """Say what was cut off, and keep the beginning of a text where only researchers read it."""
     part = answer.question.wants(lost.key)
     text: str = clean_value(lost.text or "")
@@ -158,7 +158,7 @@ def _take_lost(answer: Answer, lost: Lost) -> None:
         answer.note = one_line(f'the reply was cut off in "{lost.key}"')
 
 
-def _value(question: Question, part: Part, value: Any) -> Value:
+def _value(question: Question, part: AnswerPart, value: Any) -> Value:
     if part.shape == "whole":
         return whole(value, question.bid_max)
     if part.shape == "name":
@@ -224,7 +224,7 @@ def _thought(value: Any) -> Iterator[str]:
         yield value
 
 
-def _finish(answer: Answer) -> None:
+def _finish(answer: JudgedAnswer) -> None:
     """Settle the kind of deception and build the content, if all that is needed is there."""
     values = answer.values
     if "deceptive" in values:

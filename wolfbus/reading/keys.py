@@ -1,10 +1,11 @@
-"""The keys under which models put the parts of an answer: ours, the paper's, and what they make of them."""
+"""The keys under which models put their answers and the parts of one: ours, the paper's, and what they make of them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
 
 from wolfbus.vocabulary import Kind
 
@@ -13,7 +14,7 @@ Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """One field of a content type, as a model may write it."""
 
     name: str
@@ -31,42 +32,44 @@ class Part:
     """Words others will hear: they are taken whole or not at all."""
 
 
-_DECEPTIVE = Part(
+_DECEPTIVE = AnswerPart(
     "deceptive", "truth", ("deceptive", "is_deceptive"), ("deceptive_flag", "is_deception", "flag"), needed=True
 )
-_CONFIDENCE = Part(
+_CONFIDENCE = AnswerPart(
     "confidence", "unit", ("confidence",), ("confidence_level", "confidence_score", "certainty"), needed=True
 )
-_SUSPICION = Part(
+_SUSPICION = AnswerPart(
     "suspicion",
     "unit",
     ("suspicion", "suspicion_level"),
     ("suspicion_score", "suspiciousness", "suspicion_rating"),
     needed=True,
 )
-_KIND = Part(
+_KIND = AnswerPart(
     "kind",
     "deception",
     ("kind", "deception_type"),
     ("deception_kind", "type_of_deception", "type", "deception_category"),
 )
-_STATED = Part("stated_kind", "stated", ("stated_kind",), nullable=True)
-_REASONING = Part("reasoning", "words", ("reasoning",), ("explanation", "rationale", "justification", "reason"))
-_CLAIMS = Part("claims", "claims", ("claims",))
+_STATED = AnswerPart("stated_kind", "stated", ("stated_kind",), nullable=True)
+_REASONING = AnswerPart("reasoning", "words", ("reasoning",), ("explanation", "rationale", "justification", "reason"))
+_CLAIMS = AnswerPart("claims", "claims", ("claims",))
 
 _PICKED = ("choice", "player", "selection")
 
 
-def _target(*synonyms: str, keys: tuple[str, ...] = ("target",)) -> Part:
-    return Part("target", "name", keys, (*synonyms, *_PICKED), needed=True, nullable=True)
+def _target(*synonyms: str, keys: tuple[str, ...] = ("target",)) -> AnswerPart:
+    return AnswerPart("target", "name", keys, (*synonyms, *_PICKED), needed=True, nullable=True)
 
 
-PARTS: Final[dict[Kind, tuple[Part, ...]]] = {
+PARTS: Final[dict[Kind, tuple[AnswerPart, ...]]] = {
     "bid": (
-        Part("bid", "whole", ("bid",), ("bid_value", "bid_amount", "my_bid", "urgency", "eagerness"), needed=True),
+        AnswerPart(
+            "bid", "whole", ("bid",), ("bid_value", "bid_amount", "my_bid", "urgency", "eagerness"), needed=True
+        ),
     ),
     "speak": (
-        Part(
+        AnswerPart(
             "text",
             "words",
             ("text", "statement"),
@@ -80,7 +83,7 @@ PARTS: Final[dict[Kind, tuple[Part, ...]]] = {
     "assess_other": (_DECEPTIVE, _SUSPICION, _CONFIDENCE, _KIND, _STATED, _REASONING),
     "vote": (
         _target("vote_for", "vote_target", "voted_for", "my_vote", "exile", "candidate", keys=("target", "vote")),
-        Part(
+        AnswerPart(
             "reason",
             "words",
             ("reason", "reasoning"),
@@ -95,7 +98,7 @@ PARTS: Final[dict[Kind, tuple[Part, ...]]] = {
     "inspect": (_target("inspect", "inspect_target", "investigate", "unmask", "check"),),
     "whisper": (
         _target("kill", "victim", "eliminate", "proposal", "propose"),
-        Part("word", "words", ("word",), ("words", "message", "whisper"), public=True),
+        AnswerPart("word", "words", ("word",), ("words", "message", "whisper"), public=True),
     ),
 }
 """Parts of an answer per kind of request.
@@ -120,6 +123,9 @@ _REASONS = ("reasoning", "reason", "explanation", "rationale", "justification")
 ERROR_KEYS: Final = frozenset({"error", "errors"})
 """An object with one of these and nothing asked for is a provider's complaint, not an answer."""
 
+CLOSED: Final = frozenset({"claims", *ERROR_KEYS})
+"""No answer is looked for under these."""
+
 _DASHES = re.compile(r"[\s_\-]+")
 
 
@@ -128,14 +134,83 @@ def folded(key: str) -> str:
     return _DASHES.sub("", key).casefold()
 
 
-def _index(parts: tuple[Part, ...]) -> dict[str, Part]:
+def _index(parts: tuple[AnswerPart, ...]) -> dict[str, AnswerPart]:
     return {folded(key): part for part in parts for key in (*part.synonyms, *part.keys)}
 
 
-INDEX: Final[dict[Kind, dict[str, Part]]] = {kind: _index(parts) for kind, parts in PARTS.items()}
-"""Part per folded key, per kind of request."""
+INDEX: Final[dict[Kind, dict[str, AnswerPart]]] = {kind: _index(parts) for kind, parts in PARTS.items()}
+"""AnswerPart per folded key, per kind of request."""
 
 THOUGHTS: Final[dict[Kind, frozenset[str]]] = {
     kind: frozenset(folded(key) for key in (*_THOUGHTS, *_REASONS)) - INDEX[kind].keys() for kind in PARTS
 }
 """Folded keys of private thoughts; a reason nobody asked for is one."""
+
+
+OUTER_THOUGHTS: Final = frozenset(set.intersection(*map(set, THOUGHTS.values())))
+"""Folded keys that hold private thoughts whatever was asked for."""
+
+_NUMBERED = re.compile(r"(.*?)[\s_\-]*([0-9]{1,15})")
+_NUMBER = re.compile(r"[^0-9]*0*([0-9]{1,15})[^0-9]*")
+_OF_STATEMENT = re.compile(r"\s*(?:statement|number|no\.?)?[\s_]*#?0*([0-9]{1,15})\s*", re.IGNORECASE)
+_NUMBER_KEYS = frozenset({"statement", "statementnumber", "statementid", "number", "about", "id", "n"})
+_WORDS: Final[dict[Kind, tuple[str, ...]]] = {
+    "assess_own": ("label", "selflabel", "ownlabel", "selfassessment", "assessown"),
+    "assess_other": ("judgement", "judgment", "assessment", "assessother", "judge"),
+}
+"""Other words for what is asked for, folded; where only one answer is of the kind, the kind's own name will do too."""
+
+
+@dataclass(slots=True)
+class PartNames:
+    """Which key stands for which of the wanted answers.
+
+    Attributes:
+        by_key: the answer's name by folded key.
+        groups: by the folded key of a list or object of several answers: their names by number, "" for the only one.
+        by_number: names by the number of what they are about, where that leaves no choice.
+    """
+
+    by_key: dict[str, str] = field(default_factory=dict)
+    groups: dict[str, dict[str, str]] = field(default_factory=dict)
+    by_number: dict[str, str] = field(default_factory=dict)
+
+
+def part_names(wanted: Mapping[str, Kind]) -> PartNames:
+    """Return how answers of these names and kinds may be called."""
+    kinds = list(wanted.values())
+    numbers = [number_of(name) for name in wanted]
+    names = PartNames()
+    for name, kind in wanted.items():
+        numbered = _NUMBERED.fullmatch(name)
+        stem, number = (folded(numbered.group(1)), number_of(name)) if numbered else (folded(name), "")
+        alone = kinds.count(kind) == 1
+        for word in dict.fromkeys((stem, *_WORDS.get(kind, ()), folded(kind))):
+            if number:
+                names.by_key.setdefault(f"{word}{number}", name)
+                for group in (word, f"{word}s"):
+                    names.groups.setdefault(group, {})[number] = name
+                    if alone:
+                        names.groups[group][""] = name
+            elif alone:
+                names.by_key.setdefault(word, name)
+        if number and numbers.count(number) == 1:
+            names.by_number[number] = name
+    # a name that was asked for in so many words stands for nothing else
+    names.by_key |= {folded(name): name for name in wanted}
+    return names
+
+
+def number_of(key: str) -> str:
+    """Return the one number in a key, without leading zeros: "12" of "#12" and "judgement_012"; "" for none."""
+    match = _NUMBER.fullmatch(key)
+    return match.group(1) if match else ""
+
+
+def number_in(value: Mapping[str, Any]) -> str:
+    """Return the number of the statement that an object says it is about, "" if it does not say."""
+    for key, item in value.items():
+        if folded(key) in _NUMBER_KEYS and not isinstance(item, bool) and isinstance(item, int | str):
+            match = _OF_STATEMENT.fullmatch(str(item)[:40])
+            return match.group(1) if match else ""
+    return ""

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from wolfbus.messages.content import Content
-from wolfbus.reading.answer import RUNGS, Answer, Question, judge, worse
+from wolfbus.reading.answer import JudgedAnswer, Question, judge
 from wolfbus.reading.keys import ERROR_KEYS, PARTS
 from wolfbus.reading.objects import Found, Search, find, inside
 from wolfbus.reading.prose import judge_prose
-from wolfbus.reading.thinking import without_thinking
+from wolfbus.reading.text import RUNGS, without_thinking, worse
 from wolfbus.vocabulary import Fault, Kind, Reading
 
 LONGEST = 1_000_000
@@ -93,14 +93,14 @@ def read_fields(
     return Fields(values, answer.rung if values else None, as_read(answer))
 
 
-def as_read(answer: Answer) -> Read:
+def as_read(answer: JudgedAnswer) -> Read:
     """Return an answer as callers are told of it."""
     if answer.content is None:
         return Read(thought=answer.thought, fault=answer.fault, note=answer.note)
     return Read(answer.content, answer.thought, answer.rung)
 
 
-def _best(question: Question, text: str) -> Answer:
+def _best(question: Question, text: str) -> JudgedAnswer:
     if len(text) > LONGEST:
         return failed(question, "unparseable", TOO_LONG)
     rest = without_thinking(text)
@@ -110,7 +110,7 @@ def _best(question: Question, text: str) -> Answer:
     return answer
 
 
-def answer_of(question: Question, search: Search) -> Answer:
+def answer_of(question: Question, search: Search) -> JudgedAnswer:
     """Return the one answer that the objects of a text give, or what is wrong with them."""
     if search.too_many:
         return failed(question, "ambiguous", "the reply holds too many JSON objects")
@@ -145,7 +145,7 @@ def _candidates(question: Question, found: Found) -> Iterator[Found]:
         yield from (Found(value, rung, found.cut, guessed=found.guessed) for value in inside(found.value))
 
 
-def _agreed(question: Question, fitting: list[Answer], answers: list[Answer]) -> Answer:
+def _agreed(question: Question, fitting: list[JudgedAnswer], answers: list[JudgedAnswer]) -> JudgedAnswer:
     """Return the one answer that all fitting objects give, unless there was a later one that cannot be used."""
     if any(answer.decisive() != fitting[0].decisive() for answer in fitting[1:]):
         return failed(question, "ambiguous", "the reply holds several JSON objects that answer differently; give one")
@@ -156,8 +156,8 @@ def _agreed(question: Question, fitting: list[Answer], answers: list[Answer]) ->
     return min(fitting, key=lambda answer: RUNGS.index(answer.rung))
 
 
-def failed(question: Question, fault: Fault, note: str) -> Answer:
+def failed(question: Question, fault: Fault, note: str) -> JudgedAnswer:
     """Return an answer without content."""
-    answer = Answer(question, "coerced")
+    answer = JudgedAnswer(question, "coerced")
     answer.fail(fault, note)
     return answer

@@ -1,17 +1,185 @@
-"""JSON objects in a model's text: all of it, in a fence, in prose, in a list, wrapper or string, broken or cut off."""
+"""JSON objects in a model's text: all of it, in a fence, in prose, in a list, wrapper or string, broken or cut off.
+
+Of a broken one, what is missing at the end is closed; the rest is left to json-repair and checked.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from wolfbus.reading.extent import Lost, extent, has_quoted_key, looks_like_object
-from wolfbus.reading.json_text import strict, strict_at
-from wolfbus.reading.mending import Patience, mend, mend_bare
+from wolfbus.reading.json_text import (
+    LostMember,
+    Members,
+    ObjectExtent,
+    completed,
+    extent,
+    has_quoted_key,
+    lenient,
+    looks_like_object,
+    strict,
+    strict_at,
+)
+from wolfbus.reading.keys import CLOSED
+from wolfbus.reading.text import worse
 from wolfbus.vocabulary import Reading
+
+_MOST_TIDIED = 64_000
+_MOST_REPAIRED = 8_000
+_MOST = {
+    "{": 16,
+    "[": 12,
+    "(": 30,
+    '"': 400,
+    "'": 400,
+    "“": 40,
+    "”": 40,
+    "`": 30,
+    "/": 30,
+    ":": 120,
+    ",": 400,
+    "\\": 400,
+}
+"""Marks that json-repair looks ahead from, each time to the end; more of them than replies have would take seconds."""
+_LARGEST = 10**15
+_TRIPS = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError)
+"""What a parser that guesses may stumble over; seen: assertions, huge numbers, nesting."""
+_BARE_NUMBER = re.compile(r"(:\s*)(-?\d+(?:[.,]\d+)?\s*%|-?\d+,\d+(?=\s*[,}\n]))")
+_STRING = re.compile(
+    r"""
+    "(?:[^"\\]++|\\.)*+"? | “[^”]*+”? | (?<=[\[{,:\s])'(?:[^'\\]++|\\.|(?<=\w)'(?=\w))*+'?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_TIDIER = (
+    (_BARE_NUMBER, r'\1"\2"'),
+    (re.compile(r",(\s*[}\]])"), r"\1"),
+    (re.compile(r"\bTrue\b"), "true"),
+    (re.compile(r"\bFalse\b"), "false"),
+    (re.compile(r"\bNone\b"), "null"),
+)
+_QUOTES = "\"'“”‘’`"
+_NEXT_MEMBER = rf"[{_QUOTES}]?\w{{1,40}}[{_QUOTES}]?\s*[:=]"
+_END_OF_STRING = rf"\s*[{_QUOTES}]\s*(?:[,;]?\s*{_NEXT_MEMBER}|[,;]?\s*(?:[}}\]]|//|/\*|\Z))"
+_END_OF_WORDS = rf"\s*(?:[,;\n]\s*{_NEXT_MEMBER}|[}}\]])"
+_ESCAPES = {'"': '\\"', "\\'": "'"}
+_IN_QUOTES = re.compile(r"""\\(.)|\"""", re.DOTALL)
+
+
+@dataclass(slots=True)
+class RepairBudget:
+    """How many more characters may be given to json-repair in one reading; it is slow, and slowest on garbage."""
+
+    chars: int = field(default=_MOST_REPAIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A JSON object that had to be mended."""
+
+    value: dict[str, Any]
+    lost: LostMember | None = None
+    """The member it was cut off in."""
+    guessed: str | None = None
+    """The source, if json-repair had to guess where strings end."""
+
+
+def mend(text: str, reach: ObjectExtent, budget: RepairBudget) -> Mended | None:
+    """Return the object that the broken JSON at `reach` holds, None if nothing can be made of it."""
+    if reach.deep:
+        return None
+    region = text[reach.start : reach.end]
+    if reach.closed:
+        value = _object(region)
+        return Mended(value) if value is not None else _repaired(region, budget)
+    held, lost = completed(text, reach)
+    value = _object(held)
+    if value is not None:
+        return Mended(value, lost)
+    if reach.string is not None and region.rstrip().endswith("}"):
+        # it has its end, so the quotes are what is wrong
+        return _repaired(region, budget)
+    return _repaired(held, budget, lost)
+
+
+def mend_bare(text: str, budget: RepairBudget) -> Mended | None:
+    """Return the object that `text` would be if somebody had not forgotten its braces."""
+    return _repaired("{" + text.strip().removesuffix("}") + "}", budget)
+
+
+def _object(region: str) -> Members | None:
+    try:
+        value = lenient(region)
+    except ValueError:
+        return None
+    return value if isinstance(value, Members) else None
+
+
+def _repaired(region: str, budget: RepairBudget, lost: LostMember | None = None) -> Mended | None:
+    if len(region) > _MOST_TIDIED:
+        return None
+    source = _tidied(region)
+    value = _object(source)
+    if value is not None:
+        return Mended(value, lost)
+    if len(region) > budget.chars or any(region.count(mark) > most for mark, most in _MOST.items()):
+        return None
+    budget.chars -= len(region)
+    import json_repair  # most replies never need it
+
+    try:
+        guess = json_repair.loads(source, skip_json_loads=True)
+    except _TRIPS:
+        return None
+    return Mended(_bounded(guess), lost, source) if isinstance(guess, dict) and guess else None
+
+
+def _bounded(value: Any) -> Any:
+    """Return a value with null for whole numbers too large for any field."""
+    if isinstance(value, dict):
+        return {str(key): _bounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_bounded(item) for item in value]
+    return None if isinstance(value, int) and abs(value) > _LARGEST else value
+
+
+def _tidied(region: str) -> str:
+    """Mend what is plain: Python's words and strings, a comma too many, and 5 % or 0,7 that would lose a part."""
+    made: list[str] = []
+    at = 0
+    for token in _STRING.finditer(region):
+        made += [_tidy(region[at : token.start()]), _in_double_quotes(token.group())]
+        at = token.end()
+    return "".join([*made, _tidy(region[at:])])
+
+
+def _in_double_quotes(written: str) -> str:
+    if len(written) < 2 or written[0] != "'" or written[-1] != "'":
+        return written
+    return '"' + _IN_QUOTES.sub(lambda mark: _ESCAPES.get(mark.group(), mark.group()), written[1:-1]) + '"'
+
+
+def _tidy(between: str) -> str:
+    for pattern, replacement in _TIDIER:
+        between = pattern.sub(replacement, between)
+    return between
+
+
+def ends_where_written(value: str, source: str) -> bool:
+    """Return whether `source` has the end of a value where `value` ends: words are not to be published cut short."""
+    words = value.strip()
+    quoted = any(re.search(rf"[{_QUOTES}]\s*{re.escape(form)}", source) for form in _forms(words[:24]))
+    end = _END_OF_STRING if quoted else _END_OF_WORDS
+    return any(re.search(re.escape(form) + end, source) for form in _forms(words[-24:]))
+
+
+def _forms(words: str) -> set[str]:
+    escaped = words.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+    return {words, escaped, escaped.replace('"', '\\"')}
+
 
 MOST_OBJECTS = 16
 _MOST_TRIES = 200
@@ -29,10 +197,14 @@ class Found:
     rung: Reading
     cut: bool = False
     """Whether the text stopped in the middle of it."""
-    lost: Lost | None = None
+    lost: LostMember | None = None
     """The member it was cut off in."""
     guessed: str | None = None
     """The source, where the ends of its strings had to be guessed."""
+
+    def at_least(self, rung: Reading) -> Found:
+        """Return it as found on a rung no higher than `rung`."""
+        return replace(self, rung=worse(self.rung, rung))
 
 
 @dataclass(slots=True)
@@ -55,7 +227,7 @@ def find(text: str) -> Search:
         return Search([Found(whole, "clean")])
     if isinstance(whole, str):
         inner = find(whole)
-        inner.found = [_at_least(found, "extracted") for found in inner.found]
+        inner.found = [found.at_least("extracted") for found in inner.found]
         return inner
     if isinstance(whole, list):
         inside = [Found(value, "extracted") for value in islice(_inside(whole, 1), MOST_OBJECTS + 1)]
@@ -63,10 +235,6 @@ def find(text: str) -> Search:
             return Search(inside[:MOST_OBJECTS], too_many=len(inside) > MOST_OBJECTS)
         return Search(rest=str(whole[0]) if len(whole) == 1 else None)
     return Search(rest="null" if whole is None else text.strip() if not isinstance(whole, bool) else None)
-
-
-def _at_least(found: Found, rung: Reading) -> Found:
-    return Found(found.value, rung, found.cut, found.lost, found.guessed) if found.rung == "clean" else found
 
 
 def _search(text: str) -> Search:
@@ -77,10 +245,10 @@ def _search(text: str) -> Search:
             pass
         else:
             inner = find(unescaped)
-            inner.found = [Found(each.value, "repaired", each.cut, each.lost, each.guessed) for each in inner.found]
+            inner.found = [found.at_least("repaired") for found in inner.found]
             return inner
     search = Search()
-    patience = Patience()
+    budget = RepairBudget()
     tried = False
     at, tries, scanned = text.find("{"), 0, 0
     while at != -1 and tries < _MOST_TRIES and scanned < _MOST_CHARS:
@@ -98,29 +266,29 @@ def _search(text: str) -> Search:
                 scanned += (len(text) if not reach.closed else reach.end) - at
                 if reach.closed or has_quoted_key(text, at):
                     tried, end = True, reach.end
-                    mended = mend(text, reach, patience)
+                    mended = mend(text, reach, budget)
                     if mended is not None:
                         cut = not reach.closed
                         search.found.append(Found(mended.value, "repaired", cut, mended.lost, mended.guessed))
         at = text.find("{", end)
     if not search.found and not tried:
-        _without_braces(search, text, patience)
+        _without_braces(search, text, budget)
     return search
 
 
-def _without_braces(search: Search, text: str, patience: Patience) -> None:
+def _without_braces(search: Search, text: str, budget: RepairBudget) -> None:
     if "{" not in text and _BARE_KEY.match(text):
-        mended = mend_bare(text, patience)
+        mended = mend_bare(text, budget)
         if mended is not None:
             search.found.append(Found(mended.value, "repaired", guessed=mended.guessed))
     search.rest = text
 
 
-def inside(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def inside(value: dict[str, Any], depth: int = 1) -> Iterator[dict[str, Any]]:
     """Return the objects within a wrapper, its lists and its strings of JSON; claims are no answers of their own."""
     for key, item in value.items():
-        if key.casefold() not in {"claims", "error", "errors"}:
-            yield from _inside(item, 1)
+        if key.casefold() not in CLOSED:
+            yield from _inside(item, depth)
 
 
 def _inside(value: Any, depth: int) -> Iterator[dict[str, Any]]:
@@ -132,9 +300,7 @@ def _inside(value: Any, depth: int) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         yield value
         if depth < _DEEPEST:
-            for key, item in value.items():
-                if key.casefold() not in {"claims", "error", "errors"}:
-                    yield from _inside(item, depth + 1)
+            yield from inside(value, depth + 1)
     elif isinstance(value, list) and depth <= _DEEPEST:
         for item in value:
             yield from _inside(item, depth + 1)

@@ -5,36 +5,32 @@ What one answer lacks costs the others nothing: a text that stops in the middle 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from wolfbus.reading.answer import Answer, Question, judge, worse
-from wolfbus.reading.cleaning import clean_value
+from wolfbus.reading.answer import JudgedAnswer, Question, judge
 from wolfbus.reading.json_text import Members, strict, strict_at
-from wolfbus.reading.keys import ERROR_KEYS, PARTS, folded
+from wolfbus.reading.keys import (
+    CLOSED,
+    ERROR_KEYS,
+    OUTER_THOUGHTS,
+    PARTS,
+    PartNames,
+    folded,
+    number_in,
+    number_of,
+    part_names,
+)
 from wolfbus.reading.ladder import LONGEST, TOO_LONG, Read, answer_of, as_read, failed
 from wolfbus.reading.objects import Found, Search, find
-from wolfbus.reading.part_names import OUTER_THOUGHTS, PartNames, number_in, number_of, part_names
-from wolfbus.reading.prose import REFUSED
-from wolfbus.reading.refusals import is_refusal
-from wolfbus.reading.thinking import without_thinking
+from wolfbus.reading.prose import REFUSED, is_refusal
+from wolfbus.reading.text import clean_value, without_thinking, worse
 from wolfbus.vocabulary import Kind, Reading
 
 _DEEPEST = 3
 _MOST_TRIES = 200
-_CLOSED = frozenset({"claims", *ERROR_KEYS})
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """One of the answers a reply is to hold: the kind of request and what may be answered, as `read` takes them."""
-
-    kind: Kind
-    legal: Sequence[str | None] | None = None
-    names: Sequence[str] = ()
-    bid_max: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +45,19 @@ class _Piece:
         return Found(value, rung, self.cut, guessed=self.around.guessed)
 
 
-def read_parts(text: str, wanted: Mapping[str, Wanted]) -> dict[str, Read]:
+def read_parts(text: str, questions: Mapping[str, Question]) -> dict[str, Read]:
     """Read a reply that is to be one JSON object with several answers; never raises, whatever the text.
 
     Args:
         text: the model's text as it came.
-        wanted: the answers by the key each of them was asked under: "bid", "judgement_12". A number in a key is that
-            of the statement it is about: models make lists of them.
+        questions: what was asked, by the key it was asked under: "bid", "judgement_12". A number in a key is that of
+            the statement it is about: models make lists of them.
 
     Returns:
-        A reading for every key of `wanted`, in its order. An answer under another spelling of its key, in a list by
+        A reading for every question, in their order. An answer under another spelling of its key, in a list by
         its number, or bare where an object was asked for counts as coerced. One that is not there has a fault, and so
         has one that is there twice and differently. A thought beside the answers goes to the first of them.
     """
-    questions = {name: Question(part.kind, part.legal, part.names, part.bid_max) for name, part in wanted.items()}
     if len(text) > LONGEST:
         return {name: as_read(failed(question, "unparseable", TOO_LONG)) for name, question in questions.items()}
     rest = without_thinking(text)
@@ -80,7 +75,7 @@ def read_parts(text: str, wanted: Mapping[str, Wanted]) -> dict[str, Read]:
     return made
 
 
-def _answer(name: str, sorter: _Sorter, search: Search) -> Answer:
+def _answer(name: str, sorter: _Sorter, search: Search) -> JudgedAnswer:
     question = sorter.questions[name]
     found = sorter.found[name]
     if search.too_many:
@@ -133,7 +128,7 @@ class _Sorter:
         for name in self.questions:
             if not self.found[name] and name in self._alone:
                 fitting = [each for each in opened if judge(self.questions[name], each).relevant]
-                self.found[name] = [_coerced(each) for each in fitting]
+                self.found[name] = [each.at_least("coerced") for each in fitting]
                 # what was thought beside several answers is told once
                 opened = [_without_thoughts(each) if each in fitting else each for each in opened]
 
@@ -195,7 +190,7 @@ class _Sorter:
         question = self.questions[name]
         if name in self._alone and question.wants(key) is not None:
             # the key is also that of a field: its neighbours may be fields too
-            self.found[name].append(_coerced(_without_thoughts(piece.around)))
+            self.found[name].append(_without_thoughts(piece.around).at_least("coerced"))
             return
         needed = next(part for part in PARTS[question.kind] if part.needed)
         if piece.value is not None or needed.shape == "name":
@@ -230,15 +225,11 @@ def _sort(kind: Kind) -> str:
     return "label" if kind in {"assess_own", "assess_other"} else PARTS[kind][0].name
 
 
-def _coerced(found: Found) -> Found:
-    return Found(found.value, worse(found.rung, "coerced"), found.cut, found.lost, found.guessed)
-
-
 def _without_thoughts(found: Found) -> Found:
     value = Members({key: value for key, value in found.value.items() if folded(key) not in OUTER_THOUGHTS})
     if isinstance(found.value, Members):
         value.repeated = found.value.repeated
-    return Found(value, found.rung, found.cut, found.lost, found.guessed)
+    return replace(found, value=value)
 
 
 def _objects(piece: _Piece, rung: Reading) -> Iterator[Found]:
@@ -258,7 +249,7 @@ def _objects(piece: _Piece, rung: Reading) -> Iterator[Found]:
 def _within(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Return the objects directly within a wrapper, its lists and its strings of JSON; thoughts hold no answers."""
     for key, item in value.items():
-        if folded(key) in OUTER_THOUGHTS or key.casefold() in _CLOSED:
+        if folded(key) in OUTER_THOUGHTS or key.casefold() in CLOSED:
             continue
         inner = item
         if isinstance(item, str) and item.lstrip().startswith("{"):

@@ -1,16 +1,77 @@
-"""Answers without JSON: a plain statement, a lone number, a lone name; and what is no answer at all."""
+"""Answers without JSON: a plain statement, a lone number, a lone name; and what is no answer at all, as a refusal."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Final
 
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
-from wolfbus.reading.answer import Answer, Question
-from wolfbus.reading.cleaning import quoted
+from wolfbus.reading.answer import JudgedAnswer, Question
 from wolfbus.reading.names import resolve_name
-from wolfbus.reading.refusals import is_refusal
+from wolfbus.reading.text import quoted
 from wolfbus.reading.values import NUMBER_WORDS, Bad, whole
+
+_LONGEST_REFUSAL: Final = 600
+"""Characters of a refusal; whoever says more may have said something of use."""
+
+_APOLOGY: Final = (
+    r"(?:(?:i(?:'m|\ am)\ (?:really\ |very\ |so\ )?|)sorry|i\ apologi[sz]e|(?:my\ )?apologies|unfortunately)"
+)
+_MACHINE: Final = r"as\ an?\ (?:ai|artificial\ intelligence|(?:large\ )?language\ model)\b[^,.!?]{0,40},?\ "
+_CANNOT: Final = r"""
+    (?: i\ (?: can't | cannot | can\ not | won't | will\ not )
+      | i(?:'m|\ am)\ (?: unable | not\ (?:able|allowed|permitted) )\ to
+      | i\ (?: must | have\ to )\ (?:respectfully\ )?decline\ to
+    )
+"""
+_RULES: Final = r"(?:guidelines|programming|polic(?:y|ies))"
+_ASKED: Final = r"""
+    (?: th(?:is|at|ese|ose) | it | (?: this | that | your | the | such )\ (?:\w+\ ){0,3}
+        (?: requests? | tasks? | prompt | content | conversation | discussion | instructions? | scenario
+          | activit(?:y|ies) | role-?play(?:ing)? | game | response | text ) )
+"""
+_SENTENCE: Final = re.compile(
+    rf"""
+    (?: {_APOLOGY}[,;:.!]?\ (?:but\ |however,?\ )?)?
+    (?: {_MACHINE}{_CANNOT}\ .+
+      | {_CANNOT}\ (?:
+            (?:help|assist)(?:\ you)?(?:\ (?:with|on)\ {_ASKED})?
+          | comply(?:\ with\ {_ASKED})?
+          | (?: fulfill? | complete | process | carry\ out | continue\ with | engage\ (?:in|with) | participate\ in
+              | take\ part\ in | provide | generate | create | produce )\ {_ASKED}
+          | .+\ against\ my\ {_RULES}
+        )
+      | i\ (?:must|have\ to)\ (?:respectfully\ )?decline(?:\ {_ASKED})?
+      | (?:this|that)\ (?:request\ )?(?:violates|goes\ against)\ (?:\w+\ ){{1,4}}{_RULES}
+    )\s*[.!]*
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_END: Final = re.compile(r"(?<=[.!?])\s+")
+
+
+def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
+    """Return whether a whole reply is a refusal to answer.
+
+    Its first sentence, behind an apology of its own if there is one, must be one of a handful of common forms. Players
+    refuse one another things as well, so that a text that names one is none.
+
+    Args:
+        text: the reply, without any JSON.
+        names: all players.
+    """
+    plain = text.strip().strip('"“”').replace("’", "'")
+    if not plain or len(plain) > _LONGEST_REFUSAL:
+        return False
+    if any(re.search(rf"\b{re.escape(name)}\b", plain, re.IGNORECASE) for name in names):
+        return False
+    first, *others = _END.split(plain)
+    if others and re.fullmatch(rf"{_APOLOGY}[.!]*".replace(r"\ ", " "), first, re.IGNORECASE):
+        first = others[0]
+    return _SENTENCE.fullmatch(first) is not None
+
 
 REFUSED = "the reply is a refusal"
 _LONGEST = 4_000
@@ -45,13 +106,13 @@ _BID = re.compile(
 )
 
 
-def judge_prose(question: Question, text: str) -> Answer:
+def judge_prose(question: Question, text: str) -> JudgedAnswer:
     """Return what a text without any JSON says in answer to `question`.
 
     A statement may be plain prose, a bid a lone number, a vote or a night's choice a lone name; all count as coerced.
     Assessments have no plain form.
     """
-    answer = Answer(question, "coerced")
+    answer = JudgedAnswer(question, "coerced")
     fence = _WHOLE_FENCE.fullmatch(text)
     plain = (fence.group(1) if fence else text).strip()
     trouble = _trouble(question, plain)
@@ -102,7 +163,7 @@ def _said(plain: str) -> Content:
     return Speech(text=plain)
 
 
-def _bid(answer: Answer, plain: str) -> None:
+def _bid(answer: JudgedAnswer, plain: str) -> None:
     lone = _BID.fullmatch(plain[:200]) if len(plain) <= 200 else None
     if lone is None:
         answer.fail("unparseable", f'the reply holds no JSON object with "bid", and no lone number: {quoted(plain)}')
@@ -114,7 +175,7 @@ def _bid(answer: Answer, plain: str) -> None:
         answer.content = Bid(bid=value.value)
 
 
-def _named(answer: Answer, plain: str) -> None:
+def _named(answer: JudgedAnswer, plain: str) -> None:
     question = answer.question
     legal = question.legal if question.legal is not None else [*question.names, None]
     resolved = resolve_name(plain, legal, question.names)

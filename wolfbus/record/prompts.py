@@ -1,4 +1,4 @@
-"""`PromptBook`: prompts of model calls, put together again from the segments that a record stores them as."""
+"""The model calls of a record: their prompts put together again from segments, and which request each answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from wolfbus.errors import RecordError
 from wolfbus.messages.calls import Call, ChatRole, ModelCall, Segment, segment_hash
-from wolfbus.messages.events import AnyEvent
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked
 
 
 class SegmentCheck:
@@ -92,3 +92,22 @@ class PromptBook:
             chain.append(segment)
             name = segment.after
         return reversed(chain)
+
+
+class RequestNames:
+    """Names requests as ``round/phase/turn/kind/seat[/about]``, from the batches that they went out with."""
+
+    def __init__(self) -> None:
+        self._stems: dict[int, str] = {}
+
+    def ask(self, event: Asked) -> str:
+        """Take in a batch and return what the names of its requests begin with: ``round/phase/turn/``."""
+        stem = self._stems[event.batch] = f"{event.round}/{event.phase}/{event.turn}/"
+        return stem
+
+    def of(self, event: AnyAnswered) -> str | None:
+        """Return the name of the request that `event` closes; None for one of a batch that was not taken in."""
+        stem = self._stems.get(event.batch)
+        if stem is None:
+            return None
+        return f"{stem}{event.kind}/{event.seat}" + ("" if event.about is None else f"/{event.about}")

@@ -1,13 +1,14 @@
 """Writing a record to disk so that a killed process loses at most the step it was in, and going on with it later.
 
 Every step is one unbuffered write; what was written survives `kill -9`. `sync`, at the end of each phase, makes it
-survive a power cut too.
+survive a power cut too. The folder that records go to is tried before anything is played for them.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -186,3 +187,18 @@ def _size_of(fd: int, lines: int) -> int:
 
 def _reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
+
+
+def prepare_folder(folder: Path) -> None:
+    """Create a folder if need be, and see that files can be written in it.
+
+    Raises:
+        RecordError: one line that names the folder and the reason.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"records")
+    except OSError as error:
+        reason = "that is no folder" if isinstance(error, FileExistsError | NotADirectoryError) else error.strerror
+        raise RecordError(f"{folder}: records cannot be kept there: {str(reason).lower()}") from None

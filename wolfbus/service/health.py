@@ -112,7 +112,7 @@ class Health:
             def log_message(self, *_words: object) -> None:
                 """Say nothing: a probe every second is no event."""
 
-        class Server(ThreadingHTTPServer):
+        class _HealthServer(ThreadingHTTPServer):
             daemon_threads = True
             address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
 
@@ -120,7 +120,7 @@ class Health:
                 """Say nothing: a watcher that hangs up is its own affair."""
 
         try:
-            self._server = Server((host, port), Handler)
+            self._server = _HealthServer((host, port), Handler)
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise ConfigError(f"health cannot be served on {host}:{port}: {reason.lower()}") from None

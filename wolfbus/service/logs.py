@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
-from wolfbus.bus.shown_url import masked
+from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from wolfbus.bus import Bus, open_bus
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
-from wolfbus.bus.redis.url import read_address
+from wolfbus.bus.url import read_address
 from wolfbus.errors import BusDown
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -104,6 +104,20 @@ class RedisHome:
             return bool(reply) and not reply.startswith(b"-LOADING")
         return False
 
+    def await_ready(self, given_up: Callable[[float], bool]) -> bool:
+        """Wait until the server answers, and return whether it does.
+
+        Args:
+            given_up: lets so many seconds pass and tells whether to wait no longer.
+        """
+        until = time.monotonic() + READY_S
+        while time.monotonic() < until:
+            if self.ready():
+                return True
+            if given_up(_PAUSE_S):
+                break
+        return False
+
     def last_words(self) -> str:
         """Return the last lines of its log as one line."""
         try:
@@ -115,6 +129,14 @@ class RedisHome:
     def remove(self) -> None:
         """Remove the folder; the server must have ended."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
 
 
 class LocalRedis:
@@ -179,18 +201,20 @@ class LocalRedis:
     def _launch(self) -> None:
         with self.home.log.open("wb") as said:
             # A session of its own: Ctrl-C ends whoever started it first, which then ends the server.
-            self._process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
+            self._process = process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
                 [*self._words(), *self._options],
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        until = time.monotonic() + READY_S
-        while time.monotonic() < until and self._process.poll() is None:
-            if self.home.ready():
-                return
-            time.sleep(_PAUSE_S)
+
+        def ended(pause_s: float) -> bool:
+            time.sleep(pause_s)
+            return process.poll() is not None
+
+        if self.home.await_ready(ended):
+            return
         self.kill()
         raise BusError(f"redis-server did not start: {self.home.last_words()}")
 

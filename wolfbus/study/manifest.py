@@ -17,6 +17,7 @@ from wolfbus.study.manifest_shape import check_shape
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 from wolfbus.study.study_hash import study_hash
+from wolfbus.whole_file import read_whole
 
 FORMAT: Final = "wolfbus-study"
 VERSION: Final = 1
@@ -207,17 +208,7 @@ def load_manifest(path: Path) -> dict[str, Any] | None:
     Raises:
         ConfigError: it cannot be read, or `read_manifest` refuses it.
     """
-    source = printable(str(path), _PATH_SHOWN)
-    try:
-        if not path.is_file():
-            # who opens a pipe waits for somebody to write into it
-            raise ConfigError(f"{source}: {'not a file' if path.exists() else 'no such file'}")
-        if path.stat().st_size > _LONGEST:
-            raise ConfigError(f"{source}: too large for a manifest")
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{source}: {(error.strerror or str(error)).lower()}") from None
-    return _of_ours(content, source)
+    return _of_ours(read_whole(path, _LONGEST), printable(str(path), _PATH_SHOWN))
 
 
 def _of_ours(text: str | bytes, source: str) -> dict[str, Any] | None:

@@ -6,8 +6,7 @@ The moderator service revokes them when it closes: ``revoke(url, house, names)``
 from __future__ import annotations
 
 from wolfbus.tickets.holders import Holder
-from wolfbus.tickets.issuing import Issued, issue
+from wolfbus.tickets.issuing import Issued, Revoked, issue, revoke
 from wolfbus.tickets.office import Office
-from wolfbus.tickets.revoking import Revoked, revoke
 
 __all__ = ["Holder", "Issued", "Office", "Revoked", "issue", "revoke"]

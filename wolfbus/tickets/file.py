@@ -6,14 +6,18 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote, urlencode
 
-from wolfbus.bus.redis.url import Address, read_address
+from wolfbus.bus.url import Address, read_address
 from wolfbus.errors import ConfigError
 from wolfbus.tickets.holders import MODERATOR, Holder
-from wolfbus.whole_file import OWNER, write_whole
+from wolfbus.whole_file import OWNER, read_text_whole, write_whole
 
 PASSWORD_BYTES = 32
+
+_LONGEST: Final = 1 << 16
+"""Bytes of a ticket, and of what somebody wrote around it."""
 
 
 def fresh_password() -> str:
@@ -90,10 +94,9 @@ def read_bus(text: str) -> str:
         return text
     path = Path(text[1:])
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not text"
-        raise ConfigError(f"ticket {path}: {reason}") from None
+        lines = read_text_whole(path, _LONGEST).splitlines()
+    except ConfigError as error:
+        raise ConfigError(f"ticket {error}") from None
     for line in lines:
         name, equals, value = line.partition("=")
         if name.strip() == "WOLFBUS_BUS" and equals:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar
 from wolfbus.bus import streams
 from wolfbus.bus.redis.link import Link, ResponseError, Word, refusal
 from wolfbus.bus.redis.links import Links
-from wolfbus.bus.redis.url import Address
+from wolfbus.bus.url import Address
 from wolfbus.tickets.file import write_secret
 from wolfbus.tickets.holders import Holder, holder_of, services
 

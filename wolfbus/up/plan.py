@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from wolfbus.bus.redis.url import PATIENCE_S, with_patience
-from wolfbus.bus.shown_url import shown_url
+from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
 from wolfbus.up.child import Program
 
 OPEN: Final = "open"

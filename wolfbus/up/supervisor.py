@@ -1,7 +1,9 @@
-"""`Supervisor`: keeps a set of processes going until those that lead it have ended."""
+"""Keeping a set of processes going until those that lead it have ended, and telling on one terminal what they say."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import queue
 import signal
 import time
@@ -9,6 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import click
+
+from wolfbus.printable import printable
 from wolfbus.service.stop import Stopping
 from wolfbus.up.child import Child, Program, Said
 
@@ -31,7 +36,7 @@ _SLICE_S: Final = 0.1
 
 
 @dataclass(slots=True)
-class Ended:
+class RunOutcome:
     """How a run went.
 
     Attributes:
@@ -79,7 +84,7 @@ class Supervisor:
         self._grace_s = grace_s
         self._linger_s = linger_s
         self._due: dict[str, float] = {}
-        self._ended = Ended()
+        self._ended = RunOutcome()
         self._leaving = False
 
     def start(self, *names: str) -> None:
@@ -87,7 +92,7 @@ class Supervisor:
         for name in names:
             self._children[name].start()
 
-    def run(self) -> Ended:
+    def run(self) -> RunOutcome:
         """Start what does not run yet, and return once every leader has ended or the run was broken off.
 
         Nothing that was started runs any more when this returns or raises.
@@ -194,3 +199,40 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+_WIDTH: Final = len("moderator")
+_LINE_AT_MOST: Final = 4000
+_COLOURS: Final = ("cyan", "magenta", "blue", "yellow", "green", "bright_cyan", "bright_magenta", "bright_blue")
+
+
+class Speaker:
+    """Prints lines on stderr, each with the name of its process before it; in a terminal each name has a colour.
+
+    Args:
+        plain: print lines as they are, for programs, and what the supervisor says as JSON.
+        quiet: print only what the supervisor itself says.
+    """
+
+    def __init__(self, *, plain: bool = False, quiet: bool = False) -> None:
+        self._plain = plain
+        self._quiet = quiet
+        self._colours: dict[str, str] = {OWN: "white"}
+        self._next = itertools.cycle(_COLOURS)
+
+    def __call__(self, name: str, line: str) -> None:
+        """Print a line of the process called `name`."""
+        if self._quiet and name != OWN:
+            return
+        if self._plain:
+            click.echo(json.dumps({"level": "info", "event": line, "service": OWN}) if name == OWN else line, err=True)
+            return
+        if name not in self._colours:
+            self._colours[name] = next(self._next)
+        click.echo(click.style(f"{name:{_WIDTH}} │ ", fg=self._colours[name]) + _harmless(line), err=True)
+
+
+def _harmless(line: str) -> str:
+    """Return a line without anything that a terminal would obey; a traceback's lines keep their indentation."""
+    text = line.lstrip(" ")
+    return " " * min(len(line) - len(text), 40) + printable(text, _LINE_AT_MOST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 import socket
 import ssl
@@ -15,7 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from players.llm.keys import NO_KEY, OPENAI_URL, Keys, quiet_client_logs, redacted, without_key
+from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, quiet_client_logs, redacted, without_key
 from players.llm.provider import Failed, Failure, Reply, Request, Shape, Trouble
 from players.llm.providers.wire import (
     GENERATION,
@@ -46,6 +47,10 @@ _IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after
 _PATH: Final = "/chat/completions"
 _OWN_HEADERS: Final = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
 _VERSION: Final = re.compile(r"/v\d")
+_IN_CONTAINER: Final = (
+    "; this is a container, where that host is the container itself: a server on the machine around it is "
+    "host.docker.internal, and must listen to more than the machine's loopback"
+)
 _NEVER_STOOD: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
 
 
@@ -206,7 +211,7 @@ class OpenAIProvider:
         if any(isinstance(each, socket.gaierror) for each in chain):
             what = "no host of that name is known"
         elif any(isinstance(each, ConnectionRefusedError) for each in chain):
-            what = "connection refused"
+            what = "connection refused" + (_IN_CONTAINER if is_here(self.url) and _in_container() else "")
         elif any(isinstance(each, ssl.SSLError) for each in chain):
             what = redacted(f"no secure connection: {chain[-1]}", self._key)
         elif never_stood or (names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}):
@@ -215,6 +220,15 @@ class OpenAIProvider:
         else:
             what = "the connection broke before a reply came"
         return Failure("connection", f"{self.url}: {what}", again=True, charged=not never_stood)
+
+
+def _in_container() -> bool:
+    """Return whether this process runs in a container, by the variable that says so.
+
+    Our image sets it, and so do some engines; a file like /.dockerenv stands also on machines that
+    are containers themselves, with model servers of their own.
+    """
+    return bool(os.environ.get("container"))  # noqa: SIM112 - that is its name
 
 
 def _open(url: str, key: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:

@@ -12,7 +12,7 @@ from wolfbus.config import GameConfig
 from wolfbus.messages.calls import ChatRole, ModelCall, Segment, segment_hash
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
 from wolfbus.record.line import Recorded, seal
-from wolfbus.record.requests import RequestNames
+from wolfbus.record.prompts import RequestNames
 
 RULES = "These are the rules.\n"
 SHORT = GameConfig(debate_turns=2, max_rounds=2)

@@ -104,4 +104,4 @@ class Lifeline:
 def bid_of(brain: ChildBrain, view: SeatView, number: int = 1) -> int | None:
     """Return what the child bids in request `number`; None for no usable answer."""
     answer = brain.answer(ask(number), view)
-    return None if answer is None or answer.content is None else answer.content.bid
+    return None if answer.content is None else answer.content.bid

@@ -9,6 +9,7 @@ import pytest
 
 from tests.llm.child.table import ask, bid_of, command, sit
 from tests.whole.house import play_many
+from wolfbus.agent import NO_ANSWER
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Bid
 
@@ -87,7 +88,7 @@ def test_an_agent_with_ids_is_waited_for_until_the_deadline(brain_of):
     view = sit(0.5)
     assert bid_of(brain, sit()) == 1
     began = time.monotonic()
-    assert brain.answer(ask(2, deadline=0.5), view) is None
+    assert brain.answer(ask(2, deadline=0.5), view) is NO_ANSWER
     assert time.monotonic() - began >= 0.5
     answer = brain.answer(ask(3), sit())
     assert answer.content == Bid(bid=3)

@@ -16,6 +16,7 @@ import pytest
 
 from players.program import ChildBrain
 from tests.llm.child.table import NAMES, Lifeline, ask, bid_of, command, farewells_said, hear, sit
+from wolfbus.agent import NO_ANSWER
 from wolfbus.errors import ConfigError
 from wolfbus.messages.content import Ballot, Bid, Speech
 from wolfbus.messages.events import Dawn, Ended
@@ -37,7 +38,7 @@ def test_nothing_is_started_before_the_first_request(tmp_path):
     brain = ChildBrain(command(tmp_path, f"open({str(tmp_path / 'mark')!r}, 'w')"))
     brain.close()
     assert not (tmp_path / "mark").exists()
-    assert brain.answer(ask(), sit()) is None
+    assert brain.answer(ask(), sit()) is NO_ANSWER
 
 
 def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(tmp_path):
@@ -134,7 +135,7 @@ def test_endless_lines_that_answer_nothing_end_the_request(brain_of):
 def test_silence_is_no_answer_at_the_deadline(brain_of):
     brain = brain_of("for each in asks(): pass")
     began = time.monotonic()
-    assert brain.answer(ask(deadline=0.2), sit(0.2)) is None
+    assert brain.answer(ask(deadline=0.2), sit(0.2)) is NO_ANSWER
     assert 0.2 <= time.monotonic() - began < 5
 
 
@@ -153,7 +154,7 @@ def test_a_late_reply_is_passed_over_and_the_next_one_counts(brain_of, named):
         for n, each in enumerate((first, second)): say(**({{"id": each["id"]}} if {named} else {{}}), bid=n)
         for each in everything: say(bid=7)
     """)
-    assert brain.answer(ask(1, deadline=0.2), sit(0.2)) is None
+    assert brain.answer(ask(1, deadline=0.2), sit(0.2)) is NO_ANSWER
     answer = brain.answer(ask(2), sit())
     assert answer.content == Bid(bid=1)
     assert answer.note == "1 line was passed over, late or not asked for"
@@ -176,7 +177,7 @@ def test_a_child_that_does_not_read_keeps_nobody_beyond_the_deadline(brain_of):
     for _ in range(8):
         hear(view, "x" * 50_000)
     began = time.monotonic()
-    assert [brain.answer(ask(number, deadline=0.1), view) for number in range(1, 4)] == [None] * 3
+    assert [brain.answer(ask(number, deadline=0.1), view) for number in range(1, 4)] == [NO_ANSWER] * 3
     assert time.monotonic() - began < 5
 
 
@@ -189,8 +190,8 @@ def test_a_child_that_reads_again_gets_whole_lines(brain_of, tmp_path):
     view = sit(0.2)
     for _ in range(8):
         hear(view, "x" * 50_000)
-    assert brain.answer(ask(1, deadline=0.2), view) is None
-    assert brain.answer(ask(2, deadline=0.2), view) is None
+    assert brain.answer(ask(1, deadline=0.2), view) is NO_ANSWER
+    assert brain.answer(ask(2, deadline=0.2), view) is NO_ANSWER
     (tmp_path / "go").write_text("")
     # the first was begun, so it is written to its end and answered late; the second was not, so it is never heard
     answer = brain.answer(ask(3), view)
@@ -373,13 +374,13 @@ def test_a_child_whose_seat_was_killed_is_told_so_and_how_the_game_ended(tmp_pat
                 if json.loads(line)["type"] == "ask": say(bid=1)
     """
     brain, view = ChildBrain(command(tmp_path, code), tmp_path), sit()
-    brain.heard(view)
+    brain.heard((), view)
     if asked:
         assert bid_of(brain, view) == 1
     out_of_the_game(view)
-    brain.heard(view)
+    brain.heard((), view)
     roles = at_the_end(view)
-    brain.heard(view)
+    brain.heard((), view)
     brain.close()
     farewells_said()
     heard = [json.loads(line) for line in (tmp_path / "heard").read_text().splitlines()]
@@ -402,8 +403,8 @@ def test_closing_frees_whoever_waits_for_the_child(brain_of, tmp_path):
     lifeline.word()
     brain.close()
     waiting.join(30)
-    assert given == [None]
-    assert brain.answer(ask(2), sit()) is None
+    assert given == [NO_ANSWER]
+    assert brain.answer(ask(2), sit()) is NO_ANSWER
     lifeline.wait()
 
 

@@ -16,13 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from players.actor import Pen
-from players.brain import Given, LaterBrain
 from players.human import HumanBrain
 from players.human.keyboard import Keyboard
 from players.human.screen import Screen
 from tests.llm.human.person import PROMPT, Paper
-from wolfbus.agent.answer import Answer
+from wolfbus.agent.answer import NO_ANSWER, Answer
+from wolfbus.agent.writer import ReplyWriter
 from wolfbus.audience import PublicNews
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import PlayerError
@@ -56,7 +55,7 @@ class Seat:
         self.paper = Paper()
         self.brain = HumanBrain(Keyboard(self.read_end), Screen(self.paper))
         self.seen = 0
-        self.given: list[tuple[str, Given]] = []
+        self.given: list[tuple[str, Answer]] = []
         self.changed = threading.Condition()
 
     def type(self, text: str) -> None:
@@ -68,12 +67,18 @@ class Seat:
         self.seen += len(shown)
         return shown
 
-    def answer(self, ask: Ask, given: Given) -> None:
+    def answer(self, ask: Ask, given: Answer) -> None:
         with self.changed:
             self.given.append((ask.id, given))
             self.changed.notify_all()
 
-    def answers(self, number: int) -> list[Given]:
+    def ask(self, ask: Ask, view: SeatView, brain: HumanBrain | None = None) -> Answer:
+        """Put one question and wait for the answer."""
+        before = len(self.given)
+        (brain or self.brain).start((ask,), view, self)
+        return self.answers(before + 1)[-1]
+
+    def answers(self, number: int) -> list[Answer]:
         with self.changed:
             assert self.changed.wait_for(lambda: len(self.given) >= number, 30), self.paper.text
             return [given for _, given in self.given]
@@ -95,14 +100,9 @@ def seat() -> Iterator[Seat]:
             continue
 
 
-def test_a_person_is_a_brain_that_answers_later(seat: Seat) -> None:
-    assert isinstance(seat.brain, LaterBrain)
-    assert not seat.brain.quick
-
-
 def test_a_typo_is_told_and_asked_again(seat: Seat) -> None:
     seat.type("twelve\n12\n\x1b[A7\n")
-    assert seat.brain.answer(ask_for("bid"), view_of()) == Answer(Bid(bid=7))
+    assert seat.ask(ask_for("bid"), view_of()) == Answer(Bid(bid=7))
     assert 'not "twelve"' in seat.paper.text
     assert '"12" is outside 0 to 10' in seat.paper.text
     assert "You bid 7." in seat.paper.text
@@ -110,7 +110,7 @@ def test_a_typo_is_told_and_asked_again(seat: Seat) -> None:
 
 def test_a_name_may_be_shortened_and_a_reason_follows_it(seat: Seat) -> None:
     seat.type("zoe\nCHI because she hides\n")
-    given = seat.brain.answer(ask_for("vote", legal=("Bram", "Chioma", None)), view_of())
+    given = seat.ask(ask_for("vote", legal=("Bram", "Chioma", None)), view_of())
     assert given == Answer(Ballot(target="Chioma", reason="she hides"), raw="CHI because she hides")
     assert "“zoe” is no legal answer; one of: Bram, Chioma, nobody" in seat.paper.text
 
@@ -130,7 +130,7 @@ def test_a_name_may_be_shortened_and_a_reason_follows_it(seat: Seat) -> None:
 )
 def test_an_empty_line_counts_as_the_conservative_default(seat: Seat, kind: Kind, legal, content, says: str) -> None:
     seat.type(" \n")
-    given = seat.brain.answer(ask_for(kind, legal=legal), view_of())
+    given = seat.ask(ask_for(kind, legal=legal), view_of())
     assert isinstance(given, Answer)
     assert given.content == content
     assert f"That counts as {says}." in seat.paper.text
@@ -138,26 +138,24 @@ def test_an_empty_line_counts_as_the_conservative_default(seat: Seat, kind: Kind
 
 def test_where_somebody_has_to_be_chosen_an_empty_line_is_told(seat: Seat) -> None:
     seat.type("\nbram\n")
-    assert seat.brain.answer(ask_for("kill", legal=("Bram", "Emil")), view_of()) == Answer(
-        Choice(target="Bram"), raw="bram"
-    )
+    assert seat.ask(ask_for("kill", legal=("Bram", "Emil")), view_of()) == Answer(Choice(target="Bram"), raw="bram")
     assert "You have to choose somebody" in seat.paper.text
 
 
 def test_when_the_time_is_up_a_half_typed_line_is_dropped_and_the_next_question_starts_fresh(seat: Seat) -> None:
     seat.type("9")
-    assert seat.brain.answer(ask_for("bid", 0.03), view_of(bid=0.03)) is None
+    assert seat.ask(ask_for("bid", 0.03), view_of(bid=0.03)) is NO_ANSWER
     assert "Time is up: this counts as a bid of 0." in seat.paper.text
     seat.type("9\n4\n")
-    assert seat.brain.answer(ask_for("bid"), view_of()) == Answer(Bid(bid=4))
+    assert seat.ask(ask_for("bid"), view_of()) == Answer(Bid(bid=4))
 
 
 def test_the_end_of_the_input_is_told_once_and_counts_for_all_that_follows(seat: Seat) -> None:
     os.close(seat.write_end)
-    assert seat.brain.answer(ask_for("bid"), view_of()) == Answer(Bid(bid=0))
+    assert seat.ask(ask_for("bid"), view_of()) == Answer(Bid(bid=0))
     shown = seat.paper.text
     assert "Your input has ended" in shown
-    given = seat.brain.answer(ask_for("kill", legal=("Bram",)), view_of())
+    given = seat.ask(ask_for("kill", legal=("Bram",)), view_of())
     assert given == Answer(None, fault="failed", note="the person gave no answer")
     assert seat.paper.text == shown
 
@@ -234,9 +232,9 @@ def test_closing_gives_up_the_question_and_tells_the_last_news(seat: Seat) -> No
     seat.brain.close()
     seat.brain.close()
     assert "Too late." in seat.paper.text
-    assert seat.answers(1) == [None]
+    assert seat.answers(1) == [NO_ANSWER]
     seat.brain.start((ask_for("bid"),), view, seat)
-    assert seat.given == [("g/1/debate/1/bid/Ada", None)]
+    assert seat.given == [("g/1/debate/1/bid/Ada", NO_ANSWER)]
 
 
 def test_a_screen_that_fails_costs_one_answer_and_not_the_seat(seat: Seat, monkeypatch, caplog) -> None:
@@ -276,7 +274,7 @@ def test_a_screen_that_is_closed_ends_nothing(seat: Seat) -> None:
     brain = HumanBrain(Keyboard(seat.read_end), Screen(gone))
     gone.close()
     seat.type("6\n")
-    assert brain.answer(ask_for("bid"), view_of()) == Answer(Bid(bid=6))
+    assert seat.ask(ask_for("bid"), view_of(), brain) == Answer(Bid(bid=6))
     brain.close()
 
 
@@ -305,7 +303,7 @@ def test_only_a_real_terminal_has_colours_and_none_of_them_under_no_color(
 
         reader = threading.Thread(target=read, daemon=True)
         reader.start()
-        assert brain.answer(ask_for("bid"), view_of("\x1b[31mred\x1b[2J")) == Answer(Bid(bid=8))
+        assert seat.ask(ask_for("bid"), view_of("\x1b[31mred\x1b[2J"), brain) == Answer(Bid(bid=8))
         assert reading.wait(20), bytes(written)
         brain.close()
     os.close(master)
@@ -313,7 +311,7 @@ def test_only_a_real_terminal_has_colours_and_none_of_them_under_no_color(
     assert b"\x1b[31m" not in written
     assert b"\x1b[2J" not in written
     seat.type("2\n")
-    seat.brain.answer(ask_for("bid"), view_of())
+    seat.ask(ask_for("bid"), view_of())
     assert "\x1b" not in seat.paper.text
 
 
@@ -335,16 +333,16 @@ def test_a_person_without_any_input_plays_from_the_command_line_and_sees_no_secr
     assert "Who was who" in done.stderr
 
 
-def test_a_pen_takes_what_a_person_answers(seat: Seat) -> None:
+def test_a_reply_takes_what_a_person_answers(seat: Seat) -> None:
     sent: list[bytes] = []
 
     class Desk:
-        def send(self, _game: str, body: bytes) -> None:
+        def send(self, _game: str, body: bytes, _kind: str = "reply") -> None:
             sent.append(body)
 
         def send_segments(self, _game, _seat, _texts) -> None: ...
 
     ask = ask_for("vote", legal=("Bram", None))
     seat.type("bram so there\n")
-    Pen("g", "Ada", Desk()).answer(ask, seat.brain.answer(ask, view_of()))
+    ReplyWriter("g", "Ada", Desk()).answer(ask, seat.ask(ask, view_of()))
     assert b"so there" in sent[0]

@@ -13,8 +13,7 @@ from players.llm.prompts.forms import KINDS_ASKED, Part, form_in_words, part_nam
 from tests.llm.prompts.calls import Calls
 from tests.llm.prompts.games import CONFIGS, play
 from wolfbus.messages.content import CONTENT
-from wolfbus.reading import read
-from wolfbus.reading.parts import Wanted, read_parts
+from wolfbus.reading import Question, read, read_parts
 from wolfbus.testing.model_answer import Scene, Writer
 from wolfbus.testing.model_form import schema_of_prompt
 from wolfbus.vocabulary import KINDS
@@ -93,7 +92,7 @@ def test_an_obedient_reply_is_read_clean(part, writing):
 def test_every_part_of_an_obedient_reply_is_read_clean(parts, writing):
     asked = shaped(parts, bid_max=10, reasons=True, together=True)
     schema, words = asked.form.schema, schema_of_prompt([form_in_words(asked.template)])
-    wanted = {part_name(part.kind, part.about): Wanted(part.kind, part.legal, NAMES) for part in parts}
+    wanted = {part_name(part.kind, part.about): Question(part.kind, part.legal, NAMES) for part in parts}
     for number in range(20):
         reply = Writer(0, str(number), Scene(NAMES)).fill(schema if writing == "schema" else words)
         got = read_parts(json.dumps(reply), wanted)

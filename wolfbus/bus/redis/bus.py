@@ -8,19 +8,15 @@ from dataclasses import replace
 from wolfbus.bus import streams
 from wolfbus.bus.checks import milliseconds
 from wolfbus.bus.ids import join_id, parse_id
-from wolfbus.bus.known_steps import KnownSteps
 from wolfbus.bus.protocol import Commit, Entry, Owner
-from wolfbus.bus.redis.append import append
-from wolfbus.bus.redis.commit import RedisLedger
-from wolfbus.bus.redis.link import ResponseError, Word, refusal
+from wolfbus.bus.redis.commit import KnownSteps, RedisLedger
+from wolfbus.bus.redis.link import ResponseError, Script, Word, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.redis.owner import RedisOwners
 from wolfbus.bus.redis.reader import SLICE_S, RedisReader
-from wolfbus.bus.redis.script import Script
-from wolfbus.bus.redis.url import OPENING_S, read_address
-from wolfbus.bus.redis.wire import entry_of, last_id, xadd
-from wolfbus.bus.shown_url import shown_url
+from wolfbus.bus.redis.wire import append, entry_of, last_id, xadd
 from wolfbus.bus.steps import land
+from wolfbus.bus.url import OPENING_S, read_address, shown_url
 from wolfbus.errors import BusError
 
 

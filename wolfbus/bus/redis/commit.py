@@ -1,19 +1,40 @@
-"""Steps on Redis: one small script per step, many steps per round trip."""
+"""Steps on Redis: one small script per step, many steps per round trip.
+
+`KnownSteps` counts those that a server has confirmed; one that knows of fewer has gone backwards.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import cast
 
 from wolfbus.bus import streams
-from wolfbus.bus.known_steps import KnownSteps
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.redis.link import Link, ResponseError, Word, refusal
+from wolfbus.bus.redis.link import Link, ResponseError, Script, Word, refusal
 from wolfbus.bus.redis.links import Links
-from wolfbus.bus.redis.script import Script
 from wolfbus.bus.redis.wire import find, head_of
 from wolfbus.bus.steps import Kind, Verdict
 from wolfbus.errors import BusError, BusFull, NotAllowed
+
+
+class KnownSteps:
+    """Counts by house and owner epoch. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def of(self, house: str, epoch: int) -> int:
+        """Return how many steps of this epoch are known to have landed, from whomever."""
+        with self._lock:
+            newest, steps = self._known.get(house, (0, 0))
+            return steps if newest == epoch else 0
+
+    def note(self, house: str, epoch: int, steps: int) -> None:
+        """Take note that the server knows of so many; those of an older epoch are of no interest any more."""
+        with self._lock:
+            self._known[house] = max(self._known.get(house, (0, 0)), (epoch, steps))
 
 
 class RedisLedger:

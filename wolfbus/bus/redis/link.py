@@ -1,12 +1,14 @@
 """One connection to a Redis server: commands go out together, replies come back in order, nothing is ever sent twice.
 
 Everything the rest of the bus knows of redis-py is here. Its client class is not used: its defaults send a command
-again after a lost reply (which doubles an append) and shape replies differently from version to version.
+again after a lost reply (which doubles an append) and shape replies differently from version to version. Scripts are
+loaded once, called by their sum, and loaded again when the server forgot them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import resources
 from typing import Any, Protocol, cast
 
 import redis
@@ -30,7 +32,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
 from wolfbus.bus.redis.trouble import FULL, UNSERVED, not_let_in, of_a_cluster
-from wolfbus.bus.redis.url import Address
+from wolfbus.bus.url import Address
 from wolfbus.errors import BusError, BusFull, NotAllowed
 
 NEEDED = (7, 0)
@@ -61,6 +63,7 @@ __all__ = [
     "NoScriptError",
     "RedisTimeoutError",
     "ResponseError",
+    "Script",
     "Word",
     "refusal",
 ]
@@ -262,3 +265,37 @@ def _connection(address: Address, reply_timeout_s: float, connect_timeout_s: flo
     for name in ("driver_info", "lib_name", "lib_version"):
         setattr(connection, name, None)
     return connection
+
+
+class Script:
+    """One of the scripts that lie beside this file; whatever it does must be safe to repeat.
+
+    Args:
+        name: name of the file, without ``.lua``.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._text = resources.files("wolfbus.bus.redis").joinpath(f"{name}.lua").read_text("utf-8")
+        self._sum = ""
+
+    def run(self, link: Link, calls: Sequence[Sequence[Word]]) -> list[Any]:
+        """Call it once for each of `calls` (number of keys, keys, arguments), all in one round trip.
+
+        Returns:
+            The replies; a refusal is returned, not raised.
+
+        Raises:
+            BusError: it cannot be loaded.
+        """
+        if not self._sum:
+            self._load(link)
+        replies = link.exchange([("EVALSHA", self._sum, *words) for words in calls])
+        if any(isinstance(reply, NoScriptError) for reply in replies):
+            # A restarted or flushed server. Calls that were carried out all the same come twice.
+            self._load(link)
+            replies = link.exchange([("EVALSHA", self._sum, *words) for words in calls])
+        return replies
+
+    def _load(self, link: Link) -> None:
+        self._sum = link.ask("SCRIPT", "LOAD", self._text, doing=f"loading the {self._name} script").decode()

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from wolfbus.bus.redis.link import BROKEN, REPLY_TIMEOUT_S, Link
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
-from wolfbus.bus.redis.url import Address
+from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ QUICKEST_S = 1.0
 """Shortest time that a server gets to shake hands, however little is left to reach it."""
 
 
-class Patience:
+class RetryPauses:
     """How long to go on after a break, with growing and jittered pauses.
 
     Args:
@@ -105,7 +105,7 @@ class Links:
         Raises:
             BusDown: no connection held long enough within the patience, or `close` was called.
         """
-        patience = Patience(self.address, self.address.patience_s if patience_s is None else patience_s)
+        patience = RetryPauses(self.address, self.address.patience_s if patience_s is None else patience_s)
         while True:
             self.check_open()
             try:

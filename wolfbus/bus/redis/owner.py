@@ -6,11 +6,10 @@ from typing import cast
 
 from wolfbus.bus import streams
 from wolfbus.bus.checks import gone_backwards, house_held, milliseconds, not_current
-from wolfbus.bus.known_steps import KnownSteps
 from wolfbus.bus.protocol import Owner
-from wolfbus.bus.redis.link import Link, ResponseError, Word, refusal
+from wolfbus.bus.redis.commit import KnownSteps
+from wolfbus.bus.redis.link import Link, ResponseError, Script, Word, refusal
 from wolfbus.bus.redis.links import Links
-from wolfbus.bus.redis.script import Script
 from wolfbus.errors import BusError
 
 SCAN_COUNT = 1000

@@ -19,7 +19,7 @@ from wolfbus.bus.checks import loss, what_was_lost
 from wolfbus.bus.ids import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.link import BROKEN, Link, NoPermissionError, RedisTimeoutError, ResponseError, Word, refusal
-from wolfbus.bus.redis.links import QUICKEST_S, Links, Patience
+from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses
 from wolfbus.bus.redis.wire import entry_of, extent_of
 from wolfbus.errors import BusDown, BusError
 
@@ -140,7 +140,7 @@ class RedisReader:
 
     def _read(self, block_s: float, limit: int) -> list[tuple[str, list[Entry]]]:
         until = time.monotonic() + block_s
-        patience: Patience | None = None
+        patience: RetryPauses | None = None
         while True:
             with self._lock:
                 self._hear()
@@ -154,7 +154,7 @@ class RedisReader:
             except BROKEN as error:
                 self._hang_up()
                 self._doubt_all()
-                patience = patience or Patience(self._links.address, self._links.address.patience_s)
+                patience = patience or RetryPauses(self._links.address, self._links.address.patience_s)
                 self._listen(patience.pause_s(error))
                 continue
             except BusError:

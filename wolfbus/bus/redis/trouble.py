@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from wolfbus.bus.redis.url import Address
+from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown
 
 FULL: Final = (

@@ -1,10 +1,15 @@
-"""Entries and replies as Redis Streams hold them: the one place that knows their shape (RESP2)."""
+"""Entries and replies as Redis Streams hold them: the one place that knows their shape (RESP2).
+
+Entries are appended under explicit ids, so that Redis itself refuses what is there already; what it refused is looked
+at. An ACL user that may only XADD, XRANGE and XINFO its own stream can do all of this.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from wolfbus.bus.checks import Extent
+from wolfbus.bus.checks import Extent, ascending_ids, had_landed
 from wolfbus.bus.ids import join_id, parse_id
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.link import Link, ResponseError, Word, refusal
@@ -96,3 +101,34 @@ def last_id(link: Link, stream: str) -> str:
     """Return the id of the newest entry ever appended, "0-0" if none."""
     reach = extent(link, stream)
     return join_id(reach.last) if reach is not None else "0-0"
+
+
+BATCH = 500
+"""Most entries sent before their replies are read."""
+
+
+def append(link: Link, stream: str, entries: Sequence[Entry]) -> None:
+    """Append entries; see `Bus.append`. Safe to repeat on another link after a break."""
+    ascending_ids(entries)
+    for start in range(0, len(entries), BATCH):
+        batch = entries[start : start + BATCH]
+        replies = link.exchange([xadd(stream, entry, entry.id) for entry in batch])
+        refused = []
+        for entry, reply in zip(batch, replies, strict=True):
+            if isinstance(reply, ResponseError):
+                if "equal or smaller" not in str(reply):
+                    raise refusal(reply, f"stream {stream}", stream) from reply
+                refused.append(entry)
+        if refused:
+            _look(link, stream, refused)
+
+
+def _look(link: Link, stream: str, refused: Sequence[Entry]) -> None:
+    """Make sure that each refused entry had landed before."""
+    commands: list[tuple[Word, ...]] = [("XRANGE", stream, entry.id, entry.id) for entry in refused]
+    *found, info = link.exchange([*commands, ("XINFO", "STREAM", stream)])
+    reach = extent_of(stream, info)
+    for entry, items in zip(refused, found, strict=True):
+        if isinstance(items, ResponseError):
+            raise refusal(items, f"stream {stream}", stream) from items
+        had_landed(stream, entry, entry_of(items[0]) if items else None, reach)

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus, streams
-from wolfbus.bus.pages import every_entry
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus.protocol import Bus, every_entry
 from wolfbus.cli.studying.crew import News
 from wolfbus.cli.studying.playing import Broken, Done, Halt
 from wolfbus.cli.studying.reading import result_of
@@ -121,13 +120,13 @@ class Housed:
 
     def play(self, planned: PlannedGame) -> None:
         """Ask for a game and return at once; one that was over before is told as done."""
-        from moderator.house.agenda import Wanted
+        from moderator.house.agenda import AgendaItem
 
         with self._lock:
             early = self._early.pop(planned.game, None)
             if early is None:
                 self._asked[planned.game] = planned
-                self._agenda.ask(Wanted(planned.game, planned.seed, planned.brains or None))
+                self._agenda.ask(AgendaItem(planned.game, planned.seed, planned.brains or None))
         if early is not None:
             self._news.put((0, Done(early)))
         elif not self._thread.is_alive():
@@ -155,9 +154,9 @@ class Housed:
 
         why = None
         try:
-            departure = moderate(settings, self._stopping, Health(None), self._take)
-            if departure.how != "closed":
-                why = departure.reason
+            ended = moderate(settings, self._stopping, Health(None), self._take)
+            if ended.how != "closed":
+                why = ended.reason
         except WolfError as error:
             why = str(error)
         except Exception as error:

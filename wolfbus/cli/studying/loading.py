@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wolfbus.config import GameConfig, read_toml
+from wolfbus.config import GameConfig, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan
 from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table
@@ -88,7 +88,7 @@ def load_study(
     """
     from players.spec import expand
 
-    table = {} if file is None else _read(file)
+    table = {} if file is None else read_toml_file(file)
     source = "the study" if file is None else str(file)
     rules = table.pop("rules", None)
     tables: dict[str, Any] = {name: table.pop(name) for name in ("models", "endpoints") if name in table}
@@ -101,7 +101,7 @@ def load_study(
         config, players = loaded.config, loaded.players
         if not tables:
             models = loaded.models
-            told = _read(config_file)
+            told = read_toml_file(config_file)
             tables = {name: told[name] for name in ("models", "endpoints") if name in told}
     if rules is not None:
         config = rules_from_table(rules, source)
@@ -138,15 +138,6 @@ def _without_players(settings: StudySettings, players: Any, source: str, *, hous
     if settings.design not in {None, "joined"}:
         raise ConfigError(f'{source}: design = "{settings.design}": say with --players whom it seats')
     return settings.model_copy(update={"design": "joined"})
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise ConfigError(f"{path}: {reason}") from None
-    return read_toml(text, str(path))
 
 
 def _models(tables: Mapping[str, Any], source: str) -> Mapping[str, Model]:

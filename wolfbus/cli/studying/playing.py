@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from wolfbus.bus import open_bus
 from wolfbus.cli.house import Game, House
 from wolfbus.cli.studying.reading import ended, head_of, result_of
 from wolfbus.config import GameConfig
@@ -21,9 +19,6 @@ from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
     from players.venue import Venue
-    from wolfbus.bus.protocol import Bus
-
-logger = logging.getLogger(__name__)
 
 _KEPT_S: Final = 600.0
 """Seconds for which the record of a game that is over stays on a Redis: for spectators; the file is the record."""
@@ -82,9 +77,7 @@ class Playing:
         self._running: dict[str, PlannedGame] = {}
         self._lock = threading.Lock()
         self._ending = False
-        self._bus: Bus = open_bus(url)
-        self._in_memory = url.startswith("memory:")
-        self._house = House(self._bus, venue=venue, done=self._done)
+        self._house = House(url, venue=venue, done=self._done, keep_s=_KEPT_S)
         if venue is not None:
             venue.fatal = self._fatal
 
@@ -171,12 +164,7 @@ class Playing:
 
     def _forget(self, planned: PlannedGame) -> None:
         with self._lock:
-            gone = self._running.pop(planned.game, None)
-        if gone is not None and not self._in_memory:
-            try:
-                self._bus.expire(self._house.name, planned.game, _KEPT_S)
-            except BusError as error:
-                logger.debug("game %s stays on the bus: %s", planned.game, error)
+            self._running.pop(planned.game, None)
 
 
 def divided(models: Mapping[str, Any], workers: int) -> dict[str, Any]:

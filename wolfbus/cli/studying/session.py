@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from wolfbus.bus.shown_url import shown_url
+from wolfbus.bus.url import shown_url
 from wolfbus.cli.calling import GIVE_UP
 from wolfbus.cli.studying.conductor import Conductor
 from wolfbus.cli.studying.crew import Hand, Here, News, Orders, Worker

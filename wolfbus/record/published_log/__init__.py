@@ -7,12 +7,14 @@ from wolfbus.record.published_log.log import (
     PaperDay,
     PaperLabel,
     PaperLog,
+    PaperMeta,
     PaperNight,
     PaperPhase,
     PaperStatement,
     PaperVote,
+    meta_beside,
+    read_meta,
 )
-from wolfbus.record.published_log.meta import PaperMeta, meta_beside, read_meta
 from wolfbus.record.published_log.reader import is_paper_log, read_paper_log
 
 __all__ = [

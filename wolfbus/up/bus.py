@@ -1,4 +1,4 @@
-"""`Closed`: whether the work of a house is done, as its ``games`` stream tells it."""
+"""The bus of a run: a Redis server of its own, and whether its house has closed on it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,45 @@ import contextlib
 from typing import Final
 
 from wolfbus.bus import Bus, open_bus, streams
-from wolfbus.bus.redis.url import with_patience
+from wolfbus.bus.url import with_patience
 from wolfbus.errors import BusError
+from wolfbus.service.redis import RedisHome
+from wolfbus.service.stop import Stopping
+from wolfbus.up.child import Program
 
+NAME: Final = "redis"
 _PATIENCE_S: Final = 5.0
+
+
+class PrivateRedis(RedisHome):
+    """Folder, address and command of a Redis server for one run; whoever supervises it starts and stops it.
+
+    It listens on a Unix socket alone, in a folder that only this user may enter: nobody else on the machine can read
+    who has which role. It persists, so that even it may be killed. The folder goes away with this context.
+
+    Raises:
+        BusError: no ``redis-server`` is installed, or no folder will do for its socket.
+    """
+
+    def __init__(self) -> None:
+        try:
+            super().__init__("wolfbus-up-")
+        except BusError as error:
+            raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
+
+    @property
+    def program(self) -> Program:
+        """What to run."""
+        return Program(NAME, (*self.words(persist=True), "--logfile", str(self.log)), beneath=True)
+
+    def wait(self, stopping: Stopping) -> None:
+        """Wait until it answers, or somebody asks to stop.
+
+        Raises:
+            BusError: it does not; the line quotes its log.
+        """
+        if not self.await_ready(stopping.wait) and not stopping.asked:
+            raise BusError(f"redis-server does not answer: {self.last_words()}")
 
 
 class Closed:

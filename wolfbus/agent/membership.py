@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 from wolfbus.actors import Timers
 from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.member import AGAIN_S, LONELY_S, Crew, Member, Parting
+from wolfbus.agent.member import AGAIN_S, LONELY_S, Crew, ExitReason, Member
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError
@@ -51,7 +51,7 @@ class Seats(Crew, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class Membership:
     """Where an agent goes, and for how long.
 
     Attributes:
@@ -72,7 +72,7 @@ class Stay:
     again_s: float = AGAIN_S
     lonely_s: float = LONELY_S
 
-    def run(self, seat: Callable[[Member], Seats], stopping: Stopping, health: Health | None = None) -> Parting:
+    def run(self, seat: Callable[[Member], Seats], stopping: Stopping, health: Health | None = None) -> ExitReason:
         """Play until the house says goodbye or somebody asks to stop. A bus that is not up yet is waited for, as long
         as its address has patience.
 
@@ -91,12 +91,12 @@ class Stay:
         with contextlib.ExitStack() as ending:
             bus = open_when_there(self.url, stopping, health)
             if bus is None:
-                return Parting(stopping.why)
+                return ExitReason(stopping.why)
             ending.callback(bus.close)
-            parting = self._stay(bus, seat, stopping, health or Health(None), ending)
-        if parting.error is not None:
-            raise parting.error
-        return parting
+            leaving = self._stay(bus, seat, stopping, health or Health(None), ending)
+        if leaving.error is not None:
+            raise leaving.error
+        return leaving
 
     def _stay(
         self,
@@ -105,12 +105,12 @@ class Stay:
         stopping: Stopping,
         health: Health,
         ending: contextlib.ExitStack,
-    ) -> Parting:
-        partings: list[Parting] = []
+    ) -> ExitReason:
+        reasons: list[ExitReason] = []
 
-        def over(parting: Parting) -> None:
-            partings.append(parting)
-            stopping.ask(parting.reason)
+        def over(reason: ExitReason) -> None:
+            reasons.append(reason)
+            stopping.ask(reason.reason)
 
         def failed(error: BusError) -> None:
             member.bus_failed(error)
@@ -141,14 +141,14 @@ class Stay:
         reader.start()
         member.start(seats)
         self._play(member, seats, stopping, health)
-        if not partings:
+        if not reasons:
             reason = stopping.why or "its game is over"
             if stopping.asked:
-                self._fade(member, seats, partings, health)
+                self._fade(member, seats, reasons, health)
             member.leave(reason)
-            partings.append(Parting(reason))
-        health.set("leaving", ok=partings[0].error is None)
-        return partings[0]
+            reasons.append(ExitReason(reason))
+        health.set("leaving", ok=reasons[0].error is None)
+        return reasons[0]
 
     def _play(self, member: Member, seats: Seats, stopping: Stopping, health: Health) -> None:
         """Return when it is time to leave."""
@@ -163,7 +163,7 @@ class Stay:
             state = "playing" if seats.playing else "waiting" if member.welcome else "joining"
             health.set("the bus is away" if away else state, not away, games=seats.playing, played=seats.played)
 
-    def _fade(self, member: Member, seats: Seats, partings: list[Parting], health: Health) -> None:
+    def _fade(self, member: Member, seats: Seats, reasons: list[ExitReason], health: Health) -> None:
         """Take no new games, and play those under way on for a while."""
         if seats.playing:
             logger.info("%d games are under way: playing on for up to %g s", seats.playing, self.grace_s)
@@ -171,7 +171,7 @@ class Stay:
         health.set("stopping", games=seats.playing, played=seats.played)
         until = time.monotonic() + self.grace_s
         waiting = threading.Event()
-        while seats.playing and not partings and time.monotonic() < until:
+        while seats.playing and not reasons and time.monotonic() < until:
             waiting.wait(_GLANCE_S)
 
 

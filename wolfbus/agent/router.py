@@ -1,0 +1,304 @@
+"""`SeatRouter`: takes an agent's mail apart, and hands every seat of its games what is for it."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Self, TypeAlias
+
+from pykka import ActorRef
+
+from wolfbus.actors import ActorPool, PooledActor, default_pool, tell_if_alive
+from wolfbus.agent.agent import Agent
+from wolfbus.agent.answer import Answer
+from wolfbus.agent.hearing import News
+from wolfbus.agent.outbox import Outbox
+from wolfbus.agent.seat import Leave, SeatActor
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.errors import MessageError, VersionError, WolfError
+from wolfbus.messages.codec import decode_mail
+from wolfbus.messages.house import Dropped
+from wolfbus.messages.requests import Ask, Delivery, Seated, SeatPart
+from wolfbus.view import SeatView
+
+logger = logging.getLogger(__name__)
+
+MakeAgent: TypeAlias = Callable[[str], Agent]
+"""Makes the agent of a seat from the brain spec it was seated with."""
+
+FORGET_S: Final = 3600.0
+"""Seconds without a word after which a game is given up, for its moderator may be gone for good;
+should it go on after all, the agent asks to be caught up."""
+
+_LEAVING_S: Final = 3.0
+"""Seconds in which the seats of an earlier game should have let go of what they hold, such as a
+terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedAnew:
+    """The agent joins anew: all that runs will be caught up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Missed:
+    """Facts of a game did not reach a seat."""
+
+    game: str
+    why: str
+
+
+class AgentState:
+    """What is known of an agent outside its actors; its methods are safe from any thread.
+
+    Attributes:
+        playing: games under way.
+        played: games that are over, or were given up.
+        seats: seats that are played, or have not let go yet of what they hold.
+    """
+
+    def __init__(self) -> None:
+        self.playing = self.played = self.seats = 0
+        self._changed = threading.Condition()
+
+    def behind(self, why: str) -> None:
+        """Hear that something was missed, and only joining anew helps; to be overridden."""
+
+    def caught_up(self) -> None:
+        """Hear that nothing is missing any more; to be overridden."""
+
+    def count(self, seats: int) -> None:
+        """Count seats in, or out if less than 0."""
+        with self._changed:
+            self.seats += seats
+            self._changed.notify_all()
+
+    def wait(self, seats: int, seconds: float) -> None:
+        """Wait until no more than so many seats are there, or the time is up."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.seats <= seats, seconds)
+
+
+class SeatRouter(PooledActor):
+    """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
+
+    Tell it the bodies of what its mailbox says of games, the id of a game that will not end, or
+    `JoinedAnew`. It reads deliveries one at a time: what waits, waits as bytes.
+
+    Args:
+        outbox: where messages go.
+        make: makes the agent of a seat; a failure closes every request of the seat.
+        state: hears how it goes; None where nobody wants to know.
+    """
+
+    def __init__(self, outbox: Outbox, make: MakeAgent, state: AgentState | None = None) -> None:
+        super().__init__()
+        self.outbox = outbox
+        self._make = make
+        self._state = state or AgentState()
+        self._games: dict[str, dict[str, ActorRef[SeatActor]]] = {}
+        self._heard: dict[str, float] = {}
+        self._behind: set[str] = set()
+        self._given_up: set[str] = set()
+
+    @classmethod
+    def listen(
+        cls,
+        name: str,
+        house: str,
+        bus: Bus,
+        reader: BusReader,
+        writer: BusWriter,
+        pool: ActorPool,
+        make: MakeAgent,
+    ) -> ActorRef[Self]:
+        """Start one in `pool` that hears its mailbox from what is new on it now, without joining
+        the house.
+        """
+        ref = cls.start_in(pool, Outbox(house, name, bus, writer), make)
+        stream = streams.inbox(house, name)
+
+        def deliver(_stream: str, entries: Sequence[Entry]) -> None:
+            for entry in entries:
+                ref.tell(entry.body)
+
+        reader.follow(stream, deliver, bus.last_id(stream))
+        return ref
+
+    def on_receive(self, message: object) -> None:
+        """Hear one message of the mailbox, or leave the game of an id."""
+        if isinstance(message, bytes):
+            self._hear(message)
+        elif isinstance(message, str):
+            self._leave(message)
+        elif isinstance(message, _Missed):
+            self._lose(message.game, message.why)
+        elif isinstance(message, JoinedAnew):
+            # whatever runs will be caught up
+            self._behind.clear()
+
+    def on_stop(self) -> None:
+        """Leave all games."""
+        for game in tuple(self._games):
+            self._leave(game)
+
+    def missed(self, game: str, why: str) -> None:
+        """Ask to be caught up with a game; safe from any thread."""
+        tell_if_alive(self.actor_ref, _Missed(game, why))
+
+    def another(self, seated: Seated) -> Agent:
+        """Return a new agent, for a seat whose game goes on from before what was told; safe from
+        any thread. Prompt text of that game is sent anew.
+        """
+        self.outbox.open_game(seated.game, anew=True)
+        return self._agent(seated, self._make)
+
+    def left(self) -> None:
+        """Count out a seat that has let go of all that it had; safe from any thread."""
+        self._state.count(-1)
+
+    def _hear(self, body: bytes) -> None:
+        """Take in one message: hand out a delivery, leave a game that is dropped.
+
+        The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here
+        could answer it.
+        """
+        try:
+            mail = decode_mail(body)
+        except VersionError as error:
+            logger.debug("a message is passed over: %s", error)
+        except MessageError as error:
+            logger.error("a delivery could not be read: %s", error)  # noqa: TRY400 - the line says it all
+        else:
+            if isinstance(mail, Delivery):
+                self._hand_out(mail)
+            elif isinstance(mail, Dropped):
+                if mail.game in self._games:
+                    where = {"game": mail.game}
+                    logger.info("game %s is broken off: %s", mail.game, mail.reason, extra=where)
+                self._leave(mail.game)
+
+    def _hand_out(self, delivery: Delivery) -> None:
+        """Tell every seat of a game what is new, after seating those that were not seated yet.
+
+        What is for a seat that never was seated is passed over: its game is over here, or a
+        `catch_up` is on its way.
+        """
+        game = delivery.game
+        if delivery.type == "catch_up":
+            self._behind.discard(game)
+            if not self._behind:
+                self._state.caught_up()
+        seats = self._games.get(game, {})
+        known = len(seats)
+        for part in delivery.seats:
+            if part.seat not in seats:
+                self._sit_down(game, seats, part)
+        if len(seats) > known:
+            logger.info("plays %s", " and ".join(seats), extra={"game": game})
+        parts = {part.seat: part for part in delivery.seats}
+        # a game that the bus forgot may be opened anew under its old name: what begins with fact 1
+        # is whole, too
+        begins = any(part.facts and part.facts[0].n == 1 for part in delivery.seats)
+        asked_at: float | None = -math.inf if begins else None
+        if delivery.type == "catch_up":
+            asked_at = self.outbox.joined_at
+        for seat, ref in seats.items():
+            own = parts.get(seat)
+            if own is not None or delivery.facts:
+                tell_if_alive(ref, News(delivery.facts, own, asked_at))
+        if seats:
+            self._heard[game] = time.monotonic()
+        if any(news.fact.type == "ended" for news in delivery.facts):
+            self._leave(game)
+
+    def _lose(self, game: str, why: str) -> None:
+        """Tell once that a game is behind, until it is caught up."""
+        if game not in self._behind:
+            self._behind.add(game)
+            self._state.behind(f"game {game}: {why}")
+
+    def _leave(self, game: str) -> None:
+        """Leave a game; unknown ones are ignored."""
+        self._behind.discard(game)
+        self._given_up.discard(game)
+        self._heard.pop(game, None)
+        seats = self._games.pop(game, None)
+        if seats is None:
+            return
+        logger.info("has left the game", extra={"game": game})
+        for ref in seats.values():
+            tell_if_alive(ref, Leave())
+        self.outbox.leave_game(game)
+        self._state.played += 1
+        self._state.playing = len(self._games)
+
+    def _sit_down(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart) -> None:
+        seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
+        if seated is None:
+            where = {"game": game, "seat": part.seat}
+            logger.debug("%s is not seated here: passed over", part.seat, extra=where)
+            if game in self._given_up:
+                self._lose(game, "it goes on after all")
+            return
+        self._given_up.discard(game)
+        if game not in self._games:
+            self._forget_silent_ones()
+            self._games[game] = seats
+            self.outbox.open_game(game)
+            self._state.playing = len(self._games)
+        agent = self._agent(seated, self._make_in_turn)
+        self._state.count(1)
+        pool = self._pool or default_pool()
+        seats[part.seat] = SeatActor.start_in(pool, game, seated.seat, agent, self)
+
+    def _forget_silent_ones(self) -> None:
+        before = time.monotonic() - FORGET_S
+        for game in [game for game, heard in self._heard.items() if heard < before]:
+            where = {"game": game}
+            logger.info("nothing was heard of game %s for long: it is given up", game, extra=where)
+            self._leave(game)
+            self._given_up.add(game)
+
+    def _agent(self, seated: Seated, make: MakeAgent) -> Agent:
+        try:
+            return make(seated.brain)
+        except BaseException as error:
+            # it may fail in any way; every request of the seat is closed, and the record says why
+            where = {"game": seated.game}
+            logger.exception("the brain of %s could not be made", seated.seat, extra=where)
+            return _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
+
+    def _make_in_turn(self, label: str) -> Agent:
+        here = sum(map(len, self._games.values()))
+        crowded = self._state.seats > here
+        try:
+            return self._make(label)
+        except WolfError:
+            if not crowded:
+                raise
+        # there is one terminal, say, and the seat of the game before is still on the way out
+        with (self._pool or default_pool()).blocking():
+            self._state.wait(here, _LEAVING_S)
+        return self._make(label)
+
+
+class _Unmade(Agent):
+    """Closes every request at once, in place of an agent that could not be made; the record says
+    why.
+    """
+
+    quick = True
+
+    def __init__(self, note: str) -> None:
+        self._note = note[:300]
+
+    def answer(self, _ask: Ask, _view: SeatView, /) -> Answer:
+        """Say why there is no answer."""
+        return Answer(fault="failed", note=self._note)

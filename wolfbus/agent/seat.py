@@ -1,0 +1,257 @@
+"""`SeatActor`: one seat of one game: what it may know, and the agent that answers for it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from wolfbus.actors import PooledActor, tell_if_alive
+from wolfbus.agent.agent import Agent
+from wolfbus.agent.answer import Said
+from wolfbus.agent.hearing import Hearing, News, worth_answering
+from wolfbus.agent.loop import await_later
+from wolfbus.agent.writer import Post, ReplyWriter
+from wolfbus.errors import RulesError
+from wolfbus.messages.requests import Ask, Seated
+
+logger = logging.getLogger(__name__)
+
+
+class SeatContext(Protocol):
+    """What a seat has of the process that plays it; safe from any thread."""
+
+    @property
+    def outbox(self) -> Post:
+        """Where replies and reports go."""
+        ...
+
+    def missed(self, game: str, why: str, /) -> None:
+        """Ask to be caught up with a game of which facts did not reach a seat."""
+        ...
+
+    def another(self, seated: Seated, /) -> Agent:
+        """Return a new agent, for a seat whose game goes on from before what was told."""
+        ...
+
+    def left(self) -> None:
+        """Count out a seat that has let go of all that it had."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The seat is played no more."""
+
+
+@dataclass(eq=False, slots=True)
+class _Call:
+    """A method of the agent to be called: a hook, or what answers requests."""
+
+    method: Callable[..., object]
+    arguments: tuple[object, ...]
+    asks: tuple[Ask, ...] = ()
+    answers: bool = False
+    """Whether what it returns is the answer to its one request."""
+    heard: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A call that took its time has come back."""
+
+    call: _Call
+    given: object
+    error: BaseException | None
+
+
+class SeatActor(PooledActor):
+    """Plays one seat.
+
+    It calls the methods of its agent one at a time, in order: quick ones and hooks inside this
+    actor, coroutines on the agents' event loop, any other in a thread of its own. News wait
+    meanwhile: the view does not change under an agent that thinks. An agent with a `start` of its
+    own is handed all requests of a delivery at once, and answers when it likes.
+
+    Where a `catch_up` tells another story than was told before, the bus has lost data: view and
+    agent are put aside, and new ones begin with it.
+
+    Args:
+        game: the game's id.
+        seat: the seat's name.
+        agent: what answers.
+        context: takes what it sends, and makes agents.
+    """
+
+    def __init__(self, game: str, seat: str, agent: Agent, context: SeatContext) -> None:
+        super().__init__()
+        self._game = game
+        self._seat = seat
+        self._context = context
+        self._waiting: deque[News] = deque()
+        self._calls: deque[_Call] = deque()
+        self._busy: _Call | None = None
+        self._awaited: Future[Any] | None = None
+        self._leaving = self._ended = False
+        self._begin(agent)
+
+    def on_receive(self, message: object) -> None:
+        """Take in news, take back a call, or leave; then go on with what waits."""
+        if isinstance(message, News):
+            if message.asked_at is not None:
+                self._catch_up(message)
+            self._waiting.append(message)
+        elif isinstance(message, _Done):
+            if message.call is self._busy:
+                self._busy = self._awaited = None
+                self._settle(message.call, message.given, message.error)
+        elif isinstance(message, Leave):
+            self._leaving = True
+            if self._busy is not None and self._busy.asks:
+                # the answer that it works on is not wanted any more
+                self._close()
+        self._go_on()
+
+    def on_stop(self) -> None:
+        """Let the agent give up what it still does."""
+        try:
+            self._close()
+        finally:
+            self._context.left()
+
+    def _begin(self, agent: Agent) -> None:
+        agent.game, agent.seat = self._game, self._seat
+        kind = type(agent)
+        self._agent = agent
+        self._closed = self._seated = False
+        self._quick = agent.quick
+        self._starts = kind.start is not Agent.start
+        self._listens = kind.heard is not Agent.heard
+        self._by_kind = kind.answer is Agent.answer
+        self._hearing = Hearing(self._seat)
+        self._writer = ReplyWriter(self._game, self._seat, self._context.outbox, self._hearing.requests)
+        self._calls.clear()
+        self._busy = None
+
+    def _close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._awaited is not None:
+            self._awaited.cancel()
+        try:
+            self._agent.close()
+        except Exception:
+            logger.exception("%s: the brain could not be closed", self._seat, extra=self._where)
+
+    def _catch_up(self, news: News) -> None:
+        """Make ready for a `catch_up`: all that waits is in it, or was lost."""
+        self._waiting.clear()
+        if self._hearing.expect(news):
+            return
+        logger.info(
+            "%s: the bus lost what was told last; the brain starts anew, from what is left",
+            self._seat,
+            extra=self._where,
+        )
+        told = news.part.facts if news.part is not None else ()
+        seated = next((own.fact for own in told if isinstance(own.fact, Seated)), None)
+        if seated is not None:
+            self._close()
+            self._begin(self._context.another(seated))
+
+    def _go_on(self) -> None:
+        while self._busy is None:
+            if self._calls:
+                self._call(self._calls.popleft())
+            elif self._waiting:
+                self._take_in(self._waiting.popleft())
+            elif self._leaving and not self._ended:
+                self._ended = True
+                if self._seated:
+                    self._call(_Call(self._agent.ended, (self._hearing.view,)))
+            else:
+                if self._leaving:
+                    self.stop()
+                return
+
+    def _take_in(self, news: News) -> None:
+        agent, view = self._agent, self._hearing.view
+        public, private = len(view.public), len(view.private)
+        asks: tuple[Ask, ...] = ()
+        try:
+            asks = self._hearing.hear(news)
+        except RulesError as error:
+            self._context.missed(self._game, str(error))
+        self._writer.limit = view.config.max_reply_bytes
+        if not self._seated and view.names:
+            self._seated = True
+            self._calls.append(_Call(agent.seated, (view,)))
+        if self._listens and (len(view.public) > public or len(view.private) > private):
+            fresh = (*view.public[public:], *view.private[private:])
+            self._calls.append(_Call(agent.heard, (fresh, view)))
+        if self._starts and asks:
+            self._calls.append(_Call(agent.start, (asks, view, self._writer), asks))
+            return
+        for ask in asks:
+            method = getattr(agent, ask.kind) if self._by_kind else agent.answer
+            self._calls.append(_Call(method, (ask, view), (ask,), answers=True, heard=news.heard))
+
+    def _call(self, call: _Call) -> None:
+        slow = call.answers and not self._quick
+        if slow and (self._leaving or not self._wanted(call)):
+            self._hearing.requests.drop(call.asks[0].id)
+        elif slow and not inspect.iscoroutinefunction(call.method):
+            self._busy = call
+            # a daemon: an agent that never comes back must not keep the process
+            name = f"agent-{self._seat}"
+            threading.Thread(target=self._work, args=(call,), name=name, daemon=True).start()
+        else:
+            self._settle(call, *_outcome(call))
+
+    def _wanted(self, call: _Call) -> bool:
+        """Return whether a request should still be thought about."""
+        (ask,) = call.asks
+        newest = not self._waiting and not any(later.asks for later in self._calls)
+        return self._hearing.requests.under_way(ask.id) and worth_answering(ask, call.heard, newest=newest)
+
+    def _work(self, call: _Call) -> None:
+        tell_if_alive(self.actor_ref, _Done(call, *_outcome(call)))
+
+    def _settle(self, call: _Call, given: Any, error: BaseException | None) -> None:
+        """Do with what a call returned or raised what is to be done with it."""
+        if error is None and inspect.isawaitable(given):
+            self._busy = call
+            ref = self.actor_ref
+            self._awaited = await_later(given, lambda given, error: tell_if_alive(ref, _Done(call, given, error)))
+        elif isinstance(error, CancelledError):
+            logger.debug("%s: %s was given up", self._seat, call.method)
+        elif error is not None:
+            self._record(call, error)
+        elif call.answers:
+            said: Said = given
+            self._writer.answer(call.asks[0], said)
+
+    def _record(self, call: _Call, error: BaseException) -> None:
+        if not call.asks:
+            name = getattr(call.method, "__name__", "a hook")
+            logger.error("%s: the brain failed in %s", self._seat, name, exc_info=error, extra=self._where)
+        for ask in call.asks:
+            logger.debug("%s: %s failed", self._seat, ask.kind, exc_info=error, extra=self._where)
+            self._writer.fail(ask, error)
+
+    @property
+    def _where(self) -> dict[str, str]:
+        return {"game": self._game, "seat": self._seat}
+
+
+def _outcome(call: _Call) -> tuple[object, BaseException | None]:
+    try:
+        return call.method(*call.arguments), None
+    except BaseException as error:  # noqa: BLE001 - an agent may fail in any way; the record says how
+        return None, error
