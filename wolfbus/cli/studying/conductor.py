@@ -9,17 +9,19 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.crew import Hand, Lost, News, Settled, Wish
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.playing import Broken, Done, Halt
 from wolfbus.cli.studying.progress import Telling
-from wolfbus.cli.studying.purse import Purse
 from wolfbus.errors import WolfError
 from wolfbus.study.manifest import FILE, Manifest
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
+
+if TYPE_CHECKING:
+    from players.llm.budget import SharedBudget
 
 _GLANCE_S: Final = 0.25
 _WRITE_S: Final = 5.0
@@ -72,7 +74,7 @@ class Conductor:
         self._hands: dict[int, Hand] = {}
         self._running: dict[int, dict[int, PlannedGame]] = {}
         self._deaths: Counter[int] = Counter()
-        self._purse: Purse | None = None
+        self._budget: SharedBudget | None = None
         self._noted: dict[str, Any] = {}
         self._next_write = 0.0
         self.halted: Halt | None = None
@@ -85,9 +87,9 @@ class Conductor:
         self._hands[key] = hand
         self._running[key] = {}
 
-    def keep(self, purse: Purse) -> None:
-        """Let this purse decide the hands' wishes."""
-        self._purse = purse
+    def keep(self, budget: SharedBudget) -> None:
+        """Let this budget decide the hands' wishes."""
+        self._budget = budget
 
     def answer(self, worker: int, key: int, refusal: str | None) -> None:
         """Tell a hand what became of its wish."""
@@ -174,10 +176,11 @@ class Conductor:
             self._put_back(key, word.number)
         elif isinstance(word, Halt):
             self.halted = self.halted or word
-        elif isinstance(word, Wish) and self._purse is not None:
-            self._purse.reserve(key, word.key, word.amount, word.what)
-        elif isinstance(word, Settled) and self._purse is not None:
-            self._purse.settle(key, word.key, word.amount)
+        elif isinstance(word, Wish) and self._budget is not None:
+            amount = word.amount
+            self._budget.reserve(key, word.key, lambda: amount, word.what)
+        elif isinstance(word, Settled) and self._budget is not None:
+            self._budget.settle(key, word.key, word.amount)
         elif isinstance(word, Lost):
             self._replace(key)
 
@@ -204,8 +207,8 @@ class Conductor:
     def _replace(self, key: int) -> None:
         """Play the games of a lost worker again, with a new one in its place."""
         games = list(self._running.get(key, {}).values())
-        if self._purse is not None:
-            self._purse.lose(key)
+        if self._budget is not None:
+            self._budget.lose(key)
         for game in reversed(games):
             self._deaths[game.number] += 1
             if self._deaths[game.number] < _DEATHS:

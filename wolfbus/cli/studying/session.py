@@ -31,9 +31,8 @@ from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
-    from players.llm.budget import Amount
+    from players.llm.budget import Amount, Budget, SharedBudget
     from players.venue import Venue
-    from wolfbus.cli.studying.purse import BudgetSoFar, Purse
 
 _SHOWN = 5
 """Failed games whose errors are told at the end."""
@@ -209,7 +208,7 @@ class Session:
     # -- playing
 
     @contextlib.contextmanager
-    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, BudgetSoFar | None]]:
+    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, Budget | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
         if self.house is not None:
             yield None, None
@@ -218,10 +217,10 @@ class Session:
         from players.venue import Venue
 
         settings, brains = self.study.settings, self.plan.agents
-        budget: BudgetSoFar | None = None
+        budget: Budget | None = None
         if settings.budget is not None or settings.budget_tokens is not None:
             from players.llm.budget import Amount
-            from wolfbus.cli.studying.purse import BudgetSoFar as Kept
+            from players.llm.budget import Budget as Kept
 
             before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
             budget = Kept(settings.budget, settings.budget_tokens, before)
@@ -243,7 +242,7 @@ class Session:
             yield venue, budget
 
     def _conduct(
-        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: BudgetSoFar | None
+        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: Budget | None
     ) -> Ending:
         from wolfbus.cli.house import tune_garbage_collection
 
@@ -252,10 +251,10 @@ class Session:
         settings = self.study.settings
         workers = min(settings.workers, len(pending))
         orders = self._orders(folder, workers, venue)
-        purse: Purse | None = None
+        shared: SharedBudget | None = None
 
         def spent() -> dict[str, Any]:
-            keeper = purse if purse is not None else budget
+            keeper = shared if shared is not None else budget
             return {} if keeper is None else _spent(keeper.spent)
 
         with Telling(self.manifest, quiet=self.quiet, plain=self.plain) as telling:
@@ -281,10 +280,10 @@ class Session:
                     conductor.take(0, Here(self.url, self.plan.config, self.folder, venue, news))
                 else:
                     if budget is not None:
-                        from wolfbus.cli.studying.purse import Purse as Shared
+                        from players.llm.budget import SharedBudget as Shared
 
-                        purse = Shared(settings.budget, settings.budget_tokens, conductor.answer, budget.spent)
-                        conductor.keep(purse)
+                        shared = Shared(settings.budget, settings.budget_tokens, conductor.answer, budget.spent)
+                        conductor.keep(shared)
                     self._hire_all(conductor, workers, orders, news)
                 conductor.run()
                 hasty = conductor.halted is not None
