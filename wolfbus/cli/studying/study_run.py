@@ -24,7 +24,7 @@ from wolfbus.cli.studying.showing import design_lines, design_notes, house_note
 from wolfbus.cli.studying.stock import take_stock
 from wolfbus.cli.studying.versions import prompts_hash, versions
 from wolfbus.cli.studying.workers import LocalWorker, Orders, Report, WorkerProcess
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, reason_of
 from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences, utc_now
 from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.result import Spent
@@ -377,4 +377,4 @@ def _spent(amount: Amount) -> dict[str, Any]:
 
 
 def _no_room(error: OSError) -> Halt:
-    return Halt(f"{error.filename or 'the journal'}: {(error.strerror or str(error)).lower()}")
+    return Halt(f"{error.filename or 'the journal'}: {reason_of(error)}")
