@@ -6,15 +6,17 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from analytics.accumulator import Result
-from analytics.grid import between, distinct, grid, listing, note, number, percent
+from analytics import Result
+from analytics.grid import between, distinct, grid, listing, note, number, percent, shortened
 from analytics.text_calls import cost_lines, repair_lines
 from analytics.text_events import event_lines, vote_lines
+from wolfbus.printable import printable
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 _BUILT_IN: Final = frozenset({"scripted", "random", "silent"})
 _BEARABLE: Final = 0.1
 """Share of missing answers up to which a brain's figures are taken for its own."""
+_RECALIBRATED: Final = ("brier", "ece", "auc")
 _NAMES = {
     "nights": "nights",
     "debate_turns": "debate turns",
@@ -315,3 +317,30 @@ def _rate(row: Result) -> str:
 
 def _all(values: list[float]) -> str:
     return " and ".join(f"{value:g}" for value in values) or "-"
+
+
+def recalibrated_lines(result: Result, name: str) -> list[str]:
+    """Return `recalibrated` as lines for the terminal, as `analytics.text` writes them.
+
+    Args:
+        result: what `recalibrated` returned, or what JSON made of it.
+        name: the map's file.
+    """
+    fitted, file = result["map"], shortened(printable(name, 400), 60)
+    title = (
+        f"Suspicion recalibrated by {file}: a {fitted['kind'].capitalize()} map fitted on {fitted['n']} judgements of "
+        f"{fitted['games']} games; beside this record, what such maps did to games that they were not fitted on"
+    )
+    rows = [
+        [what, *(number(row[score], 3) for score in _RECALIBRATED), shown]
+        for what, row, shown in (
+            ("this record, before", result["before"], str(result["before"]["n"])),
+            ("this record, after", result["after"], str(result["after"]["n"])),
+            ("held-out games, before", fitted["held_out"]["before"], str(fitted["n"])),
+            ("held-out games, after", fitted["held_out"]["after"], str(fitted["n"])),
+        )
+    ]
+    why = next(iter(result["before"]["undefined"].values()), "")
+    told = "If this game is one of those that the map was fitted on, its numbers after flatter the map."
+    lines = grid(title, ["", "Brier", "ECE", "AUC", "n"], rows, f"{why}." if why else "")
+    return [*lines[:-1], *note(told), ""]

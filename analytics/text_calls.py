@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.grid import UNDEFINED, distinct, grid, note, number, percent
 
 _HOW = ("clean", "extracted", "repaired", "coerced", "reasked", "defaulted", "timed_out", "declined")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.grid import between, grid, percent
 
 

@@ -213,7 +213,7 @@ def _print(result: Proof, map_file: Path | None, *, as_json: bool) -> None:
     click.echo("")
     click.echo(render(result.metrics), nl=False)
     if result.recalibrated is not None:
-        from analytics.scores.replayed import recalibrated_lines
+        from analytics.text import recalibrated_lines
 
         click.echo("\n" + "\n".join(recalibrated_lines(result.recalibrated, str(map_file))))
     sys.stdout.flush()

@@ -7,7 +7,7 @@ from functools import partial
 from math import inf
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import leaderboard
 from analytics.report.blocks import Block, Cell, Heading, Prose, Row, Section, Table, columns, plain
 from analytics.report.context import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.blocks import Cell, Row, Section, Table, columns
 from analytics.report.context import Context, shorten_name
 from analytics.report.numbers import look, value

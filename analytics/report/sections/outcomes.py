@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import production_by_role, win_shares
 from analytics.report.blocks import Block, Cell, Heading, Row, Section, Table, columns
 from analytics.report.context import Context

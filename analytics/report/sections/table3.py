@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import confusion
 from analytics.report.blocks import Cell, Row, Section, Table, columns, note
 from analytics.report.context import Context

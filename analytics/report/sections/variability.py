@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.blocks import Cell, Row, Section, Table, columns
 from analytics.report.context import Context
 from analytics.report.numbers import NO_INTERVAL, between, count, counted, ends, estimate, look, shown, value
