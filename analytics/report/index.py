@@ -10,10 +10,11 @@ from markupsafe import Markup
 
 from analytics.report.context import Context, Indexed, path_of
 from analytics.report.entries import Entry, IndexedGame, Judged1
-from analytics.report.html import joined, tag, visible, words
+from analytics.report.html import joined, tag
 from analytics.report.links import INDEX, Selection
 from analytics.report.matching import Matching
-from analytics.report.numbers import of, percent
+from wolfbus.document.formats import of, percent
+from wolfbus.document.visible import visible, words
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 TEXT_SHOWN: Final = 2_000

@@ -7,7 +7,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from analytics.report.blocks import (
+from analytics.report.html import joined, tag
+from wolfbus.document.blocks import (
     Block,
     Bullets,
     Cell,
@@ -22,8 +23,7 @@ from analytics.report.blocks import (
     Table,
     Terms,
 )
-from analytics.report.html import joined, tag, visible
-from analytics.report.links import Selection
+from wolfbus.document.visible import visible
 
 _LONG: Final = 18
 _SMALL: Final = 28
@@ -63,7 +63,7 @@ def _parts(parts: Sequence[Part]) -> Markup:
 def _part(part: Part) -> Markup:
     match part:
         case Link():
-            anchor = part.to.anchor if isinstance(part.to, Selection) else part.to
+            anchor = part.to if isinstance(part.to, str) else part.to.anchor
             return tag("a", tag("bdi", visible(part.text)), href=f"#{anchor}")
         case Strong():
             return tag("strong", visible(part.text))

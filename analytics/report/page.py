@@ -11,12 +11,13 @@ from typing import Final
 from markupsafe import Markup
 
 from analytics.figures import css
-from analytics.report.blocks import Block, Link, Part, Section, Table
 from analytics.report.context import Context
-from analytics.report.html import joined, tag, visible
+from analytics.report.html import joined, tag
 from analytics.report.index import Index
 from analytics.report.links import INDEX, Selection
 from analytics.report.markup import section_markup
+from wolfbus.document.blocks import Block, Link, Part, Section, Table
+from wolfbus.document.visible import visible
 
 REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"
 """What the page forbids itself, besides every script and style that is not its own."""
@@ -97,7 +98,7 @@ def selections_of(sections: Iterable[Section]) -> Iterator[Selection]:
 def _linked(block: Block) -> Iterator[Selection]:
     if isinstance(block, Table):
         for row in block.rows:
-            yield from (cell.link for cell in (row.head, *row.cells) if cell.link is not None)
+            yield from (cell.link for cell in (row.head, *row.cells) if isinstance(cell.link, Selection))
         return
     for part in _parts(block):
         if isinstance(part, Link) and isinstance(part.to, Selection):

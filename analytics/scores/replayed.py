@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from analytics.accumulator import Result
 from analytics.columns import columns_of
-from analytics.grid import grid, note, number, shortened
 from analytics.scores.measures import calibration
 from analytics.scores.predictions import predictions
 from analytics.scores.tied import Tied, tied
-from wolfbus.printable import printable
+from wolfbus.document.blocks import Cell, Row, Table, columns
+from wolfbus.document.formats import count, number, of
+from wolfbus.printable import shortened
 
 if TYPE_CHECKING:
     from analytics.rows import GameRows
@@ -45,28 +46,36 @@ def _row(own: Tied) -> Result:
     return {**values, "undefined": {name: own.one_sided() for name in _SHOWN if values[name] is None}}
 
 
-def recalibrated_lines(result: Result, name: str) -> list[str]:
-    """Return `recalibrated` as lines for the terminal, as `analytics.text` writes them.
+def recalibration_table(result: Result, name: str) -> Table:
+    """Return `recalibrated` as a table.
 
     Args:
         result: what `recalibrated` returned, or what JSON made of it.
         name: the map's file.
     """
-    fitted, file = result["map"], shortened(printable(name, 400), 60)
-    title = (
-        f"Suspicion recalibrated by {file}: a {fitted['kind'].capitalize()} map fitted on {fitted['n']} judgements of "
-        f"{fitted['games']} games; beside this record, what such maps did to games that they were not fitted on"
+    fitted, before = result["map"], result["before"]
+    held = fitted["held_out"]
+    games = of(fitted["games"], "game")
+    caption = (
+        f"Suspicion recalibrated by {shortened(name, 60)} ({fitted['kind']}, fitted on {of(fitted['n'], 'judgement')} "
+        f"of {games}); beside this record, what such maps did to games that they were not fitted on"
     )
-    rows = [
-        [what, *(number(row[score], 3) for score in _SHOWN), shown]
-        for what, row, shown in (
-            ("this record, before", result["before"], str(result["before"]["n"])),
-            ("this record, after", result["after"], str(result["after"]["n"])),
-            ("held-out games, before", fitted["held_out"]["before"], str(fitted["n"])),
-            ("held-out games, after", fitted["held_out"]["after"], str(fitted["n"])),
-        )
-    ]
-    why = next(iter(result["before"]["undefined"].values()), "")
     told = "If this game is one of those that the map was fitted on, its numbers after flatter the map."
-    lines = grid(title, ["", "Brier", "ECE", "AUC", "n"], rows, f"{why}." if why else "")
-    return [*lines[:-1], *note(told), ""]
+    lines = (
+        ("This record, before", before, before["n"]),
+        ("This record, after", result["after"], before["n"]),
+        ("Held-out games, before", held["before"], fitted["n"]),
+        ("Held-out games, after", held["after"], fitted["n"]),
+    )
+    rows = tuple(
+        Row(
+            Cell(head),
+            (*(_cell(row[score], before["undefined"].get(score)) for score in _SHOWN), Cell(count(n))),
+        )
+        for head, row, n in lines
+    )
+    return Table("recalibrated", caption, columns("", "Brier", "ECE", "AUC", "Judgements"), rows, (told,))
+
+
+def _cell(value: float | None, reason: str | None) -> Cell:
+    return Cell(number(value), reason=None if value is not None else reason)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from markupsafe import Markup
 
-from analytics.report.html import joined, tag, visible, words
+from analytics.report.html import joined, tag
+from wolfbus.document.visible import visible, words
 
 
 def test_children_and_attributes_are_escaped():

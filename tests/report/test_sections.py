@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from analytics.gather import FileNote, Study
-from analytics.report.blocks import Table
 from analytics.report.markdown import section_markdown
 from analytics.report.markup import section_markup
-from analytics.report.numbers import number
 from analytics.report.page import selections_of
 from analytics.report.report import ORDER, Report
 from analytics.report.sections import agents, events, summary, table1, table3, table4, truth, variability, votes
 from tests.report import sample
+from wolfbus.document.blocks import Table
+from wolfbus.document.formats import number
 
 NAMES = [made.__module__.rpartition(".")[2] for made in ORDER]
 

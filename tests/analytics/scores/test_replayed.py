@@ -14,7 +14,7 @@ from analytics.fold import fold
 from analytics.scores.curves import curves
 from analytics.scores.maps import PlattMap
 from analytics.scores.recalibration import recalibration
-from analytics.scores.replayed import recalibrated, recalibrated_lines
+from analytics.scores.replayed import recalibrated, recalibration_table
 from analytics.scores.saved_map import load_map, save_map
 from analytics.scores.table4 import table4
 from analytics.scores.thresholds import thresholds
@@ -22,6 +22,7 @@ from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import Script, random_game
 from tests.game.driver import play
 from wolfbus.cli import cli
+from wolfbus.document.terminal import written
 from wolfbus.errors import ConfigError
 
 
@@ -70,14 +71,15 @@ def test_what_is_undefined_of_a_record_says_why(map_file):
     script.said("Wim", True, {"Vic": (True, 0.9)})
     found = recalibrated(script.rows(), halved(map_file))
     assert list(found["after"]["undefined"]) == ["auc"]
-    text = "\n".join(recalibrated_lines(found, "map.json"))
-    assert "- undefined: every statement judged is labelled deceptive" in text
+    text = written([recalibration_table(found, "map.json")])
+    assert "– undefined: every statement judged is labelled deceptive" in text
 
 
 def test_lines_are_plain_and_narrow(map_file):
-    lines = recalibrated_lines(recalibrated(random_game(5).rows(), halved(map_file)), "a\x1b[2J/ä" + "x" * 200)
-    assert all(len(line) <= 100 and line.isascii() and line.isprintable() for line in lines)
-    assert any(line.split()[:3] == ["this", "record,", "after"] for line in lines)
+    found = recalibrated(random_game(5).rows(), halved(map_file))
+    lines = written([recalibration_table(found, "a\x1b[2J/ä" + "x" * 200)]).splitlines()
+    assert all(len(line) <= 100 and line.isprintable() for line in lines)
+    assert any(line.split()[:3] == ["This", "record,", "after"] for line in lines)
     assert any("flatter" in line for line in lines)
 
 
