@@ -1,50 +1,67 @@
-"""HTML, element by element. Whatever is put in is escaped; only `Markup` made here or by `markupsafe` is taken as it
-stands.
+"""The writer of HTML: templates, in which whatever is put in is escaped and every hidden character of it visible.
 
-Names and words come from any model, agent, file name or edited record, so that no caller decides what is safe.
+Names and words come from any model, agent, file name or edited record, so that no template decides what is safe: only
+what a template made, our own drawings, style and script are taken as they stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+import functools
+from typing import Any, Final
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-VOID: Final = frozenset({"meta", "br", "input", "hr"})
+from wolfbus.document.blocks import Block, Figure, Section
+from wolfbus.document.visible import visible, words
+
+_LONG: Final = 18
 
 
-def tag(name: str, /, *children: object, **attributes: str | int | bool | None) -> Markup:
-    """Return an element with its children escaped.
-
-    Args:
-        name: of the element; ours, and not escaped.
-        children: text, numbers or `Markup`; None adds nothing.
-        attributes: a trailing "_" is dropped and "_" stands for "-"; None and False leave the attribute out, True gives
-            it without a value. Their names are ours, too.
-    """
-    # one string is put together at a time: adding up Markup escapes and copies at every step
-    opening = f"<{name}"
-    for key, value in attributes.items():
-        if value is None or value is False:
-            continue
-        opening += " " + key.rstrip("_").replace("_", "-")
-        if value is not True:
-            opening += f'="{escape(value)}"'
-    if name in VOID:
-        return _safe(f"{opening}>")
-    return _safe(f"{opening}>{_run(children)}</{name}>")
+def section_html(section: Section) -> Markup:
+    """Return a section with its heading."""
+    made: Markup = templates().get_template("blocks.html").module.section(section)  # type: ignore[attr-defined]
+    return made
 
 
-def joined(parts: Iterable[object], between: str = "") -> Markup:
-    """Return parts one after the other, each escaped unless it is `Markup`."""
-    return _safe(_run(parts, between))
+@functools.cache
+def templates() -> Environment:
+    """Return the report's templates."""
+    made = Environment(
+        loader=PackageLoader("analytics.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_seen,
+    )
+    made.filters |= {"breadth": _breadth, "drawn": _drawn, "kind": _kind, "lines": _lines, "words": _words}
+    return made
 
 
-def _run(parts: Iterable[object], between: str = "") -> str:
-    return str(escape(between)).join([escape(part) for part in parts if part is not None])
+def _seen(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _safe(made: str) -> Markup:
-    # only of parts that are escaped, or ours
-    return Markup(made)  # noqa: S704
+def _kind(block: Block) -> str:
+    return type(block).__name__
+
+
+def _lines(text: str) -> Markup:
+    return escape(visible(text, lines=True))
+
+
+def _words(text: str, limit: int, *, lines: bool = False) -> Markup:
+    return escape(words(text, limit, lines=lines))
+
+
+def _drawn(figure: Figure) -> Markup:
+    # drawn by our own code from the findings, every name in it escaped there
+    return Markup(figure.draw())  # noqa: S704
+
+
+def _breadth(text: str) -> str:
+    """Return how a line's head is to be broken: within words only where one would push the numbers off the window."""
+    if any(len(word) > _LONG for word in text.split()):
+        return "long"
+    return "wordy" if len(text) > _LONG else ""
