@@ -1,12 +1,19 @@
-"""analytics watches: it folds records into rows, and rows into the tables, figures and trends of the paper.
+"""analytics watches: it folds records into rows, rows into columns, columns into sums, and sums
+into the tables, figures and verdicts of the paper and beyond.
 
 ::
 
-    events of a game --fold.GameFold-------+
-                                           +--> rows.GameRows --metrics.Metrics--> a JSON-able dict
-    a log of the paper's own program ------+                                            |
-        --paper.rows_of_paper_log                                             report.terminal for the terminal
+    events of a game --fold.GameFold--+
+    a log of the paper's own code ----+--> rows.GameRows --> columns.Columns --> measures
+        --paper.rows_of_paper_log                                                   |
+                      report, compare <-- findings, metrics: a JSON-able dict <----+
 
-Every figure is a pure function over the same rows, kept as a small accumulator: games can be added in any
-order, in any number of processes, and the numbers come out equal to the last bit.
+Live and finished games go the same way: `metrics.Metrics` sums games up as they come, `findings`
+all at once. Games can be added in any order, in any number of processes, and the numbers come out
+equal.
 """
+
+from typing import Any, TypeAlias
+
+Result: TypeAlias = dict[str, Any]
+"""Plain values that JSON takes as they stand; keys are strings, undefined is None, never NaN."""

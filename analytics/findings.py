@@ -1,4 +1,6 @@
-"""`findings`: all figures of a set of games as one JSON-able value; a report shows it, ``report --json`` prints it."""
+"""`findings`: all figures of a set of games as one JSON-able value; a report shows it, ``report
+--json`` prints it.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +9,63 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, Final
 
-from analytics.accumulator import Result
-from analytics.columns import Columns
+from analytics import Result
 from analytics.gather import Gathered
+from analytics.gather import Study as Told
 from analytics.gather.checks import study_check
-from analytics.gather.sources import Study
+from analytics.measures.ledger import Ledger
+from analytics.measures.study import Study
+from analytics.metrics import paper_tables
 
 FORMAT: Final = "wolfbus-findings"
 VERSION: Final = 1
 LARGE: Final = 300_000
 """Judgements from which a second process is worth its start."""
 
-_TOLD: Final = ("study", "name", "seed", "design", "agents", "prompts", "budget_usd", "wolfbus", "python", "git")
+_INTERVALS: Final = (
+    *(
+        "table1",
+        "table2",
+        "table4",
+        "table5",
+        "production",
+        "thresholds",
+        "recalibration",
+        "truth_detection",
+    ),
+)
+_TOLD: Final = (
+    "study",
+    "name",
+    "seed",
+    "design",
+    "agents",
+    "prompts",
+    "budget_usd",
+    "wolfbus",
+    "python",
+    "git",
+)
 """What a study's manifest says once, for all of its games."""
 
 
 def findings(gathered: Gathered) -> Result:
-    """Return the figures of all games that were read, as plain values: undefined is None, never NaN.
+    """Return the figures of all games that were read, as plain values: undefined is None, never
+    NaN.
 
-    The sections of `Metrics.result` (the paper's tables), and those computed over all judgements at once: ``table4``,
-    ``curves``, ``thresholds``, ``recalibration``, ``truth``, ``abilities``, ``variability``, ``agents``, and
-    ``intervals`` of the tables' figures. ``files`` says what was read and what was wrong with it, ``studies`` what the
-    studies' manifests say, and what was checked of their records.
+    The sections of `Metrics.result` (the paper's tables), and those computed over all judgements at
+    once: ``table4``, ``curves``, ``thresholds``, ``recalibration``, ``truth``, ``abilities``,
+    ``variability``, ``agents``, and ``intervals`` of the tables' figures. ``files`` says what was
+    read and what was wrong with it, ``studies`` what the studies' manifests say, and what was checked
+    of their records.
     """
-    columns = gathered.columns
-    if len(columns.judgements["d"]) < LARGE:
-        return _together(gathered, _of_agents(columns), _of_tables(gathered))
+    study = Study(gathered.columns)
+    if len(gathered.columns.judgements["d"]) < LARGE:
+        return _together(gathered, _of_agents(study), _of_tables(study, gathered.ledger))
     # numpy's work is divided: the two halves take about as long, and share nothing but the columns
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        others = pool.submit(_of_agents, columns)
-        ours = _of_tables(gathered)
+        others = pool.submit(_of_agents, study)
+        ours = _of_tables(study, gathered.ledger)
         return _together(gathered, others.result(), ours)
 
 
@@ -51,36 +80,52 @@ def _together(gathered: Gathered, of_agents: Result, of_tables: Result) -> Resul
     }
 
 
-def _of_tables(gathered: Gathered) -> Result:
-    from analytics.headlines.table_intervals import table_intervals
-    from analytics.scores.curves import curves
-    from analytics.scores.judged import Judged
-    from analytics.scores.recalibration import recalibration
-    from analytics.scores.table4 import table4
-    from analytics.scores.thresholds import thresholds
+def _of_tables(study: Study, ledger: Ledger) -> Result:
+    from analytics.measures.recalibration import recalibration
+    from analytics.measures.table4 import curves, table4
+    from analytics.measures.thresholds import thresholds
 
-    columns = gathered.columns
-    judged = Judged(columns)
     return {
-        **gathered.metrics.result(),
-        "table4": table4(columns, judged),
-        "curves": curves(columns, judged),
-        "thresholds": thresholds(columns, judged),
-        "recalibration": recalibration(columns, judged),
-        "intervals": table_intervals(columns, judged),
+        **paper_tables(study.estimates, ledger),
+        "table4": table4(study),
+        "curves": curves(study),
+        "thresholds": thresholds(study),
+        "recalibration": recalibration(study),
+        "intervals": table_intervals(study),
     }
 
 
-def _of_agents(columns: Columns) -> Result:
-    from analytics.abilities import abilities
-    from analytics.headlines import agents, variability
-    from analytics.truth import truth
+def table_intervals(study: Study) -> Result:
+    """Return a 95 % interval for the figures of the tables, few of which ``variability`` holds (paper
+    5.9; metrics: variability), in a tree like the sections that they belong to.
+
+    2,000 draws with the fixed seed of ``variability``, the very same ones, resample whole blocks and
+    recompute the pooled figure. A leaf is ``[low, high]``, or None where the figure has no interval.
+    Thresholds and maps are not fitted anew in the draws.
+    """
+    from analytics.measures.recalibration import recalibration_intervals
+    from analytics.measures.table4 import table4_intervals
+    from analytics.measures.tables import intervals_of_tables
+    from analytics.measures.thresholds import thresholds_intervals
+
+    found = intervals_of_tables(study.estimates) | {
+        "table4": table4_intervals(study),
+        "thresholds": thresholds_intervals(study),
+        "recalibration": recalibration_intervals(study),
+    }
+    return {name: found[name] for name in _INTERVALS}
+
+
+def _of_agents(study: Study) -> Result:
+    from analytics.measures.abilities import abilities
+    from analytics.measures.study import agents, variability
+    from analytics.measures.truth import truth
 
     return {
-        "truth": truth(columns),
-        "abilities": abilities(columns),
-        "variability": variability(columns),
-        "agents": agents(columns),
+        "truth": truth(study.estimates),
+        "abilities": abilities(study),
+        "variability": variability(study),
+        "agents": agents(study),
     }
 
 
@@ -96,7 +141,7 @@ def _files(gathered: Gathered) -> Result:
     }
 
 
-def _study(study: Study, gathered: Gathered) -> Result:
+def _study(study: Told, gathered: Gathered) -> Result:
     told: dict[str, Any] = {name: study.manifest.get(name) for name in _TOLD}
     states = Counter(str(game.get("state")) for game in study.manifest.get("games", ()))
     checked = study_check(study, gathered.files).as_json()

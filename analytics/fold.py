@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from analytics.callbook import CallBook
+from analytics.calls import CallBook
 from analytics.claims import GameFacts, found_claims
 from analytics.rows import GameRows, NightRow, SeatRow
 from analytics.scorebook import Scorebook

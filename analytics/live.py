@@ -1,4 +1,6 @@
-"""The rolling picture that analytics posts for those who watch: small plain values, the newest of which is enough."""
+"""The rolling picture that analytics posts for those who watch: small plain values, the newest of
+which is enough.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics.metrics import Metrics
 from analytics.rows import GameRows
-from analytics.tables import Headline, Outcomes
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.errors import BusDown, BusError, NotAllowed
@@ -31,10 +32,10 @@ def picture(rows: GameRows, at: tuple[int, str] | None, lines: int) -> dict[str,
         at: round and phase, None if nothing was asked yet.
         lines: lines of its record so far.
 
-    Returns:
-        ``game``, ``round``, ``phase``, ``lines``, ``statements``, ``judgements`` (those that count), ``suspicion``: for
-        each living seat the mean, over the other living seats that have judged it, of their smoothed suspicion in
-        [0, 1] (None if nobody has), and ``left``: who is out of the game.
+    Returns: ``game``, ``round``, ``phase``, ``lines``, ``statements``, ``judgements`` (those that
+        count), ``suspicion``: for each living seat the mean, over the other living seats that have
+        judged it, of their smoothed suspicion in [0, 1] (None if nobody has), and ``left``: who is
+        out of the game.
     """
     left = [death.seat for death in rows.deaths]
     by_target: dict[str, list[float]] = {name: [] for name in rows.seats if name not in left}
@@ -55,31 +56,27 @@ def picture(rows: GameRows, at: tuple[int, str] | None, lines: int) -> dict[str,
     }
 
 
-class Rolling:
-    """The figures of a session that are cheap enough to be told every few seconds."""
+def rolling(metrics: Metrics, session: str, running: int, over: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the members of a message on how a session stands.
 
-    def __init__(self) -> None:
-        self._outcomes = Outcomes()
-        self._headline = Headline()
-
-    def add(self, game: GameRows) -> None:
-        """Take in a game that is over."""
-        self._outcomes.add(game)
-        self._headline.add(game)
-
-    def picture(self, session: str, running: int, over: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the message's members; `games` are pictures of running ones, of which there may be more."""
-        outcomes: Result = self._outcomes.result()
-        return {
-            "v": PROTOCOL,
-            "type": "live",
-            "session": session,
-            "running": running,
-            "over": over,
-            "games": list(games),
-            "winners": {name: row["k"] for name, row in outcomes["winners"].items()},
-            "headline": self._headline.result()["all"],
-        }
+    Args:
+        metrics: of the games that are over.
+        session: the session's name.
+        running: games under way.
+        over: games that are over, whatever became of them.
+        games: pictures of running games, of which there may be more.
+    """
+    told = metrics.sections("outcomes", "headline")
+    return {
+        "v": PROTOCOL,
+        "type": "live",
+        "session": session,
+        "running": running,
+        "over": over,
+        "games": list(games),
+        "winners": {name: row["k"] for name, row in told["outcomes"]["winners"].items()},
+        "headline": told["headline"]["all"],
+    }
 
 
 class LivePost:

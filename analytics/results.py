@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.terminal import text
 from wolfbus.errors import RecordError
 from wolfbus.printable import NOTE_SHOWN, counted, printable

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.archive import GameArchive
-from analytics.live import Rolling
+from analytics.live import rolling
 from analytics.metrics import Metrics
 from analytics.results import Kept
 from analytics.rows import GameRows
@@ -51,7 +51,7 @@ class Shelf:
         self._settled_to = 0
         self._failings: list[Kept] = []
         self._metrics = Metrics()
-        self._rolling = Rolling()
+        self._rolling = Metrics(pooled=True)
         self._recount = False
         # the rolling picture holds these already, as they were
         self._shown: set[str] = set()
@@ -170,8 +170,8 @@ class Shelf:
         self.settled += 1
 
     def picture(self, session: str, running: int, games: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the rolling picture; see `Rolling.picture`."""
-        return self._rolling.picture(session, running, self.over, games)
+        """Return the rolling picture; see `analytics.live.rolling`."""
+        return rolling(self._rolling, session, running, self.over, games)
 
     # -- the end
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures.palette import HANDS
 from wolfbus.vocabulary import ROLES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures.drawing import SMALL, colour, draw, key_above
 from analytics.figures.palette import HANDS
 from analytics.figures.words import percent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures.drawing import SMALL, colour, draw
 from analytics.figures.palette import HEATS
 from analytics.figures.words import decimal, percent

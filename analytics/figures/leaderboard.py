@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures.drawing import SMALL, colour, draw
 from analytics.figures.placing import places_of_labels
 from analytics.figures.words import decimal, labels_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures.curve_lines import lines_of
 from analytics.figures.drawing import colour, draw
 from analytics.figures.words import SCORE_WORDS, Score, decimal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures.drawing import colour, draw
 from analytics.figures.words import listed, percent
 

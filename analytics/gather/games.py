@@ -1,4 +1,4 @@
-"""`gather`: any number of files into metrics and columns, in memory that does not grow with their words."""
+"""`gather`: any number of files into columns, in memory that does not grow with their words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
+from analytics import Result
 from analytics.columns import Columns, ColumnsBuilder
 from analytics.gather.collecting import collect
 from analytics.gather.reading import Criteria, FileNote, read_game
 from analytics.gather.sources import Source, Study
-from analytics.metrics import Metrics
+from analytics.measures.ledger import Ledger
 from analytics.rows import GameRows
 
 ALONE: Final = 30_000_000
@@ -33,16 +34,24 @@ class Gathered:
     """All that was read.
 
     Attributes:
-        metrics: figures of the paper's tables.
-        columns: everything else, as numbers.
+        columns: the games as numbers.
+        ledger: how replies were read, and what model calls took.
         files: what became of each file, in the order of their paths.
         studies: the studies whose folders were read.
     """
 
-    metrics: Metrics
     columns: Columns
+    ledger: Ledger
     files: tuple[FileNote, ...]
     studies: tuple[Study, ...]
+
+    def tables(self) -> Result:
+        """Return the paper's tables over all games; see `analytics.metrics.paper_tables`."""
+        from analytics.measures.estimates import Estimates
+        from analytics.measures.families import sums_of
+        from analytics.metrics import paper_tables
+
+        return paper_tables(Estimates(sums_of(self.columns)), self.ledger)
 
     @property
     def problems(self) -> tuple[FileNote, ...]:
@@ -73,16 +82,16 @@ def gather(
     size = sum(source.size for source in found.files)
     if workers is None:
         workers = 1 if size <= ALONE else _processors()
-    metrics, builder, notes = Metrics(), ColumnsBuilder(), list(found.refused)
+    ledger, builder, notes = Ledger(), ColumnsBuilder(), list(found.refused)
     read = 0
     for done, one, many, told in _read_all(found.files, criteria, found.blocks, workers):
-        metrics.merge(one)
+        ledger.merge(one)
         builder.merge(many)
         notes += told
         read += done
         tell(read, size)
     notes.sort(key=lambda note: note.path)
-    return Gathered(metrics, builder.columns(), tuple(notes), found.studies)
+    return Gathered(builder.columns(), ledger, tuple(notes), found.studies)
 
 
 def each_game(
@@ -105,7 +114,7 @@ def each_game(
             yield read_game(source, criteria, keep_text=keep_text)
 
 
-_Part = tuple[int, Metrics, ColumnsBuilder, list[FileNote]]
+_Part = tuple[int, Ledger, ColumnsBuilder, list[FileNote]]
 
 
 def _read_all(
@@ -152,16 +161,15 @@ def _read(part: Sequence[Source], blocks: Mapping[str, str], criteria: Criteria)
     before = gc.get_threshold()
     gc.set_threshold(*_COLLECT)
     try:
-        metrics, builder, notes = Metrics(), ColumnsBuilder(), []
+        ledger, builder, notes = Ledger(), ColumnsBuilder(), []
         for source in part:
             note, rows = read_game(source, criteria)
             notes.append(note)
             if rows is not None:
-                block = blocks.get(rows.game)
-                metrics.add(rows, block)
-                builder.add(rows, block)
+                ledger.add(rows)
+                builder.add(rows, blocks.get(rows.game))
         builder.pack()
-        return sum(source.size for source in part), metrics, builder, notes
+        return sum(source.size for source in part), ledger, builder, notes
     finally:
         gc.set_threshold(*before)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.published.contradictions import Contradiction, contradictions
 from analytics.published.values import PublishedValues, values
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+from analytics.measures.formulas import Confusion
 from analytics.published.values import PublishedValues, Row, values
-from analytics.tables.detection import Confusion
 from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.vocabulary import ROLES, Role
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.gather import Criteria, Gathered
 from analytics.gather.checks import checks
 from analytics.published import published

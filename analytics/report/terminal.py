@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.caveats import fillers, missing_answers, protocols
 from analytics.report.context import Context
 from analytics.report.sections import (
@@ -20,9 +20,10 @@ from analytics.report.sections import (
     table5,
     votes,
 )
-from wolfbus.document.blocks import Block, Section, Table, plain, warning
+from wolfbus.document.blocks import Block, Cell, Row, Section, Table, columns, plain, warning
 from wolfbus.document.formats import count, number, of
 from wolfbus.document.terminal import written
+from wolfbus.printable import shortened
 
 _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     outcomes.section,
@@ -36,6 +37,7 @@ _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     repair.section,
     cost.section,
 )
+_SCORES: Final = ("brier", "ece", "auc")
 
 
 def text(result: Result, reasons: Mapping[str, str] | None = None) -> str:
@@ -80,3 +82,38 @@ def _opening(result: Result) -> str:
         )
         if part
     )
+
+
+def recalibration_table(result: Result, name: str) -> Table:
+    """Return `recalibrated` as a table.
+
+    Args:
+        result: what `recalibrated` returned, or what JSON made of it.
+        name: the map's file.
+    """
+    fitted, before = result["map"], result["before"]
+    held = fitted["held_out"]
+    games = of(fitted["games"], "game")
+    caption = (
+        f"Suspicion recalibrated by {shortened(name, 60)} ({fitted['kind']}, fitted on {of(fitted['n'], 'judgement')} "
+        f"of {games}); beside this record, what such maps did to games that they were not fitted on"
+    )
+    told = "If this game is one of those that the map was fitted on, its numbers after flatter the map."
+    lines = (
+        ("This record, before", before, before["n"]),
+        ("This record, after", result["after"], before["n"]),
+        ("Held-out games, before", held["before"], fitted["n"]),
+        ("Held-out games, after", held["after"], fitted["n"]),
+    )
+    rows = tuple(
+        Row(
+            Cell(head),
+            (*(_cell(row[score], before["undefined"].get(score)) for score in _SCORES), Cell(count(n))),
+        )
+        for head, row, n in lines
+    )
+    return Table("recalibrated", caption, columns("", "Brier", "ECE", "AUC", "Judgements"), rows, (told,))
+
+
+def _cell(value: float | None, reason: str | None) -> Cell:
+    return Cell(number(value), reason=None if value is not None else reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.cells import ends, look
 
 Verdict: TypeAlias = Literal["above", "below", "unclear", "few"]

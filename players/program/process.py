@@ -16,6 +16,7 @@ from typing import IO, Final, Literal, TypeAlias
 
 from players.program.splitter import Overlong, Splitter
 from players.program.stderr import open_stderr
+from wolfbus.service.process import signal_group, signal_name
 
 MOMENT: Final = 1.0
 """Seconds that a child gets to leave by itself, and then again after SIGTERM."""
@@ -159,7 +160,7 @@ class ChildProcess:
             return f"{how} but went on running, and was ended"
         self._sweep()
         last = self._stderr.last_line()
-        how = f"exited with code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
+        how = f"exited with code {code}" if code >= 0 else f"was ended by {signal_name(-code)}"
         return f"{how}: {last}" if last else how
 
     def leave(self, bye: bytes | None) -> None:
@@ -180,7 +181,7 @@ class ChildProcess:
             self._popen.stdin.close()
         for sign in (None, signal.SIGTERM, signal.SIGKILL):
             if sign is not None:
-                self._signal(sign)
+                signal_group(self.pid, sign)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._popen.wait(MOMENT)
                 break
@@ -252,12 +253,7 @@ class ChildProcess:
             if self._swept:
                 return
             self._swept = True
-        self._signal(signal.SIGKILL)
-
-    def _signal(self, sign: signal.Signals) -> None:
-        # nobody of the group may be left
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, sign)
+        signal_group(self.pid, signal.SIGKILL)
 
 
 def environment(ours: Mapping[str, str]) -> dict[str, str]:
@@ -275,10 +271,3 @@ def _end(pipe: IO[bytes] | None) -> int:
         raise OSError("the child has no pipe")
     os.set_blocking(pipe.fileno(), False)
     return pipe.fileno()
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

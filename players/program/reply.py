@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from players.program.splitter import LONGEST, Overlong
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.requests import Ask
-from wolfbus.reading import read
+from wolfbus.reading import Question, read
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Fault
 
@@ -57,7 +57,7 @@ def read_reply(line: bytes | Overlong, ask: Ask, view: SeatView) -> Answer:
         text = line.decode()
     except UnicodeDecodeError:
         return unusable(line, "the reply is not UTF-8")
-    found = read(ask.kind, text, legal=ask.legal, names=view.names, bid_max=view.config.bid_max)
+    found = read(text, Question(ask.kind, legal=ask.legal, names=view.names, bid_max=view.config.bid_max))
     if found.content is None:
         return Answer(None, thought=found.thought, raw=text, fault=found.fault or "unparseable", note=found.note)
     reading = found.reading or "clean"

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Mapping
 
 from analytics.fold import fold
+from analytics.metrics import metrics
 from analytics.rows import GameRows
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Judgement, Label
@@ -218,3 +219,8 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
     if rng.random() < 0.9:
         script.end(rng.choice(["villagers", "werewolves", None]))
     return script
+
+
+def section(name: str):
+    """A function of games: one section of their metrics."""
+    return lambda games: metrics(games)[name]

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analytics.metrics import Metrics
 from analytics.rows import NightRow
-from analytics.tables import Events, events
-from tests.analytics.script import TABLE, Script, random_game
+from tests.analytics.script import TABLE, Script, random_game, section
 from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 
 
@@ -36,7 +36,7 @@ def seer_game(before, after, name="g1", told=CLAIM):
 
 
 def test_a_seer_is_before_its_claim_and_from_it_on_by_hand():
-    seer = events([seer_game([0.6, 0.8], [0.5, 0.3]), seer_game([0.4], [0.4], "g2")])["seer"]
+    seer = section("events")([seer_game([0.6, 0.8], [0.5, 0.3]), seer_game([0.4], [0.4], "g2")])["seer"]
     assert (seer["before"]["value"], seer["before"]["n"]) == (pytest.approx((0.6 + 0.8 + 0.4) / 3), 3)
     assert (seer["after"]["value"], seer["after"]["n"]) == (pytest.approx((0.5 + 0.3 + 0.4) / 3), 3)
     assert seer["difference"]["value"] == pytest.approx((-0.3 + 0.0) / 2)
@@ -48,11 +48,13 @@ def test_a_seer_is_before_its_claim_and_from_it_on_by_hand():
 def test_games_of_one_block_are_drawn_together():
     games = [seer_game([0.3 + 0.05 * at], [0.4 + 0.01 * at**2], f"g{at}") for at in range(6)]
     doubled = [*games, *(replace(rows, game=f"twin of {rows.game}") for rows in games)]
-    one, other = Events(), Events()
+    one, other = Metrics(), Metrics()
     for at, rows in enumerate(doubled):
         one.add(rows, f"block {at % 6}")
         other.add(rows)
-    tight, loose, plain = (found["seer"] for found in (other.result(), one.result(), events(games)))
+    tight, loose, plain = (
+        found["seer"] for found in (other.result()["events"], one.result()["events"], section("events")(games))
+    )
     for name in ("before", "after", "difference"):
         # a game and its twin in one block tell no more than the game alone
         for part in ("value", "low", "high"):
@@ -70,7 +72,7 @@ def test_games_of_one_block_are_drawn_together():
     ],
 )
 def test_only_a_role_claim_of_oneself_is_a_claim_to_be_the_seer(told):
-    seer = events([seer_game([0.6], [0.5], told=told)])["seer"]
+    seer = section("events")([seer_game([0.6], [0.5], told=told)])["seer"]
     assert (seer["before"]["value"], seer["after"]["value"], seer["claimed"], seer["silent"]) == (None, None, 0, 1)
     assert "no Seer" in seer["before"]["reason"]
 
@@ -78,7 +80,7 @@ def test_only_a_role_claim_of_oneself_is_a_claim_to_be_the_seer(told):
 def test_who_only_pretends_to_be_the_seer_does_not_count():
     script = Script().dawn()
     number = script.said("Wim", True, {"Vic": (True, 0.9)})
-    found = events([claiming(script.rows(), number, RoleClaim(target="Wim", role="Seer"))])["seer"]
+    found = section("events")([claiming(script.rows(), number, RoleClaim(target="Wim", role="Seer"))])["seer"]
     assert (found["claimed"], found["after"]["n"]) == (0, 0)
 
 
@@ -95,7 +97,7 @@ def doctor_game(nights, suspicions, name="g1"):
 
 
 def test_a_doctor_is_judged_on_days_after_blocked_and_after_deadly_nights_by_hand():
-    found = events(
+    found = section("events")(
         [
             doctor_game(["blocked", "killed", "none"], [0.3, 0.7, 0.9]),
             doctor_game(["killed", "blocked"], [0.5, None], "g2"),
@@ -125,7 +127,7 @@ GAMES = [lively(seed) for seed in range(80)]
 
 
 def test_events_agree_with_a_plain_loop():
-    found = events(GAMES)
+    found = section("events")(GAMES)
     cells = {"before": [], "after": [], "blocked": [], "killed": []}
     changes = []
     for rows in GAMES:
@@ -158,23 +160,23 @@ def test_events_agree_with_a_plain_loop():
 
 
 def test_events_ignore_order_and_partition():
-    one, other = Events(), Events()
+    one, other = Metrics(), Metrics()
     for at, rows in enumerate(reversed(GAMES)):
         (one if at % 3 else other).add(rows)
     one.merge(other)
-    assert one.result() == events(GAMES)
+    assert one.result()["events"] == section("events")(GAMES)
 
 
 def test_events_ignore_seating():
     rows = GAMES[0]
     turned = replace(rows, seats={name: rows.seats[name] for name in reversed(TABLE)})
-    assert events([turned]) == events([rows])
+    assert section("events")([turned]) == section("events")([rows])
 
 
 @pytest.mark.parametrize("games", [[], [random_game(1, missing=1.0).rows()]])
 def test_without_judgements_all_is_null_with_a_reason(games):
-    for section in events(games).values():
-        for cell in section.values():
+    for part in section("events")(games).values():
+        for cell in part.values():
             if isinstance(cell, dict):
                 assert (cell["value"], cell["low"], cell["n"]) == (None, None, 0)
                 assert cell["reason"]

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import theilslopes
 
-from analytics.intervals import bootstrap
-from analytics.tables import figure1, trends
-from analytics.tables.trends import theil_sen
-from tests.analytics.script import Script, random_game
+from analytics.measures.bootstrap import SEED, of_games
+from analytics.measures.families import theil_sen
+from tests.analytics.script import Script, random_game, section
 from wolfbus.vocabulary import ROLES
 
 
@@ -32,7 +31,7 @@ def test_a_point_is_the_mean_within_a_game_and_then_over_games():
     script = Script(alpha=1.0).dawn()
     script.said("Wim", True, {"Sia": (True, 0.9), "Vic": (False, 0.3)})
     pairs = script.end().rows()
-    result = figure1([pairs, game([0.8, 0.1]), game([0.1, 0.3], [0.4, 0.5])])
+    result = section("figure1")([pairs, game([0.8, 0.1]), game([0.1, 0.3], [0.4, 0.5])])
     werewolf = result["suspicion"]["Werewolf"]
     assert [row["round"] for row in werewolf] == [1, 2]
     assert werewolf[0]["mean"] == pytest.approx((0.6 + 0.8 + 0.1) / 3)
@@ -48,7 +47,7 @@ def test_the_exiled_of_a_round_are_still_in_its_point_and_gone_from_the_next():
     script.said("Wim", True, {"Sia": (True, 0.9), "Vic": (False, 0.1)})
     script.exile("Sia").dawn(died="Val")
     script.said("Wes", True, {"Vic": (False, 0.2)})
-    line = figure1([script.rows()])["suspicion"]["Werewolf"]
+    line = section("figure1")([script.rows()])["suspicion"]["Werewolf"]
     assert [row["mean"] for row in line] == [pytest.approx(0.5), pytest.approx(0.15)]
 
 
@@ -58,18 +57,18 @@ def test_the_share_of_flags_is_over_the_judgements_of_a_round():
     script.exile().dawn()
     script.said("Wim", True, {"Sia": (True, 0.9)})
     rows = [script.rows()]
-    assert figure1(rows)["flagged"] == [
+    assert section("figure1")(rows)["flagged"] == [
         {"round": 1, "share": 0.5, "flagged": 1, "n": 2},
         {"round": 2, "share": 1.0, "flagged": 1, "n": 1},
     ]
-    filled = figure1([script.rows(include_defaulted=True)])
+    filled = section("figure1")([script.rows(include_defaulted=True)])
     assert filled["flagged"][0] == {"round": 1, "share": 1 / 3, "flagged": 1, "n": 3}
-    assert filled["suspicion"] == figure1(rows)["suspicion"]
+    assert filled["suspicion"] == section("figure1")(rows)["suspicion"]
 
 
 def test_points_agree_with_a_plain_loop_over_judgements_and_deaths():
     games = [random_game(seed).rows() for seed in range(20)]
-    result = figure1(games)["suspicion"]
+    result = section("figure1")(games)["suspicion"]
     for role in ROLES:
         for row in result[role]:
             means = []
@@ -94,15 +93,15 @@ def test_points_agree_with_a_plain_loop_over_judgements_and_deaths():
 
 
 def test_equal_games_have_a_standard_error_of_exactly_zero():
-    line = figure1([game([0.1, 0.7])] * 7)["suspicion"]["Werewolf"]
+    line = section("figure1")([game([0.1, 0.7])] * 7)["suspicion"]["Werewolf"]
     assert line == [{"round": 1, "mean": pytest.approx(0.1), "sem": 0.0, "n": 7}]
 
 
 def test_theil_sen_is_the_median_of_all_pairwise_slopes():
     # by hand: slopes 1, 2, 3 between (1, 0), (2, 1), (4, 9)? (1->2): 1, (1->4): 3, (2->4): 4
-    assert theil_sen({1: 0.0, 2: 1.0, 4: 9.0}) == 3.0
-    assert theil_sen({2: 0.5}) is None
-    assert theil_sen({}) is None
+    assert theil_sen([(1, 0.0), (2, 1.0), (4, 9.0)]) == 3.0
+    assert theil_sen([(2, 0.5)]) is None
+    assert theil_sen([]) is None
 
 
 def test_theil_sen_agrees_with_scipy():
@@ -110,19 +109,21 @@ def test_theil_sen_agrees_with_scipy():
     for size in range(2, 12):
         rounds = sorted(rng.choice(30, size=size, replace=False).tolist())
         line = {round_: float(rng.random()) for round_ in rounds}
-        assert theil_sen(line) == pytest.approx(theilslopes(list(line.values()), list(line)).slope, rel=1e-12)
+        assert theil_sen(list(line.items())) == pytest.approx(
+            theilslopes(list(line.values()), list(line)).slope, rel=1e-12
+        )
 
 
 def test_a_trend_is_the_median_over_games_and_the_papers_reading_stands_apart():
     games = [game([0.5, 0.5], [0.6, 0.5], [0.7, 0.5]), game([0.2, 0.5], [0.5, 0.5]), game([0.9, 0.4])]
-    result = trends(games)["slopes"]
+    result = section("trends")(games)["slopes"]
     werewolf = result["Werewolf"]
     assert werewolf["n"] == 2
     assert werewolf["median"] == pytest.approx((0.1 + 0.3) / 2)
     assert (werewolf["low"], werewolf["high"], werewolf["reason"]) == (None, None, None)
     assert werewolf["interval_reason"].startswith("fewer than 5 games (blocks)")
     means = {1: (0.5 + 0.2 + 0.9) / 3, 2: 0.55, 3: 0.7}
-    assert werewolf["paper_reading"] == pytest.approx(theil_sen(means))
+    assert werewolf["paper_reading"] == pytest.approx(theil_sen(list(means.items())))
     assert werewolf["paper_reading_rounds"] == 3
     assert result["Villager"]["median"] == 0.0
     assert result["Doctor"] == {
@@ -137,29 +138,30 @@ def test_a_trend_is_the_median_over_games_and_the_papers_reading_stands_apart():
 
 
 def test_a_single_game_has_a_slope_and_no_interval():
-    slope = trends([game([0.5, 0.5], [0.6, 0.5])])["slopes"]["Werewolf"]
+    slope = section("trends")([game([0.5, 0.5], [0.6, 0.5])])["slopes"]["Werewolf"]
     assert (slope["median"], slope["low"], slope["high"], slope["n"]) == (pytest.approx(0.1), None, None, 1)
     assert (slope["reason"], slope["interval_reason"]) == (None, "fewer than 5 games (blocks) to resample")
 
 
 def test_equal_slopes_have_no_interval():
-    slope = trends([game([0.5, 0.5], [0.6, 0.5])] * 6)["slopes"]["Werewolf"]
+    slope = section("trends")([game([0.5, 0.5], [0.6, 0.5])] * 6)["slopes"]["Werewolf"]
     assert (slope["low"], slope["interval_reason"]) == (None, "every draw gives the same")
-    varied = trends([game([0.5, 0.5], [0.6 + 0.01 * k, 0.5]) for k in range(6)])["slopes"]["Werewolf"]
+    varied = section("trends")([game([0.5, 0.5], [0.6 + 0.01 * k, 0.5]) for k in range(6)])["slopes"]["Werewolf"]
     assert varied["low"] < varied["median"] < varied["high"]
     assert "interval_reason" not in varied
 
 
 def test_the_bootstrap_agrees_with_one_written_plainly():
     values = [0.1, -0.3, 0.2, 0.25, 0.6, -0.1, 0.0]
-    draws = np.random.default_rng(11).choice(values, size=(20_000, len(values)))
-    for statistic, of in (("mean", np.mean), ("median", np.median)):
-        low, high = bootstrap(values, statistic, draws=20_000, seed=4)
-        expected = np.quantile(of(draws, axis=1), [0.025, 0.975])
-        assert (low, high) == (pytest.approx(expected[0], abs=0.02), pytest.approx(expected[1], abs=0.02))
-    assert bootstrap(values, "mean") == bootstrap(values[::-1], "mean")
-    assert bootstrap(values[:4], "mean") is None
-    assert bootstrap([0.5] * 9, "mean") is None
+    for held in (values, values[:6]):
+        picks = np.random.default_rng(SEED).integers(0, len(held), size=(2000, len(held)))
+        for statistic, of in (("mean", np.mean), ("median", np.median)):
+            low, high, _ = of_games(held, statistic)
+            expected = np.quantile(of(np.sort(held)[picks], axis=1), [0.025, 0.975])
+            assert (low, high) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
+    assert of_games(values, "mean") == of_games(values[::-1], "mean")
+    assert of_games(values[:4], "mean").low is None
+    assert of_games([0.5] * 9, "mean").low is None
 
 
 def test_werewolves_stand_out_from_the_first_round_whose_interval_stays_above_zero():
@@ -174,7 +176,7 @@ def test_werewolves_stand_out_from_the_first_round_whose_interval_stays_above_ze
         )
         for k in range(12)
     ]
-    separable = trends(games)["separable"]
+    separable = section("trends")(games)["separable"]
     assert separable["round"] == 3
     assert separable["reason"] is None
     assert [row["n"] for row in separable["rounds"]] == [12, 12, 12, 12, 9]
@@ -185,23 +187,23 @@ def test_werewolves_stand_out_from_the_first_round_whose_interval_stays_above_ze
 
 
 def test_a_difference_is_paired_within_the_game():
-    separable = trends([game([0.8, 0.2]), game([0.1]), game([0.3, 0.4])])["separable"]
+    separable = section("trends")([game([0.8, 0.2]), game([0.1]), game([0.3, 0.4])])["separable"]
     (row,) = separable["rounds"]
     assert (row["n"], row["difference"]) == (2, pytest.approx((0.6 - 0.1) / 2))
     assert row["interval_reason"].startswith("fewer than 5")
 
 
 def test_why_werewolves_never_stand_out_is_told():
-    few = trends([game([0.8, 0.2])] * 9)["separable"]
+    few = section("trends")([game([0.8, 0.2])] * 9)["separable"]
     assert few["round"] is None
     assert "10 games" in few["reason"]
-    even = trends([game([0.8, 0.2], [0.5, 0.5])] * 10)["separable"]
+    even = section("trends")([game([0.8, 0.2], [0.5, 0.5])] * 10)["separable"]
     assert even["round"] is None
     assert "round 2" in even["reason"]
-    alike = trends([game([0.8, 0.2])] * 10)["separable"]
+    alike = section("trends")([game([0.8, 0.2])] * 10)["separable"]
     assert (alike["round"], alike["rounds"][0]["low"]) == (1, None)
     assert alike["rounds"][0]["interval_reason"] == "every draw gives the same"
-    assert trends([])["separable"]["rounds"] == []
+    assert section("trends")([])["separable"]["rounds"] == []
 
 
 def test_play_need_not_load_what_only_reports_need():

@@ -6,30 +6,29 @@ import json
 
 import analytics.findings as module
 from analytics.columns import columns_of
-from analytics.findings import findings
+from analytics.findings import findings, table_intervals
 from analytics.gather import Gathered
-from analytics.headlines.table_intervals import table_intervals
-from analytics.metrics import Metrics
-from analytics.scores.curves import curves
-from analytics.scores.recalibration import recalibration
-from analytics.scores.table4 import table4
-from analytics.scores.thresholds import thresholds
+from analytics.measures.ledger import Ledger
+from analytics.measures.recalibration import recalibration
+from analytics.measures.study import Study
+from analytics.measures.table4 import curves, table4
+from analytics.measures.thresholds import thresholds
 from tests.analytics.script import random_game
 
 
 def gathered(games) -> Gathered:
-    metrics = Metrics()
+    ledger = Ledger()
     for game in games:
-        metrics.add(game)
-    return Gathered(metrics=metrics, columns=columns_of(games), files=(), studies=())
+        ledger.add(game)
+    return Gathered(columns_of(games), ledger, (), ())
 
 
 def test_sections_that_share_their_sorting_say_what_each_says_alone():
     found = gathered([random_game(seed).rows() for seed in range(7)])
     told = findings(found)
     for section in (table4, curves, thresholds, recalibration):
-        assert told[section.__name__] == section(found.columns)
-    assert told["intervals"] == table_intervals(found.columns)
+        assert told[section.__name__] == section(Study(found.columns))
+    assert told["intervals"] == table_intervals(Study(found.columns))
 
 
 def test_no_games_have_every_section_and_no_number_that_json_lacks():

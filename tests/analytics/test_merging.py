@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analytics.calls import Mean
 from analytics.metrics import Metrics, metrics
-from analytics.sums import Mean, Sample
 from tests.analytics.script import TABLE, Script, random_game
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
@@ -163,12 +163,3 @@ def test_a_mean_is_the_correctly_rounded_sum_over_the_count_in_any_partition(val
     other.merge(one)
     assert other.total() == math.fsum(values)
     assert other.mean() == (math.fsum(values) / len(values) if values else None)
-
-
-def test_a_sample_below_two_values_has_no_spread():
-    assert (Sample().mean(), Sample([0.5]).mean(), Sample([0.5]).sem(), Sample([0.1, 0.3]).sem()) == (
-        None,
-        0.5,
-        None,
-        pytest.approx(0.1),
-    )

@@ -7,9 +7,8 @@ import statistics
 import pytest
 from scipy.stats import binomtest
 
-from analytics.intervals import wilson
-from analytics.tables import outcomes, production
-from tests.analytics.script import Script, random_game
+from analytics.measures.bootstrap import wilson
+from tests.analytics.script import Script, random_game, section
 
 
 def game(winner, nights, finished=True):
@@ -27,7 +26,7 @@ def test_win_shares_are_over_finished_games_and_carry_wilson_intervals():
     games = (
         [game("werewolves", 3)] * 7 + [game("villagers", 2)] + [game(None, 10)] * 2 + [game(None, 1, finished=False)]
     )
-    result = outcomes(games)
+    result = section("outcomes")(games)
     assert (result["games"], result["finished"], result["unfinished"]) == (11, 10, 1)
     assert {winner: row["k"] for winner, row in result["winners"].items()} == {
         "villagers": 1,
@@ -42,7 +41,9 @@ def test_win_shares_are_over_finished_games_and_carry_wilson_intervals():
 
 
 def test_lengths_have_mean_and_spread_over_finished_games_and_a_total_over_all():
-    result = outcomes([game("werewolves", 1), game("villagers", 3), game(None, 5, finished=False)])["per_game"]
+    result = section("outcomes")([game("werewolves", 1), game("villagers", 3), game(None, 5, finished=False)])[
+        "per_game"
+    ]
     assert result["nights"] == {"mean": 2.0, "sd": pytest.approx(2**0.5), "n": 2, "total": 9}
     assert result["debate_turns"]["mean"] == 4.0
     assert result["statements"]["mean"] == 2.0
@@ -52,15 +53,15 @@ def test_lengths_have_mean_and_spread_over_finished_games_and_a_total_over_all()
 
 def test_lengths_agree_with_the_statistics_module():
     games = [random_game(seed).rows() for seed in range(25)]
-    found = outcomes(games)["per_game"]["judgements"]
+    found = section("outcomes")(games)["per_game"]["judgements"]
     counts = [sum(row.usable for row in game.judgements) for game in games if game.finished]
     assert found["mean"] == statistics.fmean(counts)
     assert found["sd"] == pytest.approx(statistics.stdev(counts), rel=1e-12)
 
 
 def test_one_game_has_no_spread_and_no_game_has_no_outcome():
-    assert outcomes([game("villagers", 2)])["per_game"]["nights"]["sd"] is None
-    nothing = outcomes([])
+    assert section("outcomes")([game("villagers", 2)])["per_game"]["nights"]["sd"] is None
+    nothing = section("outcomes")([])
     assert nothing["winners"]["nobody"] == {"k": 0, "n": 0, "share": None, "low": None, "high": None}
     assert nothing["per_game"]["nights"] == {"mean": None, "sd": None, "n": 0, "total": 0}
 
@@ -79,7 +80,7 @@ def test_production_is_the_share_of_labelled_statements_called_deceptive():
     script.said("Sia", "timed_out", {})
     script.exile().dawn()
     script.said("Wim", True, {}, phase="vote")
-    result = production([script.rows()])
+    result = section("production")([script.rows()])
     assert result["overall"] == {"rate": 0.5, "deceptive": 2, "n": 4}
     assert result["by_role"]["Werewolf"] == {"rate": 2 / 3, "deceptive": 2, "n": 3}
     assert result["by_role"]["Villager"] == {"rate": 0.0, "deceptive": 0, "n": 1}
@@ -100,5 +101,9 @@ def test_fillers_count_as_truthful_statements_on_request_only():
     script = Script().dawn()
     script.said("Wim", True, {})
     script.said("Wim", "defaulted", {})
-    assert production([script.rows()])["overall"] == {"rate": 1.0, "deceptive": 1, "n": 1}
-    assert production([script.rows(include_defaulted=True)])["overall"] == {"rate": 0.5, "deceptive": 1, "n": 2}
+    assert section("production")([script.rows()])["overall"] == {"rate": 1.0, "deceptive": 1, "n": 1}
+    assert section("production")([script.rows(include_defaulted=True)])["overall"] == {
+        "rate": 0.5,
+        "deceptive": 1,
+        "n": 2,
+    }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.tables import table1, table5
-from tests.analytics.script import Script, random_game
+from tests.analytics.script import Script, random_game, section
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 
@@ -14,7 +13,7 @@ def test_table1_averages_over_observers_first_and_then_over_statements():
     script.said("Wim", True, {"Vic": (True, 0.9), "Val": (True, 0.7), "Sia": (False, 0.2)})
     script.said("Wim", False, {"Vic": (False, 0.1)})
     script.said("Wim", "declined", {"Vic": "timed_out"})
-    row = table1([script.rows()])["Werewolf"]
+    row = section("table1")([script.rows()])["Werewolf"]
     assert (row["statements"], row["labelled"], row["deceptive"]) == (3, 2, 1)
     assert row["suspicion"] == pytest.approx((0.6 + 0.1) / 2)
     assert row["flagged"] == pytest.approx((2 / 3 + 0) / 2)
@@ -24,7 +23,7 @@ def test_table1_averages_over_observers_first_and_then_over_statements():
 def test_an_unlabelled_statement_is_still_received():
     script = Script().dawn()
     script.said("Vic", "timed_out", {"Wim": (True, 0.8)})
-    result = table1([script.rows()])
+    result = section("table1")([script.rows()])
     assert result["Villager"] == {
         "statements": 1,
         "labelled": 0,
@@ -34,7 +33,7 @@ def test_an_unlabelled_statement_is_still_received():
         "flagged": 1.0,
         "flagged_n": 1,
     }
-    assert table5([script.rows()])["overall"]["count"] == 0
+    assert section("table5")([script.rows()])["overall"]["count"] == 0
 
 
 def test_table5_groups_by_the_kind_the_speaker_admits():
@@ -43,7 +42,7 @@ def test_table5_groups_by_the_kind_the_speaker_admits():
     script.said("Vic", True, {"Wim": (False, 0.2)}, kind="omission")
     script.said("Vic", True, {"Wim": (False, 0.4)}, kind="unspecified")
     script.said("Vic", False, {"Wim": "timed_out"})
-    result = table5([script.rows()])
+    result = section("table5")([script.rows()])
     assert result["omission"]["count"] == 2
     assert result["omission"]["suspicion"] == pytest.approx((0.6 + 0.2) / 2)
     assert result["omission"]["flagged"] == pytest.approx(0.25)
@@ -62,7 +61,7 @@ def test_table5_groups_by_the_kind_the_speaker_admits():
 @pytest.mark.parametrize("include_defaulted", [False, True])
 def test_both_tables_agree_with_plain_loops(include_defaulted):
     games = [random_game(seed).rows(include_defaulted=include_defaulted) for seed in range(15)]
-    one, five = table1(games), table5(games)
+    one, five = section("table1")(games), section("table5")(games)
     for table, keys, attribute in ((one, ROLES, "role"), (five, DECEPTIONS, "kind")):
         for key in keys:
             suspicion, flagged, count, deceptive = [], [], 0, 0
@@ -86,15 +85,18 @@ def test_both_tables_agree_with_plain_loops(include_defaulted):
 
 def test_the_counts_of_table5_add_up_to_the_labelled_statements():
     games = [random_game(seed).rows() for seed in range(10)]
-    five = table5(games)
+    five = section("table5")(games)
     assert sum(five[kind]["count"] for kind in DECEPTIONS) == five["overall"]["count"]
-    assert five["overall"]["count"] == table1(games)["overall"]["labelled"]
+    assert five["overall"]["count"] == section("table1")(games)["overall"]["labelled"]
 
 
 def test_fillers_pull_the_averages_towards_a_half():
     script = Script().dawn()
     script.said("Wim", "defaulted", {"Vic": (True, 0.9), "Val": "defaulted"})
-    left_out, filled = table1([script.rows()])["Werewolf"], table1([script.rows(include_defaulted=True)])["Werewolf"]
+    left_out, filled = (
+        section("table1")([script.rows()])["Werewolf"],
+        section("table1")([script.rows(include_defaulted=True)])["Werewolf"],
+    )
     assert (left_out["suspicion"], left_out["flagged"], left_out["labelled"]) == (0.9, 1.0, 0)
     assert (filled["suspicion"], filled["flagged"], filled["labelled"]) == (pytest.approx(0.7), 0.5, 1)
-    assert table5([script.rows(include_defaulted=True)])["none"]["count"] == 1
+    assert section("table5")([script.rows(include_defaulted=True)])["none"]["count"] == 1

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from analytics.tables import Confusion, table3
-from tests.analytics.script import Script, random_game
+from analytics.measures.formulas import Confusion
+from tests.analytics.script import Script, random_game, section
 
 PAPER = {
     "Villager": Confusion(tp=231, tn=90, fp=52, fn=148),
@@ -29,7 +29,7 @@ def test_by_hand():
     script.said("Doc", False, {"Vic": (True, 0.6), "Val": (False, 0.1), "Sia": (False, 0.3)})
     script.said("Doc", False, {"Vic": "timed_out", "Val": (False, 0.1)})
     script.said("Doc", "declined", {"Vic": (True, 0.9)})
-    result = table3([script.rows()])
+    result = section("table3")([script.rows()])
     villager = result["Villager"]
     assert [villager[name] for name in ("n", "tp", "tn", "fp", "fn")] == [5, 1, 2, 1, 1]
     assert villager["accuracy"] == 3 / 5
@@ -71,9 +71,9 @@ def test_the_papers_counts_give_our_arithmetic_and_not_its_accuracy_column(obser
 
 
 def test_the_papers_overall_row_does_not_follow_from_its_counts_and_a_constant_guess_beats_every_observer():
-    overall = Confusion()
-    for confusion in PAPER.values():
-        overall.merge(confusion)
+    overall = Confusion(
+        **{name: sum(getattr(each, name) for each in PAPER.values()) for name in ("tp", "tn", "fp", "fn")}
+    )
     assert (overall.tp, overall.tn, overall.fp, overall.fn) == (702, 270, 213, 526)
     measures = overall.measures()
     for name, expected in {"accuracy": 0.568, "precision": 0.767, "recall": 0.572, "f1": 0.655}.items():
@@ -84,7 +84,7 @@ def test_the_papers_overall_row_does_not_follow_from_its_counts_and_a_constant_g
 
 def test_everything_agrees_with_scikit_learn():
     games = [random_game(seed).rows() for seed in range(20)]
-    result = table3(games)
+    result = section("table3")(games)
     for observer, row in result.items():
         flags, truth = [], []
         for game in games:
@@ -125,7 +125,7 @@ def test_an_observer_that_never_flags_has_no_precision_and_no_f1_but_a_recall_of
 
 
 def test_nothing_judged_is_null_and_not_zero():
-    nothing = table3([])["overall"]
+    nothing = section("table3")([])["overall"]
     counts = {"n", "tp", "tn", "fp", "fn"}
     assert all(nothing[name] == 0 for name in counts)
     assert all(value is None for name, value in nothing.items() if name not in counts)
@@ -145,6 +145,9 @@ def test_fillers_are_truthful_labels_and_missed_flags():
     script = Script().dawn()
     script.said("Wim", True, {"Vic": "timed_out", "Val": (True, 0.9)})
     script.said("Wim", "declined", {"Vic": "timed_out", "Val": (True, 0.9)})
-    left_out, filled = table3([script.rows()])["overall"], table3([script.rows(include_defaulted=True)])["overall"]
+    left_out, filled = (
+        section("table3")([script.rows()])["overall"],
+        section("table3")([script.rows(include_defaulted=True)])["overall"],
+    )
     assert [left_out[name] for name in ("tp", "tn", "fp", "fn")] == [1, 0, 0, 0]
     assert [filled[name] for name in ("tp", "tn", "fp", "fn")] == [1, 1, 1, 1]

@@ -9,10 +9,9 @@ import pytest
 
 from analytics.columns import columns_of
 from analytics.fold import fold
-from analytics.headlines.ballots import vote_columns
-from analytics.tables import Votes, votes
-from analytics.tables.votes import ballots_of
-from tests.analytics.script import TABLE, Script, random_game
+from analytics.measures.ballots import ballots_of
+from analytics.metrics import Metrics
+from tests.analytics.script import TABLE, Script, random_game, section
 from tests.game.driver import play
 
 GAMES = [random_game(seed, missing=0.4).rows() for seed in range(25)]
@@ -30,7 +29,7 @@ def scripted():
 
 
 def test_votes_by_hand():
-    found = votes([scripted()])
+    found = section("votes")([scripted()])
     # Sia follows; Vic splits between two; Wim judged Val and follows; Wes judged Wim only, below the prior of the
     # others; Doc and Vox judged nobody; Val abstains
     own = found["own_argmax"]
@@ -50,11 +49,11 @@ def test_votes_by_hand():
 
 
 def test_what_is_judged_at_the_vote_counts_from_the_next_day_on():
-    (held,) = ballots_of(scripted())
-    assert held.suspicion["Sia", "Wim"] == pytest.approx(0.9)
-    assert ("Sia", "Wes") not in held.suspicion
-    assert held.alive == tuple(name for name in TABLE if name != "Von")
-    assert held.exiled == "Val"
+    known = ballots_of(columns_of([scripted()]))
+    # Sia's judgement of Wes came with the vote: Wim alone she suspects most
+    assert known.credit[[vote.voter for vote in scripted().votes].index("Sia")] == 1.0
+    assert (known.living.tolist(), known.wolves.tolist()) == ([7], [2])
+    assert list(TABLE)[known.exiled[0]] == "Val"
 
 
 def test_suspects_that_tie_split_the_counterfactual_exile():
@@ -63,12 +62,9 @@ def test_suspects_that_tie_split_the_counterfactual_exile():
     script.said("Val", False, {"Sia": (True, 0.8), "Vic": (True, 0.5)})
     script.vote({"Sia": "Wim"})
     rows = script.end().rows()
-    (held,) = ballots_of(rows)
-    assert held.most_suspect(["Sia"]) == ["Wim", "Val"]
-    assert held.most_suspect(["Doc"]) == []
-    # towards Val one observer fewer: she does not suspect herself
-    assert held.most_suspect(["Sia", "Doc", "Val"]) == ["Val"]
-    assert votes([rows])["counterfactual"]["suspicion_exile"]["value"] == 0.0
+    # Sia suspects two most; towards Val there is one observer fewer, for she does not suspect herself
+    assert ballots_of(columns_of([rows])).credit.tolist() == [0.5]
+    assert section("votes")([rows])["counterfactual"]["suspicion_exile"]["value"] == 0.0
 
 
 def plainly(rows):
@@ -93,25 +89,25 @@ def plainly(rows):
 
 def test_credits_agree_with_a_plain_loop_and_with_columns():
     credit = np.concatenate([plainly(rows) for rows in GAMES])
-    found = votes(GAMES)["own_argmax"]
+    found = section("votes")(GAMES)["own_argmax"]
     assert found["value"] == pytest.approx(np.nanmean(credit))
     assert found["n"] == (~np.isnan(credit)).sum()
     by_id = sorted(GAMES, key=lambda rows: rows.game)
-    vector = vote_columns(columns_of(GAMES)).credit
+    vector = ballots_of(columns_of(GAMES)).credit
     assert np.array_equal(vector, np.concatenate([plainly(rows) for rows in by_id]), equal_nan=True)
 
 
-def test_played_games_agree_with_columns():
+def test_played_games_agree_with_a_plain_loop():
     games = [replace(fold(play(seed=f"b{seed}").events), game=f"b{seed}") for seed in range(6)]
-    known = vote_columns(columns_of(games))
+    known = ballots_of(columns_of(games))
     assert np.array_equal(known.credit, np.concatenate([plainly(rows) for rows in games]), equal_nan=True)
-    held = [(held, vote) for rows in games for held in ballots_of(rows) for vote in held.votes]
-    assert known.living.tolist() == [len(each.alive) for each, _ in held]
+    # whoever lives votes
+    assert known.living.tolist() == np.bincount(known.held).tolist()
 
 
 def test_hits_agree_with_a_plain_count():
     rows = [v for game in GAMES for v in game.votes if v.voter_role != "Werewolf" and v.target is not None]
-    found = votes(GAMES)
+    found = section("votes")(GAMES)
     assert found["hits"]["value"] == pytest.approx(np.mean([v.target_role == "Werewolf" for v in rows]))
     for round_, cell in found["hits_by_round"].items():
         own = [v.target_role == "Werewolf" for v in rows if v.round == int(round_)]
@@ -119,15 +115,15 @@ def test_hits_agree_with_a_plain_count():
 
 
 def test_votes_ignore_order_partition_and_seating():
-    one, other = Votes(), Votes()
+    one, other = Metrics(), Metrics()
     for at, rows in enumerate(reversed(GAMES)):
         (one if at % 3 else other).add(replace(rows, seats=dict(reversed(rows.seats.items()))))
     one.merge(other)
-    assert one.result() == votes(GAMES)
+    assert one.result()["votes"] == section("votes")(GAMES)
 
 
 def test_a_single_game_has_values_and_no_intervals():
-    found = votes([scripted()])
+    found = section("votes")([scripted()])
     for cell in (found["own_argmax"], found["hits"], found["counterfactual"]["suspicion_exile"]):
         assert cell["value"] is not None
         assert (cell["low"], cell["high"]) == (None, None)
@@ -136,22 +132,8 @@ def test_a_single_game_has_values_and_no_intervals():
 
 @pytest.mark.parametrize("games", [[], [random_game(1, missing=1.0).rows()]])
 def test_without_judgements_votes_follow_nothing(games):
-    found = votes(games)
+    found = section("votes")(games)
     assert found["own_argmax"]["value"] is None
     assert found["own_argmax"]["reason"]
     assert found["counterfactual"]["suspicion_exile"]["value"] is None
     assert found["counterfactual"]["votes"] == 0
-
-
-def test_votes_of_one_game_need_no_numpy():
-    import subprocess
-    import sys
-
-    code = (
-        "import sys\n"
-        "from analytics.metrics import metrics\n"
-        "from tests.analytics.script import random_game\n"
-        "assert metrics([random_game(3).rows()])['votes']['hits']['n']\n"
-        "assert 'numpy' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

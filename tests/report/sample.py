@@ -12,7 +12,7 @@ from typing import Any
 from analytics.columns import ColumnsBuilder
 from analytics.fold import fold
 from analytics.gather import FileNote, Gathered, Study
-from analytics.metrics import Metrics
+from analytics.measures.ledger import Ledger
 from analytics.report.context import Context, Indexed
 from analytics.report.report import Report
 from analytics.rows import GameRows
@@ -45,12 +45,12 @@ def _shared(rows: GameRows, game: str, agents: tuple[str, ...]) -> GameRows:
 
 
 def gathered(found: list[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[Study, ...] = ()) -> Gathered:
-    metrics, builder = Metrics(), ColumnsBuilder()
+    ledger, builder = Ledger(), ColumnsBuilder()
     for rows in found:
-        metrics.add(rows)
+        ledger.add(rows)
         builder.add(rows)
     notes = tuple(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None) for rows in found)
-    return Gathered(metrics, builder.columns(), (*notes, *problems), studies)
+    return Gathered(builder.columns(), ledger, (*notes, *problems), studies)
 
 
 def estimate(value: float | None = 0.5, n: int = 40, **more: Any) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
     }
     against = {"against_truth": CONFUSION, "against_label": CONFUSION}
     return copy.deepcopy({
-        **found.metrics.result(),
+        **found.tables(),
         "table4": {"suspicion": scores, "before": scores},
         "curves": {"suspicion": curves, "before": curves},
         "thresholds": {key: {"youden": THRESHOLD, "best_f1": THRESHOLD} for key in ("suspicion", "before")},

@@ -52,7 +52,7 @@ def played():
 
 def test_table_1s_links_mean_as_many_statements_as_its_counts(played):
     gathered, entries, _ = played
-    for role, row in gathered.metrics.result()["table1"].items():
+    for role, row in gathered.tables()["table1"].items():
         if role != "overall":
             assert sum(matches(entry, Selection(role=role)) for entry in entries) == row["statements"]
             deceptive = Selection(role=role, said="deceptive")
@@ -61,7 +61,7 @@ def test_table_1s_links_mean_as_many_statements_as_its_counts(played):
 
 def test_table_3s_links_mean_the_statements_of_its_judgements(played):
     gathered, entries, _ = played
-    table = gathered.metrics.result()["table3"]
+    table = gathered.tables()["table3"]
     for role in ROLES:
         for name in ("tp", "tn", "fp", "fn"):
             wanted = Selection(observer=role, judged=name)
@@ -74,7 +74,7 @@ def test_table_3s_links_mean_the_statements_of_its_judgements(played):
 
 def test_table_5s_links_mean_as_many_statements_as_its_counts(played):
     gathered, entries, _ = played
-    for kind, row in gathered.metrics.result()["table5"].items():
+    for kind, row in gathered.tables()["table5"].items():
         if kind != "overall":
             assert sum(matches(entry, Selection(kind=kind)) for entry in entries) == row["count"]
 

@@ -208,7 +208,7 @@ def test_agents_that_never_met_are_not_ranked_against_each_other(whole):
 
 def test_the_summary_of_nothing_says_so():
     gathered = sample.gathered([])
-    lines = summary.headlines(gathered.metrics.result(), sample.context(gathered))
+    lines = summary.headlines(gathered.tables(), sample.context(gathered))
     assert lines[0] == "No game could be read."
     assert len(lines) == 5
 

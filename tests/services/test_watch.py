@@ -45,7 +45,7 @@ def test_the_last_picture_the_results_and_the_record_files_tell_the_same_figures
     code, out, err = watch(capsys, redis_url, "--json")
     assert (code, err) == (0, "")
     shown = json.loads(out.splitlines()[-1])
-    batch = gather([tmp_path]).metrics.result()
+    batch = gather([tmp_path]).tables()
     assert shown["closed"] is True
     assert shown["over"] == 2
     assert shown["headline"] == batch["headline"]["all"]

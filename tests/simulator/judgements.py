@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from analytics.columns import LIE, NO_CLAIM, TRUE, Columns
+from analytics.columns import DTYPES, LIE, NO_CLAIM, TRUE, Columns
 from wolfbus.vocabulary import ROLES
 
 SEATS = ("Villager", "Villager", "Villager", "Villager", "Werewolf", "Werewolf", "Seer", "Doctor")
@@ -142,7 +142,8 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         "d": label.astype("i1"),
         "c": np.full(total, 0.9),
         "kind": np.where(label, 5, 0).astype("i1"),
-        "clean": np.ones(total, bool),
+        "process": np.zeros(total, "i4"),
+        "how": np.zeros(total, "i1"),
         "truth": np.where(known, np.where(deceptive, LIE, TRUE), NO_CLAIM).astype("i1"),
     }
 
@@ -172,7 +173,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         "s": suspicion,
         "c": np.full(len(k), 0.5),
         "kind": np.where(flag, 5, 0).astype("i1"),
-        "clean": np.ones(len(k), bool),
+        "how": np.zeros(len(k), "i1"),
         "before": before,
     }
     ids = tuple(f"sim-{at:05d}" for at in range(games))
@@ -187,15 +188,24 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
             "winner": rng.integers(1, 3, games).astype("i1"),
             "rounds": np.full(games, setting.rounds, "i2"),
             "seats": np.full(games, seats, "i1"),
+            "ending": np.full(games, -1, "i1"),
+            "protocol": np.zeros(games, "i1"),
+            "nights": np.zeros(games, "i2"),
+            "turns": np.full(games, per_game, "i2"),
+            "votings": np.full(games, setting.rounds, "i2"),
         },
         seats={
             "game": np.repeat(np.arange(games, dtype="i4"), seats),
             "seat": np.tile(np.arange(seats, dtype="i1"), games),
             "role": roles.ravel(),
             "agent": seated.ravel().astype("i4"),
+            "left": np.zeros(games * seats, "i2"),
+            "exiled": np.zeros(games * seats, bool),
         },
         statements=statements,
         judgements=judgements,
+        processes=("house",),
+        **{name: empty(name) for name in ("claims", "nights", "rounds")},
         votes=_votes(rng, roles, seated, setting.rounds),
         pairs={
             "game": pairs[0].astype("i4"),
@@ -208,6 +218,11 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
             "d": pairs[3],
         },
     )
+
+
+def empty(table: str) -> dict[str, np.ndarray]:
+    """Return a table without rows."""
+    return {name: np.zeros(0, dtype) for name, dtype in DTYPES[table].items()}
 
 
 def chances(

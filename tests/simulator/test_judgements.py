@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analytics.columns import _DTYPES, LIE, NO_CLAIM, TRUE
+from analytics.columns import DTYPES, LIE, NO_CLAIM, TRUE
 from tests.simulator import Setting, chances, draw_agents, simulate
 from wolfbus.suspicion import Suspicion
 
 
 def test_columns_are_complete_and_of_the_right_types():
     columns = simulate(draw_agents(3, 1), 4, 1)
-    for name, dtypes in _DTYPES.items():
+    for name, dtypes in DTYPES.items():
         table = getattr(columns, name)
         assert {column: str(values.dtype) for column, values in table.items()} == {
             column: str(np.dtype(dtype)) for column, dtype in dtypes.items()

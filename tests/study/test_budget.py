@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from players.llm.budget import Amount
 from tests.study.runs import manifest, run_here, without_times
-from wolfbus.cli.studying.purse import BudgetSoFar, Purse
+from wolfbus.cli.studying.shared_budget import BudgetSoFar, SharedBudget
 from wolfbus.testing.model_server import ModelServer
 
 SHORT = "games = 4\nseed = 5\nat_once = 2\n[rules]\ndebate_turns = 1\nmax_rounds = 1\n"
@@ -33,7 +33,7 @@ class Answers:
 
 def test_a_call_waits_until_it_fits_beside_those_of_other_workers():
     answers = Answers()
-    purse = Purse(1.0, None, answers)
+    purse = SharedBudget(1.0, None, answers)
     purse.reserve(1, 0, amount(0.75), "a")
     purse.reserve(2, 0, amount(0.5), "b")
     assert answers.given == [(1, 0, True)]
@@ -44,7 +44,7 @@ def test_a_call_waits_until_it_fits_beside_those_of_other_workers():
 
 def test_what_could_never_fit_is_refused_and_so_is_all_that_follows():
     answers = Answers()
-    purse = Purse(1.0, None, answers, amount(0.6))
+    purse = SharedBudget(1.0, None, answers, amount(0.6))
     purse.reserve(1, 0, amount(0.5), "Ada: vote, m")
     purse.reserve(2, 0, amount(0.1), "b")
     assert answers.given == [(1, 0, False), (2, 0, False)]
@@ -55,7 +55,7 @@ def test_what_could_never_fit_is_refused_and_so_is_all_that_follows():
 
 def test_what_a_lost_worker_had_set_aside_counts_as_spent_and_its_wishes_are_forgotten():
     answers = Answers()
-    purse = Purse(None, 100, answers)
+    purse = SharedBudget(None, 100, answers)
     purse.reserve(1, 0, amount(0, 60), "a")
     purse.reserve(1, 1, amount(0, 60), "b")
     purse.reserve(2, 0, amount(0, 30), "c")
@@ -66,7 +66,7 @@ def test_what_a_lost_worker_had_set_aside_counts_as_spent_and_its_wishes_are_for
 
 def test_a_wish_can_be_withdrawn():
     answers = Answers()
-    purse = Purse(1.0, None, answers)
+    purse = SharedBudget(1.0, None, answers)
     purse.reserve(1, 0, amount(0.9), "a")
     purse.reserve(1, 1, amount(0.9), "b")
     purse.settle(1, 1, amount(0.0))
@@ -83,7 +83,7 @@ def test_what_is_spent_never_exceeds_the_limit(steps):
         if refusal is None:
             held[worker, key] = asked[worker, key]
 
-    purse = Purse(None, 100, tell)
+    purse = SharedBudget(None, 100, tell)
     for key, (worker, most, taken, settles) in enumerate(steps):
         asked[worker, key] = most
         purse.reserve(worker, key, amount(0, most), "x")

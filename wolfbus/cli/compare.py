@@ -50,7 +50,7 @@ def compare(
     It exits 1 if something is wrong with a file. What holds of a damaged one is counted all the same, one that is not
     what its study noted is not.
     """
-    from analytics import comparing
+    from analytics import compare as comparing
     from wolfbus.errors import ConfigError
 
     if as_json and as_table:
@@ -75,7 +75,7 @@ def compare(
 
 
 def _shown(result: dict[str, Any], *, as_json: bool, as_table: bool) -> str:
-    from analytics import comparing
+    from analytics import compare as comparing
 
     if as_json:
         return json.dumps(result, allow_nan=False) + "\n"
@@ -83,7 +83,7 @@ def _shown(result: dict[str, Any], *, as_json: bool, as_table: bool) -> str:
 
 
 def _metrics(names: Sequence[str]) -> list[str] | None:
-    from analytics.headlines import MEASURES
+    from analytics.measures.headlines import MEASURES
     from wolfbus.errors import ConfigError
 
     for name in names:

@@ -17,8 +17,8 @@ from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
 
 if TYPE_CHECKING:
+    from analytics.measures.maps import SavedMap
     from analytics.rows import GameRows
-    from analytics.scores.saved_map import SavedMap
     from wolfbus.record.published_log import PaperCounts, PaperLog
     from wolfbus.vocabulary import Reading
 
@@ -258,7 +258,7 @@ def saved_map(path: Path) -> SavedMap:
     Raises:
         ConfigError: it cannot be read or is no map; the line names the file and the member at fault.
     """
-    from analytics.scores.saved_map import load_map
+    from analytics.measures.maps import load_map
 
     return load_map(path)
 
@@ -266,7 +266,7 @@ def saved_map(path: Path) -> SavedMap:
 def _recalibrated(rows: GameRows | None, saved: SavedMap | None) -> dict[str, Any] | None:
     if rows is None or saved is None:
         return None
-    from analytics.scores.replayed import recalibrated
+    from analytics.measures.recalibration import recalibrated
 
     return recalibrated(rows, saved)
 

@@ -213,7 +213,7 @@ def _print(result: Proof, map_file: Path | None, *, as_json: bool) -> None:
     click.echo("")
     click.echo(text(result.metrics), nl=False)
     if result.recalibrated is not None:
-        from analytics.scores.replayed import recalibration_table
+        from analytics.report.terminal import recalibration_table
         from wolfbus.document.terminal import written
 
         click.echo("\n" + written([recalibration_table(result.recalibrated, str(map_file))]), nl=False)

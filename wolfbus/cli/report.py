@@ -157,7 +157,7 @@ def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathere
 
         write_parquet(sources, wanted.parquet, criteria)
     if wanted.save_map is not None:
-        from analytics.scores.saved_map import save_map
+        from analytics.measures.maps import save_map
 
         save_map(found["recalibration"], wanted.save_map)
 

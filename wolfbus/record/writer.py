@@ -11,20 +11,20 @@ import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
+# macOS has no fdatasync
+from wolfbus.closable import Closable
 from wolfbus.errors import RecordError
 from wolfbus.printable import counted
 
-# macOS has no fdatasync
 _sync = getattr(os, "fdatasync", os.fsync)
 
 _PIECE: Final = 1 << 20
 """Bytes read at a time where lines are counted."""
 
 
-class RecordFile:
+class RecordFile(Closable):
     """A new NDJSON file that takes a record's lines in order; `resume` goes on with one that is there.
 
     Once a write has failed, every later one fails too: a record with a gap would be worse than a short one.
@@ -118,14 +118,6 @@ class RecordFile:
                 os.close(fd)
         except OSError as error:
             raise self._fail(f"cannot be brought to the disk: {_reason(error)}") from None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _open_fd(self) -> int:
         if self._failure is not None:

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from analytics.export.game import ExportedGame
 from analytics.export.inspect_log.library import Library
-from analytics.export.inspect_log.measures import MEASURES, Scoreboard
+from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.sample import sample_of, started
 from analytics.export.inspect_log.transcript import Prompt
 from analytics.export.inspect_log.usage import UsageBook, model_of, models_by_agent
 from analytics.gather import Criteria
+from analytics.metrics import Metrics
 from wolfbus import __version__
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.vocabulary import ROLES
@@ -42,7 +43,7 @@ class LogBuilder:
     manifest: Mapping[str, Any]
     criteria: Criteria
     samples: list[Any] = field(default_factory=list)
-    _board: Scoreboard = field(default_factory=Scoreboard)
+    _metrics: Metrics = field(default_factory=Metrics)
     _usage: UsageBook | None = None
     _models: list[dict[str, str]] = field(default_factory=list)
     _roles: dict[str, set[str]] = field(default_factory=dict)
@@ -54,7 +55,7 @@ class LogBuilder:
         if self._usage is None:
             self._usage = UsageBook(self.library)
         self.samples.append(sample_of(self.library, game, prompts))
-        self._board.add(game.rows)
+        self._metrics.add(game.rows)
         self._usage.add(game)
         models = models_by_agent(game)
         self._models.append(models)
@@ -146,7 +147,7 @@ class LogBuilder:
         )
 
     def _scores(self) -> list[Any]:
-        pooled = self._board.result()
+        pooled = self._metrics.sections(*TABLES)
         found = []
         for measure in MEASURES:
             values = [sample.scores[measure.name].value for sample in self.samples if measure.name in sample.scores]

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from analytics.accumulator import Result
-from analytics.rows import GameRows
-from analytics.tables import Headline, Labels, Outcomes, Production, Table3
+from analytics import Result
+
+TABLES: Final = ("outcomes", "production", "table3", "headline", "labels")
+"""The sections that scores come from, of one game or of many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Measure:
         name: its name.
         meaning: what it says of a game.
         undefined: why a game may lack it.
-        of: takes it out of a `Scoreboard.result`; None where it is undefined.
+        of: takes it out of the `TABLES` of `analytics.metrics.Metrics`; None where it is undefined.
         n: takes out how many observations it rests on.
     """
 
@@ -28,28 +29,6 @@ class Measure:
     undefined: str
     of: Callable[[Result], float | None]
     n: Callable[[Result], int]
-
-
-class Scoreboard:
-    """The tables that the scores come from, of one game or of many; the same that `analytics.metrics` is made of."""
-
-    def __init__(self) -> None:
-        self._tables: dict[str, Any] = {
-            "outcomes": Outcomes(),
-            "production": Production(),
-            "table3": Table3(),
-            "headline": Headline(),
-            "labels": Labels(),
-        }
-
-    def add(self, game: GameRows) -> None:
-        """Take in one game."""
-        for table in self._tables.values():
-            table.add(game)
-
-    def result(self) -> Result:
-        """Return the tables' figures, under the names that they have in `analytics.metrics.Metrics.result`."""
-        return {name: table.result() for name, table in self._tables.items()}
 
 
 def _winner(name: str) -> Callable[[Result], Any]:
@@ -75,8 +54,20 @@ _NO_LABEL: Final = "no self-label counts"
 _UNJUDGED: Final = "no judgement counts"
 
 MEASURES: Final[tuple[Measure, ...]] = (
-    Measure("villagers_win", "1 if the villagers won, else 0", _UNFINISHED, _winner("villagers"), _finished),
-    Measure("werewolves_win", "1 if the Werewolves won, else 0", _UNFINISHED, _winner("werewolves"), _finished),
+    Measure(
+        "villagers_win",
+        "1 if the villagers won, else 0",
+        _UNFINISHED,
+        _winner("villagers"),
+        _finished,
+    ),
+    Measure(
+        "werewolves_win",
+        "1 if the Werewolves won, else 0",
+        _UNFINISHED,
+        _winner("werewolves"),
+        _finished,
+    ),
     Measure(
         "deception_rate",
         "share of statements that their speakers call deceptive",
@@ -113,7 +104,11 @@ MEASURES: Final[tuple[Measure, ...]] = (
         _flags("n"),
     ),
     Measure(
-        "precision", "share of flags on deceptive statements", "nothing was flagged", _flags("precision"), _flags("n")
+        "precision",
+        "share of flags on deceptive statements",
+        "nothing was flagged",
+        _flags("precision"),
+        _flags("n"),
     ),
     Measure(
         "recall",
@@ -122,8 +117,20 @@ MEASURES: Final[tuple[Measure, ...]] = (
         _flags("recall"),
         _flags("n"),
     ),
-    Measure("f1", "harmonic mean of precision and recall", "either is undefined", _flags("f1"), _flags("n")),
-    Measure("base_rate", "share of judged statements that are deceptive", _UNJUDGED, _flags("base_rate"), _flags("n")),
+    Measure(
+        "f1",
+        "harmonic mean of precision and recall",
+        "either is undefined",
+        _flags("f1"),
+        _flags("n"),
+    ),
+    Measure(
+        "base_rate",
+        "share of judged statements that are deceptive",
+        _UNJUDGED,
+        _flags("base_rate"),
+        _flags("n"),
+    ),
     Measure(
         "auc",
         "how often a deceptive statement meets more suspicion than a truthful one; 0.5 is chance",

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.export.game import ExportedGame
 from analytics.export.inspect_log.library import Library
-from analytics.export.inspect_log.measures import MEASURES, Scoreboard
+from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.transcript import Prompt, Transcript, outcome
 from analytics.export.inspect_log.usage import UsageBook
+from analytics.metrics import Metrics
 from wolfbus.canonical import sha256_hex
 from wolfbus.rules import rules_text
 
@@ -61,9 +62,9 @@ def sample_of(library: Library, game: ExportedGame, prompts: Mapping[int, Prompt
 
 def scores_of(library: Library, game: ExportedGame) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the scores of a game that are defined, and why each of the others is not."""
-    board = Scoreboard()
+    board = Metrics()
     board.add(game.rows)
-    result: Result = board.result()
+    result: Result = board.sections(*TABLES)
     scores: dict[str, Any] = {}
     undefined: dict[str, str] = {}
     for measure in MEASURES:

@@ -7,7 +7,7 @@ from functools import partial
 from math import inf
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import leaderboard
 from analytics.report.cells import counted, estimate, look, value
 from analytics.report.context import Context

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import precision_recall, roc
 from analytics.report.cells import counted, interval, look, value
 from analytics.report.context import Context

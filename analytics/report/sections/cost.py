@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.cells import look, value
 from analytics.report.context import Context, shorten_name
 from wolfbus.document.blocks import Cell, Row, Section, Table, columns

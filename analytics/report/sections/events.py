@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.cells import estimate, look
 from analytics.report.context import Context
 from analytics.report.links import Selection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.definitions import Definition, definitions
 from analytics.report.context import Context
 from wolfbus.document.blocks import Block, Heading, Link, Part, Prose, Section, Strong, Terms, plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import production_by_role, win_shares
 from analytics.report.cells import counted, either, ends, interval, look, value
 from analytics.report.context import Context

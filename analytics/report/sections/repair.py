@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.cells import counted, ends, look, value
 from analytics.report.context import Context
 from wolfbus.document.blocks import Cell, Row, Section, Table, columns

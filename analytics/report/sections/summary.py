@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.caveats import caveats
 from analytics.report.cells import look
 from analytics.report.context import Context

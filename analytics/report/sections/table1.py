@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.cells import counted, either, ends, interval, look, value
 from analytics.report.context import Context
 from analytics.report.links import Selection

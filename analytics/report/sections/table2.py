@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import suspicion_heatmap
 from analytics.report.cells import estimate, interval, look, value
 from analytics.report.context import Context

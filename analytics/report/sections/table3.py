@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import confusion
 from analytics.report.cells import counted, ends, look, value
 from analytics.report.context import Context

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.figures import reliability
 from analytics.report.cells import counted, either, ends, interval, look, value
 from analytics.report.context import Context

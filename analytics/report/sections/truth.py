@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.cells import counted, estimate, interval, look, value
 from analytics.report.context import Context
 from analytics.report.links import Selection

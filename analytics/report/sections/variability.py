@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.cells import NO_INTERVAL, counted, ends, estimate, look, value
 from analytics.report.context import Context
 from analytics.report.verdicts import SOUND, TELLING

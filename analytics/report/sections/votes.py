@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analytics.accumulator import Result
+from analytics import Result
 from analytics.report.cells import counted, estimate, look, value
 from analytics.report.context import Context
 from wolfbus.document.blocks import Cell, Row, Section, Table, columns

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analytics.abilities import abilities
-from analytics.abilities.draws import draws_for
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, columns_of
+from analytics.measures.abilities import abilities, draws_for
+from analytics.measures.study import Study
 from tests.analytics.script import Script
 from tests.simulator import draw_agents, simulate
 
@@ -46,7 +46,7 @@ def test_two_agents_stand_opposite_each_other_by_hand():
             game.judge(number, "Val", ((at + turn) % 4 != 0, 0.5))
             game.judge(number, "Vox", ((at + turn) % 4 == 0, 0.5))
         games.append(game.rows())
-    found = abilities(columns_of(games))["label"]
+    found = abilities(Study(columns_of(games)))["label"]
     detects = {name: agent["detects"]["value"] for name, agent in found["agents"].items()}
     # log odds of 3 and of 1/3 are 2.2 apart; half of that each, pulled in by the prior and the spread
     assert detects["keen"] == pytest.approx(-detects["blind"], abs=1e-4)
@@ -58,7 +58,7 @@ def test_two_agents_stand_opposite_each_other_by_hand():
 
 def test_abilities_are_found_in_order_and_within_their_intervals():
     agents = draw_agents(5, seed=8, spread=1.2)
-    section = abilities(simulate(agents, games=60, seed=8, statements=20))
+    section = abilities(Study(simulate(agents, games=60, seed=8, statements=20)))
     check(section)
     for basis in ("label", "truth"):
         for key in KEYS:
@@ -80,7 +80,7 @@ def test_abilities_are_found_in_order_and_within_their_intervals():
 
 def test_who_never_confesses_has_a_place_on_claim_truth():
     columns = simulate(draw_agents(4, seed=2), games=40, seed=2, confesses=(1.0, 1.0, 1.0, 0.0))
-    section = abilities(columns)
+    section = abilities(Study(columns))
     silent = section["label"]["agents"]["agent-03"]
     assert silent["conceals"]["reason"] == "it made no judged deceptive statement"
     assert silent["confession_rate"]["value"] == 0.0
@@ -95,8 +95,8 @@ def test_mistakes_deceive_nobody():
     truth[lies] = MISTAKE
     dropped = truth.copy()
     dropped[lies] = NO_CLAIM
-    one = abilities(replace(columns, statements={**columns.statements, "truth": truth}))["truth"]
-    other = abilities(replace(columns, statements={**columns.statements, "truth": dropped}))["truth"]
+    one = abilities(Study(replace(columns, statements={**columns.statements, "truth": truth})))["truth"]
+    other = abilities(Study(replace(columns, statements={**columns.statements, "truth": dropped})))["truth"]
     assert one["mistakes_left_out"] == len(lies)
     assert [values(one, key) for key in KEYS] == [values(other, key) for key in KEYS]
 
@@ -126,7 +126,7 @@ def apart(columns):
 
 def test_agents_that_never_met_are_not_compared():
     columns = apart(simulate(draw_agents(3, seed=5), games=15, seed=5))
-    section = abilities(columns)["label"]
+    section = abilities(Study(columns))["label"]
     assert section["components"] == 2
     rows = section["agents"]
     assert {name: row["component"] for name, row in rows.items()} == {
@@ -140,7 +140,7 @@ def test_agents_that_never_met_are_not_compared():
 
 
 def test_one_agent_alone_has_nobody_to_be_compared_with():
-    section = abilities(simulate(draw_agents(1, seed=1), games=5, seed=1))
+    section = abilities(Study(simulate(draw_agents(1, seed=1), games=5, seed=1)))
     check(section)
     for basis in ("label", "truth"):
         assert section[basis]["reason"] == "one agent alone: nobody to compare it with"
@@ -150,7 +150,7 @@ def test_one_agent_alone_has_nobody_to_be_compared_with():
 
 
 def test_a_single_game_has_no_intervals():
-    section = abilities(simulate(draw_agents(3, seed=3), games=1, seed=3))
+    section = abilities(Study(simulate(draw_agents(3, seed=3), games=1, seed=3)))
     check(section)
     found = next(iter(section["label"]["agents"].values()))["detects"]
     assert found["low"] is None
@@ -159,7 +159,7 @@ def test_a_single_game_has_no_intervals():
 
 @pytest.mark.parametrize("games", [4, 5])
 def test_five_blocks_are_the_fewest_with_intervals(games):
-    section = abilities(simulate(draw_agents(3, seed=3), games=games, seed=3))
+    section = abilities(Study(simulate(draw_agents(3, seed=3), games=games, seed=3)))
     check(section)
     found = next(iter(section["label"]["agents"].values()))["detects"]
     assert (found["low"] is None) == (games < 5)
@@ -168,10 +168,10 @@ def test_five_blocks_are_the_fewest_with_intervals(games):
 def test_of_very_many_blocks_fewer_draws_are_made_and_the_number_is_told():
     assert (draws_for(5_000), draws_for(5_001)) == (2_000, 400)
     few = simulate(draw_agents(2, seed=3), games=30, seed=3, statements=4, rounds=1)
-    assert abilities(few)["label"]["draws"] == 2_000
+    assert abilities(Study(few))["label"]["draws"] == 2_000
     # empty blocks are drawn, too
     many = replace(few, block_names=tuple(f"b{at:05d}" for at in range(5_001)))
-    section = abilities(many)
+    section = abilities(Study(many))
     assert section["label"]["draws"] == section["truth"]["draws"] == 400
     assert next(iter(section["label"]["agents"].values()))["detects"]["low"] is not None
 
@@ -193,7 +193,7 @@ def test_what_cannot_be_fitted_is_null_with_a_reason(case):
     else:
         flags = np.full_like(judgements["d"], int(case == "all flag"))
         columns = replace(columns, judgements={**judgements, "d": flags})
-    section = abilities(columns)
+    section = abilities(Study(columns))
     check(section)
     json.dumps(section, allow_nan=False)
     label = section["label"]
@@ -211,7 +211,7 @@ def test_order_of_rows_and_names_of_blocks_leave_no_trace():
     columns = simulate(draw_agents(4, seed=9), games=10, seed=9)
     order = np.random.default_rng(1).permutation(len(columns.judgements["d"]))
     shuffled = replace(columns, judgements={name: column[order] for name, column in columns.judgements.items()})
-    assert abilities(columns) == abilities(shuffled) == abilities(columns)
+    assert abilities(Study(columns)) == abilities(Study(shuffled)) == abilities(Study(columns))
 
 
 def test_seats_that_change_places_change_nothing():
@@ -226,7 +226,7 @@ def test_seats_that_change_places_change_nothing():
             **{name: places[columns.judgements[name]] for name in ("observer", "target")},
         },
     )
-    assert abilities(columns) == abilities(moved)
+    assert abilities(Study(columns)) == abilities(Study(moved))
 
 
 def test_games_of_one_block_are_resampled_together():
@@ -254,4 +254,4 @@ def test_games_of_one_block_are_resampled_together():
         found = [agent["detects"] for agent in section["label"]["agents"].values()]
         return np.mean([estimate["high"] - estimate["low"] for estimate in found])
 
-    assert width(abilities(doubled)) > 1.2 * width(abilities(apart_blocks))
+    assert width(abilities(Study(doubled))) > 1.2 * width(abilities(Study(apart_blocks)))

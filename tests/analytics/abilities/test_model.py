@@ -10,11 +10,8 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from analytics.abilities.cells import Cells, cells_of
-from analytics.abilities.components import components
-from analytics.abilities.draws import intervals
-from analytics.abilities.fit import PRIOR_SD, fit, layout_of
-from analytics.abilities.likelihood import slopes, value_of
+from analytics.measures.abilities import intervals
+from analytics.measures.rasch import PRIOR_SD, Cells, cells_of, components, fit, layout_of, slopes, value_of
 from tests.simulator import draw_agents, simulate
 
 
@@ -97,7 +94,7 @@ def test_effects_add_up_to_zero():
 def test_a_large_fit_begins_on_a_part_and_ends_at_the_same_top(monkeypatch):
     cells = some_cells(games=60, statements=12)
     whole = fit(cells)
-    monkeypatch.setattr("analytics.abilities.fit._WARM_UP", len(cells) // 5)
+    monkeypatch.setattr("analytics.measures.rasch._WARM_UP", len(cells) // 5)
     started = fit(cells)
     assert started.at == pytest.approx(whole.at, abs=1e-6)
     assert started.covariance == pytest.approx(whole.covariance, abs=1e-5)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analytics.abilities.cells import cells_of
-from analytics.abilities.draws import intervals
-from analytics.abilities.fit import Fit, fit
+from analytics.measures.abilities import intervals
+from analytics.measures.rasch import Fit, cells_of, fit
 from tests.simulator import draw_agents, simulate
 
 

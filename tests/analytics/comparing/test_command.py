@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from analytics.headlines import MEASURES
+from analytics.measures.headlines import MEASURES
 from wolfbus.cli import run
 
 

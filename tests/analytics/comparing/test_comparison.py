@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from analytics.columns import columns_of
-from analytics.comparing import as_csv, compare, compare_agents, render
-from analytics.comparing.pairing import by_seed
-from analytics.comparing.rearranging import Rearrangements, holm
-from analytics.headlines import agents, variability
+from analytics.compare import as_csv, compare, compare_agents, render
+from analytics.compare.pairing import by_seed
+from analytics.compare.rearranging import Rearrangements, holm
+from analytics.measures.study import Study, agents, variability
 from tests.analytics.script import random_game
 from tests.simulator.judgements import draw_agents, simulate
 
@@ -59,7 +59,7 @@ def test_values_are_those_of_each_side_alone():
     a, b = columns_of(game(seed) for seed in range(8)), columns_of(game(seed) for seed in range(5, 15))
     result = compare(a, b, permutations=200)
     for side, columns in (("a", a), ("b", b)):
-        alone = variability(columns)["metrics"]
+        alone = variability(Study(columns))["metrics"]
         for name, row in result["metrics"].items():
             assert row[side] == (None if row[side] is None else pytest.approx(alone[name]["value"], abs=1e-12)), name
             assert (row[side] is None) == (alone[name]["value"] is None)
@@ -171,7 +171,7 @@ def test_p_values_are_uniform_where_there_is_no_difference(paired):
 def test_agents_of_one_study_are_compared_by_what_they_did():
     columns = columns_of(game(seed) for seed in range(12))
     result = compare_agents(columns, "one", "two", permutations=500)
-    own = agents(columns)
+    own = agents(Study(columns))
     for side, brain in (("a", "one"), ("b", "two")):
         assert result[side]["roles"] == own[brain]["roles"]
         for name in ("deception_rate", "accuracy", "balanced_accuracy", "auc", "vote_hit"):

@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 
 from analytics.definitions import definitions
-from analytics.headlines.measures import MEASURES
+from analytics.measures.formulas import Confusion
+from analytics.measures.headlines import MEASURES
 from analytics.metrics import metrics
-from analytics.tables import Confusion
 
 BEYOND = ("table4", "curves", "thresholds", "recalibration", "truth", "abilities", "variability", "agents", "intervals")
 """Sections that are computed from columns."""

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from analytics.columns import columns_of
-from analytics.headlines import agents
+from analytics.measures.study import Study, agents
 from analytics.metrics import metrics
 from analytics.rows import GameRows
 from tests.analytics.script import Script, random_game
 
 GAMES = [random_game(seed).rows() for seed in range(12)]
-FOUND = agents(columns_of(GAMES))
+FOUND = agents(Study(columns_of(GAMES)))
 
 
 def of(game: GameRows, brain: str) -> set[str]:
@@ -68,7 +68,7 @@ def test_seats_roles_and_wins_are_counted():
 def test_an_agent_that_does_nothing_has_nulls_with_reasons():
     script = Script(brains={"Vic": "mute"}).dawn()
     script.said("Wim", True, {"Sia": (True, 0.9)})
-    found = agents(columns_of([script.rows()]))
+    found = agents(Study(columns_of([script.rows()])))
     assert found["mute"]["statements"] == found["mute"]["judgements"] == 0
     for name in (
         "deception_rate",
@@ -85,4 +85,4 @@ def test_an_agent_that_does_nothing_has_nulls_with_reasons():
 
 
 def test_no_games_have_no_agents():
-    assert agents(columns_of([])) == {}
+    assert agents(Study(columns_of([]))) == {}

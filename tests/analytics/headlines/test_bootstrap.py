@@ -10,11 +10,9 @@ import pytest
 from sklearn import metrics as sk
 
 from analytics.columns import columns_of
-from analytics.headlines import MEASURES, variability
-from analytics.headlines.sheet import Sheet, evaluate
-from analytics.headlines.sums import Games
-from analytics.intervals import SEED
-from analytics.resampling import Draws
+from analytics.measures.bootstrap import SEED, Draws
+from analytics.measures.headlines import MEASURES
+from analytics.measures.study import Sheet, Study, variability
 from tests.analytics.script import random_game
 from tests.simulator.judgements import draw_agents, simulate
 
@@ -39,10 +37,10 @@ def judged(columns, rows=slice(None)):
 
 def test_every_draw_equals_a_loop_over_its_games():
     columns = columns_of(random_game(seed).rows() for seed in range(7))
-    sheet = Sheet(Games(columns), None, columns.blocks, 7)
+    sheet = Sheet(Study(columns), columns.blocks, 7)
     draws = Draws([7], draws=60)
     measures = [MEASURES[name] for name in FLAGS]
-    drawn = evaluate(measures, lambda key: draws.sums(sheet.matrix(key)))
+    drawn = sheet.drawn(measures, draws)
     kept = np.flatnonzero(columns.scored())
     game = columns.judgements["game"][kept]
     for at, counts in enumerate(draws.counts()):
@@ -58,7 +56,7 @@ def test_draws_of_areas_stay_right_where_distinct_scores_share_cells():
     assert len(np.unique(columns.judgements["s"])) > 5000
     draws = Draws([40], draws=40)
     measures = [MEASURES[name] for name in ("auc", "auprc")]
-    drawn = Sheet(Games(columns), None, columns.blocks, 40).drawn(measures, draws)
+    drawn = Sheet(Study(columns), columns.blocks, 40).drawn(measures, draws)
     game = columns.judgements["game"]
     for at, counts in enumerate(draws.counts()):
         d, f, s = judged(columns, np.repeat(np.arange(len(game)), counts[game]))
@@ -74,17 +72,17 @@ def test_the_interval_is_the_percentiles_of_a_plain_bootstrap_with_the_same_draw
     hits = np.bincount(columns.judgements["game"][rows], right, 9)
     n = np.bincount(columns.judgements["game"][rows], minlength=9)
     low, high = np.quantile([hits[pick].sum() / n[pick].sum() for pick in picks], [0.025, 0.975])
-    found = variability(columns, ["accuracy"])["metrics"]["accuracy"]
+    found = variability(Study(columns), ["accuracy"])["metrics"]["accuracy"]
     assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 
 def test_intervals_cover_under_correlation_within_games_where_the_naive_ones_do_not():
     agents, setting = draw_agents(3, 5), {"game_sd": 1.0, "statements": 12, "rounds": 2}
-    truth = variability(simulate(agents, 6000, 0, **setting), ["recall"])["metrics"]["recall"]["value"]
+    truth = variability(Study(simulate(agents, 6000, 0, **setting)), ["recall"])["metrics"]["recall"]["value"]
     runs, covered, naive = 150, 0, 0
     for seed in range(1, runs + 1):
         columns = simulate(agents, 50, seed, **setting)
-        found = variability(columns, ["recall"])["metrics"]["recall"]
+        found = variability(Study(columns), ["recall"])["metrics"]["recall"]
         covered += found["low"] <= truth <= found["high"]
         half = 1.96 * math.sqrt(found["value"] * (1 - found["value"]) / (columns.label() == 1).sum())
         naive += abs(found["value"] - truth) <= half
@@ -103,7 +101,7 @@ def test_blocks_are_resampled_whole():
     paired = replace(doubled, blocks=blocks, block_names=names)
     plain = {name[1:]: at for at, name in enumerate(columns.ids)}
     assert len(plain) == 12
-    loose, tight = (variability(each, ["accuracy"]) for each in (paired, doubled))
+    loose, tight = (variability(Study(each), ["accuracy"]) for each in (paired, doubled))
     assert (loose["blocks"], loose["block_kind"], loose["games"]) == (12, "block", 24)
     assert (tight["blocks"], tight["block_kind"]) == (24, "game")
     widths = [found["metrics"]["accuracy"]["high"] - found["metrics"]["accuracy"]["low"] for found in (loose, tight)]
@@ -114,7 +112,7 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
     games = [random_game(seed, missing=0.0).rows() for seed in range(6)]
     # a self-label in one game only: draws without that game have nothing to score
     silent = [replace(g, statements=tuple(replace(s, d=None) for s in g.statements)) for g in games[1:]]
-    found = variability(columns_of([games[0], *silent]), ["accuracy"])["metrics"]["accuracy"]
+    found = variability(Study(columns_of([games[0], *silent])), ["accuracy"])["metrics"]["accuracy"]
     assert found["value"] is not None
     assert found["undefined_draws"] == pytest.approx(2000 * (5 / 6) ** 6, abs=120)
     assert (found["low"], found["high"]) == (None, None)
@@ -123,7 +121,7 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
 
 @pytest.mark.parametrize("blocks", [1, 2, 4, 5])
 def test_fewer_than_five_blocks_have_values_and_no_intervals(blocks):
-    found = variability(columns_of(random_game(seed).rows() for seed in range(blocks)))["metrics"]["accuracy"]
+    found = variability(Study(columns_of(random_game(seed).rows() for seed in range(blocks))))["metrics"]["accuracy"]
     assert found["value"] is not None
     if blocks < 5:
         assert (found["low"], found["high"]) == (None, None)
@@ -135,7 +133,7 @@ def test_fewer_than_five_blocks_have_values_and_no_intervals(blocks):
 def test_a_metric_that_only_a_few_blocks_have_anything_to_do_with_has_no_interval():
     games = [random_game(seed, missing=0.0).rows() for seed in range(10)]
     silent = [replace(g, statements=tuple(replace(s, d=None) for s in g.statements)) for g in games[4:]]
-    found = variability(columns_of([*games[:4], *silent]))["metrics"]
+    found = variability(Study(columns_of([*games[:4], *silent])))["metrics"]
     assert found["accuracy"]["undefined_draws"] < 0.05 * 2000
     assert (found["accuracy"]["low"], found["accuracy"]["high"]) == (None, None)
     assert found["accuracy"]["interval_reason"].startswith("fewer than 5 games (blocks)")
@@ -145,7 +143,7 @@ def test_a_metric_that_only_a_few_blocks_have_anything_to_do_with_has_no_interva
 def test_an_interval_all_of_whose_draws_are_equal_is_none():
     games = [random_game(seed).rows() for seed in range(8)]
     won = [replace(g, finished=True, winner="villagers") for g in games]
-    found = variability(columns_of(won))["metrics"]["villager_wins"]
+    found = variability(Study(columns_of(won)))["metrics"]["villager_wins"]
     assert (found["value"], found["low"], found["high"]) == (1.0, None, None)
     assert found["interval_reason"] == "every draw gives the same"
 
@@ -173,7 +171,7 @@ def test_a_lift_draws_its_baseline_anew_with_every_draw():
         right, deceptive, n = (part[pick].sum() for part in by)
         drawn.append(right / n - max(deceptive / n, 1 - deceptive / n))
     low, high = np.quantile(drawn, [0.025, 0.975])
-    found = variability(columns, ["accuracy", "accuracy_lift"])["metrics"]
+    found = variability(Study(columns), ["accuracy", "accuracy_lift"])["metrics"]
     lift = found["accuracy_lift"]
     assert (lift["low"], lift["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
     assert lift["value"] == pytest.approx(found["accuracy"]["value"] - found["accuracy"]["baseline"])
@@ -184,7 +182,7 @@ def test_a_lift_draws_its_baseline_anew_with_every_draw():
 def test_draws_of_the_precision_lift_equal_a_loop_over_its_games():
     columns = columns_of(random_game(seed).rows() for seed in range(7))
     draws = Draws([7], draws=40)
-    drawn = Sheet(Games(columns), None, columns.blocks, 7).drawn([MEASURES["auprc_lift"]], draws)["auprc_lift"]
+    drawn = Sheet(Study(columns), columns.blocks, 7).drawn([MEASURES["auprc_lift"]], draws)["auprc_lift"]
     game = columns.judgements["game"][np.flatnonzero(columns.scored())]
     for at, counts in enumerate(draws.counts()):
         d, _, s = judged(columns, np.repeat(np.arange(len(game)), counts[game]))
@@ -200,10 +198,12 @@ def test_strata_are_drawn_in_their_own_sizes():
 
 
 def test_the_same_blocks_give_the_same_draws_in_any_chunks(monkeypatch):
-    import analytics.resampling as module
+    import analytics.measures.bootstrap as module
 
     matrix = np.random.default_rng(0).random((40, 3))
-    whole = Draws([40], draws=300).sums(matrix)
+    whole = Draws([40], draws=300)
     monkeypatch.setattr(module, "_AT_ONCE", 2000)
-    assert np.allclose(module.product(Draws([40], draws=300).counts(), matrix), Draws([40], draws=300).sums(matrix))
-    assert whole.shape == (300, 3)
+    parts = Draws([40], draws=300)
+    assert np.array_equal(parts.counts(), Draws([40], draws=300).counts())
+    assert np.allclose(parts.counts() @ matrix, parts.sums(matrix))
+    assert whole.sums(matrix).shape == (300, 3)

@@ -10,24 +10,21 @@ import pytest
 from sklearn import metrics as sk
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder, columns_of
-from analytics.headlines import block_sums, variability
-from analytics.headlines.cells import CELLS
-from analytics.headlines.table_intervals import table_intervals
-from analytics.metrics import metrics
-from analytics.resampling import Draws
-from analytics.scores.judged import Judged
-from analytics.scores.recalibration import held_out_probabilities, recalibration
-from analytics.scores.table4 import table4
-from analytics.scores.thresholds import held_out_flags, thresholds
-from analytics.tables.cross_perception import Table2
-from analytics.tables.detection import Confusion
-from analytics.tables.production import Production
-from analytics.tables.statements import Table1, Table5
-from analytics.truth import truth
+from analytics.findings import table_intervals
+from analytics.measures import bootstrap
+from analytics.measures.bootstrap import Draws
+from analytics.measures.formulas import Confusion
+from analytics.measures.recalibration import held_out_probabilities, recalibration
+from analytics.measures.scores import CELLS
+from analytics.measures.study import Study, variability
+from analytics.measures.table4 import table4
+from analytics.measures.thresholds import held_out_flags, split, thresholds
+from analytics.measures.truth import truth
+from analytics.metrics import Metrics, metrics
 from tests.analytics.script import random_game
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
-FEW = 150
+FEW = 60
 """Draws that a loop can follow."""
 BLOCKS = 20
 GAMES = [random_game(seed).rows() for seed in range(26)]
@@ -45,15 +42,18 @@ def in_blocks(games) -> Columns:
 
 
 COLUMNS = in_blocks(GAMES)
-WHOLE = table_intervals(COLUMNS)
+WHOLE = table_intervals(Study(COLUMNS))
 
 
 @pytest.fixture(scope="module")
 def few():
     """The intervals of few draws, and how often each block comes in them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block_sums, "Draws", lambda sizes: Draws(sizes, draws=FEW))
-        return table_intervals(COLUMNS), Draws([BLOCKS], draws=FEW).counts()
+        patch.setattr(bootstrap, "DRAWS", FEW)
+        bootstrap.draws_of.cache_clear()
+        found = table_intervals(Study(COLUMNS))
+    bootstrap.draws_of.cache_clear()
+    return found, Draws([BLOCKS], draws=FEW).counts()
 
 
 def drawn_games(counts):
@@ -74,17 +74,17 @@ def percentiles(values):
     return pytest.approx(np.quantile(held, [0.025, 0.975]).tolist(), abs=1e-9)
 
 
-def looped(table, counts):
+def looped(name, counts):
     """What a table of the paper says in every draw."""
     single = {}
     for game in GAMES:
-        single[game.game] = table()
+        single[game.game] = Metrics()
         single[game.game].add(game)
     for games in drawn_games(counts):
-        whole = table()
+        whole = Metrics()
         for game in games:
             whole.merge(single[game.game])
-        yield whole.result()
+        yield whole.sections(name)[name]
 
 
 def leaves(tree, path=()):
@@ -97,7 +97,7 @@ def leaves(tree, path=()):
 
 def test_table_1_is_that_of_the_games_drawn(few):
     found, counts = few
-    results = list(looped(Table1, counts))
+    results = list(looped("table1", counts))
     for key in ("Villager", "Werewolf", "overall"):
         for name in ("suspicion", "flagged"):
             assert found["table1"][key][name] == percentiles([result[key][name] for result in results])
@@ -107,7 +107,7 @@ def test_table_1_is_that_of_the_games_drawn(few):
 
 def test_table_2_is_that_of_the_games_drawn(few):
     found, counts = few
-    results = list(looped(Table2, counts))
+    results = list(looped("table2", counts))
     for observer, target in (("Villager", "Villager"), ("Seer", "Werewolf"), ("Werewolf", "Doctor")):
         means = [result[observer][target]["mean"] for result in results]
         assert found["table2"][observer][target] == percentiles(means)
@@ -115,7 +115,7 @@ def test_table_2_is_that_of_the_games_drawn(few):
 
 def test_table_5_is_that_of_the_games_drawn(few):
     found, counts = few
-    results = list(looped(Table5, counts))
+    results = list(looped("table5", counts))
     for kind in ("none", "omission", "overall"):
         for name in ("suspicion", "flagged"):
             assert found["table5"][kind][name] == percentiles([result[kind][name] for result in results])
@@ -123,7 +123,7 @@ def test_table_5_is_that_of_the_games_drawn(few):
 
 def test_production_is_that_of_the_games_drawn(few):
     found, counts = few
-    results = list(looped(Production, counts))
+    results = list(looped("production", counts))
     for part, key in (("by_role", "Seer"), ("by_brain", "one"), ("by_round", "2"), ("by_phase", "vote")):
         rates = [result[part].get(key, {"rate": None})["rate"] for result in results]
         assert found["production"][part][key] == percentiles(rates)
@@ -131,7 +131,7 @@ def test_production_is_that_of_the_games_drawn(few):
 
 def test_table_4_is_that_of_the_judgements_drawn(few):
     found, counts = few
-    held = Judged(COLUMNS).predictions("suspicion")
+    held = Study(COLUMNS).scores("suspicion")
     for part, key, kept in (
         ("overall", None, np.ones(len(held.scores), bool)),
         ("by_observer", "Werewolf", held.observer == ROLES.index("Werewolf")),
@@ -154,10 +154,10 @@ def test_table_4_is_that_of_the_judgements_drawn(few):
 
 def test_the_calibration_error_keeps_to_the_bins_of_all_games(few):
     found, counts = few
-    held = Judged(COLUMNS).predictions("suspicion")
+    held = Study(COLUMNS).scores("suspicion")
     kept = held.observer == ROLES.index("Villager")
     d, s = held.deceptive[kept].astype(float), held.scores[kept]
-    bins = table4(COLUMNS)["suspicion"]["by_observer"]["Villager"]["reliability"]
+    bins = table4(Study(COLUMNS))["suspicion"]["by_observer"]["Villager"]["reliability"]
     own = [(s >= row["low"]) & (s <= row["high"]) for row in bins]
     drawn = [
         sum(abs((s - d)[rows][of[rows]].sum()) for of in own) / len(rows)
@@ -167,21 +167,23 @@ def test_the_calibration_error_keeps_to_the_bins_of_all_games(few):
 
 
 def test_areas_of_more_distinct_scores_than_cells_are_close_to_those_of_the_judgements_drawn(monkeypatch):
-    monkeypatch.setattr(block_sums, "Draws", lambda sizes: Draws(sizes, draws=FEW))
+    monkeypatch.setattr(bootstrap, "DRAWS", FEW)
+    bootstrap.draws_of.cache_clear()
     games = [random_game(seed, rounds=9).rows() for seed in range(30)]
     columns = columns_of(games)
-    held = Judged(columns).predictions("before")
+    held = Study(columns).scores("before")
     assert len(np.unique(held.scores)) > CELLS
     counts = Draws([len(games)], draws=FEW).counts()
     drawn = [sk.roc_auc_score(held.deceptive[of], held.scores[of]) for of in drawn_rows(counts, held.blocks)]
     expected = np.quantile(drawn, [0.025, 0.975]).tolist()
-    assert table_intervals(columns)["table4"]["before"]["overall"]["auc"] == pytest.approx(expected, abs=3e-3)
+    assert table_intervals(Study(columns))["table4"]["before"]["overall"]["auc"] == pytest.approx(expected, abs=3e-3)
+    bootstrap.draws_of.cache_clear()
 
 
 def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
     found, counts = few
-    judged = Judged(COLUMNS)
-    held, out = judged.predictions("before"), held_out_flags(judged, "before", "youden")
+    study = Study(COLUMNS)
+    held, out = study.scores("before"), held_out_flags(study, "before", "youden")
     values = {name: [] for name in ("balanced_accuracy", "f1", "precision", "recall", "accuracy", "constant_accuracy")}
     for rows in drawn_rows(counts, held.blocks):
         d, flags = held.deceptive[rows], out.flags[rows]
@@ -200,9 +202,9 @@ def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
 @pytest.mark.parametrize("kind", ["platt", "isotonic"])
 def test_maps_keep_their_held_out_probabilities_in_every_draw(few, kind):
     found, counts = few
-    judged = Judged(COLUMNS)
-    held = judged.predictions("suspicion")
-    made = held_out_probabilities(held, judged.split("suspicion")[0], kind)
+    study = Study(COLUMNS)
+    held = study.scores("suspicion")
+    made = held_out_probabilities(held, split(study, "suspicion")[0], kind)
     rows = list(drawn_rows(counts, held.blocks))
     d = held.deceptive
     for when, scores in (("before", held.scores), ("after", made)):
@@ -220,10 +222,8 @@ def test_detection_of_false_claims_is_that_of_the_judgements_drawn(few):
     false, flag = (claimed != TRUE)[kept], (judgements["d"] == 1)[kept]
     results = []
     for rows in drawn_rows(counts, COLUMNS.blocks[judgements["game"][kept]]):
-        confusion = Confusion()
-        for at in rows.tolist():
-            confusion.add(bool(flag[at]), bool(false[at]))
-        results.append(confusion.measures())
+        counts = np.bincount(2 * false[rows] + flag[rows], minlength=4).reshape(2, 2)
+        results.append(Confusion.of(counts).measures())
     row = found["truth_detection"]["against_truth"]
     assert set(row) == set(results[0]) - {"n", "tp", "tn", "fp", "fn"}
     for name in row:
@@ -231,7 +231,7 @@ def test_detection_of_false_claims_is_that_of_the_judgements_drawn(few):
 
 
 def test_a_figure_that_is_also_a_headline_has_one_interval():
-    headlines = variability(COLUMNS)["metrics"]
+    headlines = variability(Study(COLUMNS))["metrics"]
     suspicion, before = WHOLE["table4"]["suspicion"], WHOLE["table4"]["before"]
     pairs = [
         *((suspicion["overall"][name], name) for name in ("brier", "brier_skill", "auc", "auprc", "ece")),
@@ -246,7 +246,7 @@ def test_a_figure_that_is_also_a_headline_has_one_interval():
 
 
 def test_the_intervals_hold_the_values_that_they_are_of():
-    told, parts = metrics(GAMES), {"table4": table4(COLUMNS), "thresholds": thresholds(COLUMNS)}
+    told, parts = metrics(GAMES), {"table4": table4(Study(COLUMNS)), "thresholds": thresholds(Study(COLUMNS))}
     values = {
         **{name: told[name] for name in ("table1", "table5")},
         "table2": {o: {t: cell["mean"] for t, cell in row.items()} for o, row in told["table2"].items()},
@@ -258,8 +258,8 @@ def test_the_intervals_hold_the_values_that_they_are_of():
             score: {rule: found["held_out"] for rule, found in rules.items()}
             for score, rules in parts["thresholds"].items()
         },
-        "recalibration": recalibration(COLUMNS),
-        "truth_detection": truth(COLUMNS)["detection"],
+        "recalibration": recalibration(Study(COLUMNS)),
+        "truth_detection": truth(Study(COLUMNS).estimates)["detection"],
     }
     assert set(values) == set(WHOLE)
     for path, leaf in leaves(WHOLE):
@@ -273,7 +273,7 @@ def test_the_intervals_hold_the_values_that_they_are_of():
 
 def test_the_tree_is_the_same_whatever_the_games_are():
     roles = (*ROLES, "overall")
-    for found in (WHOLE, table_intervals(columns_of([]))):
+    for found in (WHOLE, table_intervals(Study(columns_of([])))):
         assert set(found["table1"]) == set(roles)
         assert all(set(row) == {"suspicion", "flagged", "deceptive_share"} for row in found["table1"].values())
         assert {(o, t) for o, row in found["table2"].items() for t in row} == {(o, t) for o in ROLES for t in ROLES}
@@ -301,12 +301,12 @@ def test_games_in_any_order_have_the_same_intervals():
         others.add(game, BLOCK_OF[game.game])
     others.merge(builder)
     columns = replace(others.columns(), statements=COLUMNS.statements)
-    assert json.dumps(table_intervals(columns)) == json.dumps(WHOLE)
+    assert json.dumps(table_intervals(Study(columns))) == json.dumps(WHOLE)
 
 
 def test_nothing_and_one_game_have_no_intervals():
     for games in ([], GAMES[:1]):
-        assert [path for path, leaf in leaves(table_intervals(columns_of(games))) if leaf is not None] == []
+        assert [path for path, leaf in leaves(table_intervals(Study(columns_of(games)))) if leaf is not None] == []
 
 
 def test_what_only_a_few_of_many_games_hold_has_no_interval():
@@ -315,14 +315,14 @@ def test_what_only_a_few_of_many_games_hold_has_no_interval():
         # the names of agents in three games are their own
         seats = {seat: replace(row, brain="rare") for seat, row in game.seats.items()} if at < 3 else game.seats
         builder.add(replace(game, seats=seats))
-    found = table_intervals(builder.columns())["production"]["by_brain"]
+    found = table_intervals(Study(builder.columns()))["production"]["by_brain"]
     assert found["rare"] is None
     assert found["one"] is not None
 
 
 def test_where_all_are_truthful_nothing_that_compares_has_an_interval():
     statements = {**COLUMNS.statements, "d": np.minimum(COLUMNS.statements["d"], 0)}
-    found = table_intervals(replace(COLUMNS, statements=statements))
+    found = table_intervals(Study(replace(COLUMNS, statements=statements)))
     for rows in found["table4"].values():
         for row in (rows["overall"], *rows["by_observer"].values(), *rows["by_speaker"].values()):
             assert [row[name] for name in ("auc", "auprc", "auprc_lift", "brier_skill")] == [None] * 4
@@ -343,5 +343,5 @@ def test_an_agent_may_be_called_overall():
         )
         for game in games
     ]
-    found, plain = table_intervals(columns_of(named)), table_intervals(columns_of(games))
+    found, plain = table_intervals(Study(columns_of(named))), table_intervals(Study(columns_of(games)))
     assert found["production"]["by_brain"]["overall"] == plain["production"]["by_brain"]["one"]

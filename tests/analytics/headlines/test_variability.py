@@ -12,10 +12,10 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.columns import ColumnsBuilder, columns_of
-from analytics.headlines import variability
+from analytics.measures.study import Study, variability
+from analytics.measures.table4 import table4
+from analytics.measures.truth import truth as truth_section
 from analytics.metrics import Metrics, metrics
-from analytics.scores.table4 import table4
-from analytics.truth import truth as truth_section
 from tests.analytics.script import TABLE, Script, random_game
 from tests.game.driver import play
 from tests.simulator.judgements import draw_agents, simulate
@@ -23,7 +23,7 @@ from wolfbus.vocabulary import ROLES
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
 COLUMNS = columns_of(GAMES)
-FOUND = variability(COLUMNS)["metrics"]
+FOUND = variability(Study(COLUMNS))["metrics"]
 
 
 def test_every_metric_is_there_in_its_shape():
@@ -72,7 +72,7 @@ def test_pooled_values_are_those_of_the_papers_tables():
 
 
 def test_scores_are_those_of_table_4():
-    table = table4(COLUMNS)
+    table = table4(Study(COLUMNS))
     for section, suffix in (("suspicion", ""), ("before", "_before")):
         row = table[section]["overall"]
         for name in ("auc", "auprc", "brier", "brier_skill", "ece"):
@@ -90,7 +90,7 @@ def test_an_area_by_role_counts_what_has_the_score_and_not_what_has_a_flag_alone
     judgements = {**COLUMNS.judgements, "s": COLUMNS.judgements["s"].copy()}
     judgements["s"][::3] = math.nan
     columns = replace(COLUMNS, judgements=judgements)
-    found, table = variability(columns)["metrics"], table4(columns)["suspicion"]
+    found, table = variability(Study(columns))["metrics"], table4(Study(columns))["suspicion"]
     for role in ROLES:
         assert found[f"auc/{role}"]["n"] == table["by_observer"][role]["n"] < found[f"accuracy/{role}"]["n"]
     assert found["auc"]["n"] == table["overall"]["n"] == sum(found[f"auc/{role}"]["n"] for role in ROLES)
@@ -113,7 +113,7 @@ def test_areas_of_single_games_are_exact_however_many_scores_there_are(scores):
         columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
         assert len(np.unique(columns.judgements["s"])) > 5000
     names = ["auc", "auc/Seer", "auprc", "auprc_lift"]
-    found = variability(columns, names)["metrics"]
+    found = variability(Study(columns), names)["metrics"]
     for name in names:
         chosen = columns.scored()
         if name == "auc/Seer":
@@ -134,7 +134,7 @@ def test_areas_of_single_games_are_exact_however_many_scores_there_are(scores):
 
 def test_votes_are_those_of_the_accumulator():
     played = [_played(seed) for seed in range(8)]
-    found, votes = variability(columns_of(played))["metrics"], metrics(played)["votes"]
+    found, votes = variability(Study(columns_of(played)))["metrics"], metrics(played)["votes"]
     for name, section in (("vote_hit", "hits"), ("vote_follows_suspicion", "own_argmax")):
         assert found[name]["value"] == pytest.approx(votes[section]["value"], abs=1e-12)
         assert found[name]["n"] == votes[section]["n"] > 50
@@ -151,7 +151,7 @@ def test_votes_have_the_same_interval_everywhere_whatever_the_blocks_and_whoever
     for game in played:
         builder.add(game, blocks[game.game])
         table.add(game, blocks[game.game])
-    found, votes = variability(builder.columns())["metrics"], table.result()["votes"]
+    found, votes = variability(Study(builder.columns()))["metrics"], table.result()["votes"]
     for name, section in (("vote_hit", "hits"), ("vote_follows_suspicion", "own_argmax")):
         for end in ("value", "low", "high"):
             assert found[name][end] == pytest.approx(votes[section][end], abs=1e-12)
@@ -169,20 +169,20 @@ def test_the_suspicion_gap_by_hand():
     script = Script(alpha=1.0).dawn()
     script.said("Wim", True, {"Sia": (True, 0.9), "Vic": (True, 0.7)})
     script.said("Vic", False, {"Sia": (False, 0.2), "Wim": (False, 0.4), "Wes": (False, 0.3)})
-    row = variability(columns_of([script.rows()]), ["suspicion_gap"])["metrics"]["suspicion_gap"]
+    row = variability(Study(columns_of([script.rows()])), ["suspicion_gap"])["metrics"]["suspicion_gap"]
     assert (row["value"], row["n"], row["baseline"]) == (pytest.approx(0.8 - 0.3), 5, 0.0)
 
 
 def test_truth_by_hand():
     columns = simulate(draw_agents(3, 1), 30, 2, confesses=0.5)
-    found = variability(columns)["metrics"]
+    found = variability(Study(columns))["metrics"]
     truth, label = columns.statements["truth"], columns.statements["d"]
     assert found["coverage"]["value"] == pytest.approx((truth >= 0).mean())
     assert found["lie_rate"]["value"] == pytest.approx((truth[truth >= 0] == 2).mean())
     assert found["confession_rate"]["value"] == pytest.approx(label[truth == 2].mean())
     told = truth[columns.judgements["statement"]]
     false, flag = told[told >= 0] > 0, columns.judgements["d"][told >= 0] == 1
-    other = truth_section(columns)["detection"]["against_truth_all"]
+    other = truth_section(Study(columns).estimates)["detection"]["against_truth_all"]
     assert found["truth_accuracy"]["value"] == pytest.approx(other["accuracy"])
     assert found["truth_balanced_accuracy"]["value"] == pytest.approx(other["balanced_accuracy"])
     assert found["truth_accuracy"]["value"] == pytest.approx((false == flag).mean())
@@ -198,7 +198,7 @@ def test_the_papers_interval_is_that_of_the_mean_over_games():
     assert row["paper_games"] == len(defined)
     assert row["paper_mean"] == pytest.approx(statistics.mean(defined))
     assert row["paper_half"] == pytest.approx(1.96 * statistics.stdev(defined) / math.sqrt(len(defined)))
-    areas = [table4(columns_of([game]))["suspicion"]["overall"]["auc"] for game in GAMES]
+    areas = [table4(Study(columns_of([game])))["suspicion"]["overall"]["auc"] for game in GAMES]
     defined = [value for value in areas if value is not None]
     assert FOUND["auc"]["paper_mean"] == pytest.approx(statistics.mean(defined), abs=1e-9)
 
@@ -208,7 +208,7 @@ def test_the_order_of_the_games_and_their_partition_leave_no_trace():
     for place, game in enumerate(reversed(GAMES)):
         (one if place % 3 else other).add(game)
     one.merge(other)
-    assert variability(one.columns()) == variability(COLUMNS)
+    assert variability(Study(one.columns())) == variability(Study(COLUMNS))
 
 
 def test_seating_order_does_not_matter():
@@ -220,7 +220,7 @@ def test_seating_order_does_not_matter():
             seats = {seat.name: seat for seat in script.events[0].seats}
             script.events[0] = script.events[0].model_copy(update={"seats": tuple(seats[name] for name in order)})
             games.append(script.rows())
-        found.append(variability(columns_of(games))["metrics"])
+        found.append(variability(Study(columns_of(games)))["metrics"])
     for name, row in found[0].items():
         for key, value in row.items():
             assert value == (pytest.approx(found[1][name][key], abs=1e-9) if isinstance(value, float) else value)
@@ -228,7 +228,7 @@ def test_seating_order_does_not_matter():
 
 @pytest.mark.parametrize("games", [[], GAMES[:1], GAMES[:2]])
 def test_results_are_json_without_nan_and_every_null_has_its_reason(games):
-    result = variability(columns_of(games))
+    result = variability(Study(columns_of(games)))
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     for row in result["metrics"].values():
         assert (row["value"] is None) == (row["reason"] is not None)
@@ -237,13 +237,13 @@ def test_results_are_json_without_nan_and_every_null_has_its_reason(games):
 def test_games_in_which_all_is_missing_or_of_one_class_give_nulls():
     script = Script().dawn()
     script.said("Wim", "timed_out", dict.fromkeys(["Vic", "Sia", "Wes"], "declined"))
-    missing = variability(columns_of([script.rows()]))["metrics"]
+    missing = variability(Study(columns_of([script.rows()])))["metrics"]
     for name in ("accuracy", "auc", "brier", "deception_rate", "suspicion_gap", "vote_hit", "lie_rate"):
         assert missing[name]["value"] is None, name
     assert missing["coverage"]["value"] == 0.0
     script = Script().dawn()
     script.said("Wim", True, {"Vic": (True, 0.9), "Sia": (False, 0.1)})
-    alike = variability(columns_of([script.rows()]))["metrics"]
+    alike = variability(Study(columns_of([script.rows()])))["metrics"]
     assert alike["recall"]["value"] == 0.5
     for name in ("balanced_accuracy", "auc", "auprc", "mcc", "brier_skill"):
         assert alike[name]["value"] is None, name

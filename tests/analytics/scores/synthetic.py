@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analytics.columns import Columns
+from analytics.columns import DTYPES, Columns
+from tests.simulator.judgements import empty
 from wolfbus.vocabulary import ROLES
 
 SEATS = np.array([ROLES.index(role) for role in ("Villager",) * 4 + ("Werewolf",) * 2 + ("Seer", "Doctor")])
@@ -34,6 +35,7 @@ def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None,
         "statement": np.arange(len(s), dtype="i4"),
         "observer": observer.astype("i1"),
         "observer_role": SEATS[observer].astype("i1"),
+        "observer_agent": np.zeros(len(s), "i4"),
         "target": target.astype("i1"),
         "target_role": SEATS[target].astype("i1"),
         "d": (np.nan_to_num(s) >= 0.5).astype("i1") if flags is None else np.asarray(flags, "i1"),
@@ -50,12 +52,9 @@ def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None,
         blocks=held.astype("i4"),
         block_names=tuple(f"b{number:05}" for number in range(int(held.max()) + 1 if count else 0)),
         agents=("scripted",),
-        games={},
-        seats={},
+        **{name: empty(name) for name in DTYPES if name not in ("statements", "judgements")},
         statements={"game": judgements["game"], "d": d[order]},
         judgements=judgements,
-        votes={},
-        pairs={},
     )
 
 

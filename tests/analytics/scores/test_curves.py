@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.columns import columns_of
-from analytics.scores.curves import curve, curves
-from analytics.scores.thinning import POINTS, TOLERANCE, thinned
-from analytics.scores.tied import tied
+from analytics.measures.scores import tied
+from analytics.measures.study import Study
+from analytics.measures.table4 import POINTS, TOLERANCE, curve, curves, thinned
 from tests.analytics.scores.synthetic import synthetic
 from tests.analytics.script import random_game
 
@@ -87,7 +87,7 @@ def test_small_curves_keep_every_point():
 
 def test_sections_and_roles():
     columns = columns_of([random_game(seed).rows() for seed in range(6)])
-    found = curves(columns)
+    found = curves(Study(columns))
     assert set(found) == {"suspicion", "before"}
     for section in found.values():
         assert list(section["by_observer"]) == ["Villager", "Werewolf", "Seer", "Doctor"]
@@ -100,7 +100,7 @@ def test_sections_and_roles():
 
 @pytest.mark.parametrize(("scores", "labels"), [([], []), ([0.3, 0.6], [1, 1]), ([0.3, 0.6], [0, 0])])
 def test_without_both_labels_there_is_no_curve_but_a_reason(scores, labels):
-    found = curves(synthetic(scores, labels, [0] * len(scores)))["suspicion"]["overall"]
+    found = curves(Study(synthetic(scores, labels, [0] * len(scores))))["suspicion"]["overall"]
     assert (found["roc"], found["pr"], found["auc"], found["auprc"], found["moved"]) == ([], [], None, None, None)
     assert found["n"] == len(scores)
     assert isinstance(found["reason"], str)

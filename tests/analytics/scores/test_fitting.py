@@ -10,9 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 
-from analytics.scores.fitting import fit, fit_isotonic, fit_platt
-from analytics.scores.maps import CLIP, KINDS, IsotonicMap, PlattMap
-from analytics.scores.tied import tied
+from analytics.measures.maps import CLIP, KINDS, IsotonicMap, PlattMap, fit, fit_isotonic, fit_platt
+from analytics.measures.scores import tied
 from tests.analytics.scores.synthetic import linked
 
 ROWS = st.lists(

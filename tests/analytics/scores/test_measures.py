@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from analytics.scores.measures import auc, auprc, base_rate, brier, brier_skill
-from analytics.scores.tied import Tied, tied
+from analytics.measures.scores import Tied, auc, auprc, base_rate, brier, brier_skill, tied
 
 ROWS = st.lists(st.tuples(st.integers(0, 20).map(lambda score: score / 20), st.booleans()), min_size=1, max_size=60)
 
@@ -98,6 +97,6 @@ def test_of_nothing_nothing_is_defined():
 
 def test_counts_of_a_billion_do_not_overflow():
     many = 500_000_000
-    held = Tied(np.array([0.2, 0.8]), np.array([many, 2 * many]), np.array([2 * many, many]))
+    held = Tied(np.array([0.2, 0.8]), np.array([[2 * many, many], [many, 2 * many]]))
     # of nine pairs of thirds four are in order, one is not, four are ties
     assert auc(held) == pytest.approx((4 + 2) / 9)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.scores.reliability import BINS, bins_of, expected_calibration_error, reliability
-from analytics.scores.tied import tied
+from analytics.measures.formulas import BINS, bins_of
+from analytics.measures.scores import expected_calibration_error, reliability, tied
 
 SCORES = st.lists(st.integers(0, 100).map(lambda score: score / 100), min_size=1, max_size=200)
 
@@ -25,7 +25,7 @@ def test_by_hand():
     scores = np.array([0.2] * 6 + [0.5] * 3 + [0.9])
     labels = np.array([True] * 3 + [False] * 3 + [True] * 2 + [False] + [True])
     held = tied(scores, labels)
-    assert bins_of(held.counts).tolist() == [3, 7, 9]
+    assert bins_of(held.each).tolist() == [3, 7, 9]
     assert [(row["low"], row["high"], row["n"], row["share"]) for row in reliability(held)] == [
         (0.2, 0.2, 6, 0.5),
         (0.5, 0.5, 3, 2 / 3),

@@ -11,13 +11,12 @@ from sklearn import metrics as sk
 
 from analytics.columns import columns_of
 from analytics.fold import fold
-from analytics.scores.curves import curves
-from analytics.scores.maps import PlattMap
-from analytics.scores.recalibration import recalibration
-from analytics.scores.replayed import recalibrated, recalibration_table
-from analytics.scores.saved_map import load_map, save_map
-from analytics.scores.table4 import table4
-from analytics.scores.thresholds import thresholds
+from analytics.measures.maps import PlattMap, load_map, save_map
+from analytics.measures.recalibration import recalibrated, recalibration
+from analytics.measures.study import Study
+from analytics.measures.table4 import curves, table4
+from analytics.measures.thresholds import thresholds
+from analytics.report.terminal import recalibration_table
 from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import Script, random_game
 from tests.game.driver import play
@@ -29,7 +28,7 @@ from wolfbus.errors import ConfigError
 @pytest.fixture(scope="module")
 def map_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("maps") / "map.json"
-    save_map(recalibration(synthetic(*linked(30, 40, slope=0.5, intercept=0.6, seed=1))), path, "platt")
+    save_map(recalibration(Study(synthetic(*linked(30, 40, slope=0.5, intercept=0.6, seed=1)))), path, "platt")
     return path
 
 
@@ -123,4 +122,4 @@ def test_views_that_show_no_metrics_take_no_map(record, map_file, view):
 def test_every_section_takes_games_as_they_are_really_played():
     games = columns_of([fold(play(seed="scores").events)])
     for section in (table4, curves, thresholds, recalibration):
-        json.dumps(section(games), allow_nan=False)
+        json.dumps(section(Study(games)), allow_nan=False)

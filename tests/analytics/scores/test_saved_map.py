@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from analytics.columns import columns_of
-from analytics.scores.fitting import fit
-from analytics.scores.maps import KINDS
-from analytics.scores.predictions import predictions
-from analytics.scores.recalibration import recalibration
-from analytics.scores.saved_map import load_map, save_map, saved_map
+from analytics.measures.maps import KINDS, fit, load_map, save_map, saved_map
+from analytics.measures.recalibration import recalibration
+from analytics.measures.scores import scores_of
+from analytics.measures.study import Study
 from tests.analytics.scores.synthetic import linked, synthetic
 from wolfbus import __version__
 from wolfbus.errors import ConfigError
@@ -25,7 +24,7 @@ def columns():
 
 @pytest.fixture(scope="module")
 def section(columns):
-    return recalibration(columns)
+    return recalibration(Study(columns))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,7 +32,7 @@ def test_what_is_read_is_what_was_fitted(columns, section, kind, tmp_path):
     path = tmp_path / "map.json"
     written = save_map(section, path, kind)
     assert load_map(path) == written
-    held = predictions(columns, "suspicion")
+    held = scores_of(columns, "suspicion")
     grid = np.linspace(0, 1, 101)
     assert load_map(path).map.apply(grid).tolist() == fit(held.tied(), kind).apply(grid).tolist()
     assert [entry.name for entry in tmp_path.iterdir()] == ["map.json"]
@@ -65,7 +64,7 @@ def test_a_section_that_json_gave_back_is_as_good(section):
 
 def test_without_enough_games_there_is_nothing_to_save(tmp_path):
     with pytest.raises(ConfigError, match=r"map\.json: not written: there is no map to save: no judgement"):
-        save_map(recalibration(columns_of([])), tmp_path / "map.json")
+        save_map(recalibration(Study(columns_of([]))), tmp_path / "map.json")
     assert not list(tmp_path.iterdir())
 
 

@@ -13,10 +13,9 @@ from sklearn import metrics as sk
 from sklearn.model_selection import GroupKFold
 
 from analytics.columns import columns_of
-from analytics.scores.folds import folds_of, split
-from analytics.scores.predictions import predictions
-from analytics.scores.thresholds import best, thresholds
-from analytics.scores.tied import tied
+from analytics.measures.scores import tied
+from analytics.measures.study import Study
+from analytics.measures.thresholds import best, folds_of, split, thresholds
 from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import random_game
 
@@ -50,7 +49,7 @@ def test_best_is_the_highest_threshold_of_the_greatest_gain_by_a_loop(rows):
 
 def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
     s, d, game = linked(23, 40, slope=1.5, intercept=-0.5, seed=4)
-    found = thresholds(synthetic(s, d, game, before=np.clip(s * 0.6 + 0.1, 0, 1)))
+    found = thresholds(Study(synthetic(s, d, game, before=np.clip(s * 0.6 + 0.1, 0, 1))))
     assert set(found) == {"suspicion", "before"}
     flagged, fitted = np.zeros(len(s), bool), []
     for train, test in GroupKFold(5).split(s, groups=game):
@@ -74,8 +73,8 @@ def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
 
 
 def test_no_game_is_scored_with_a_threshold_that_it_helped_to_fit():
-    held = predictions(synthetic(*linked(37, 20, slope=1, intercept=0, seed=1)), "suspicion")
-    folds, reason = split(held)
+    study = Study(synthetic(*linked(37, 20, slope=1, intercept=0, seed=1)))
+    held, (folds, reason) = study.scores("suspicion"), split(study, "suspicion")
     assert reason is None
     for block in np.unique(held.blocks):
         assert len(set(folds[held.blocks == block].tolist())) == 1
@@ -84,7 +83,7 @@ def test_no_game_is_scored_with_a_threshold_that_it_helped_to_fit():
 
 def test_games_of_one_block_stay_together():
     s, d, game = linked(30, 20, slope=1, intercept=0, seed=2)
-    held = predictions(synthetic(s, d, game, blocks=np.arange(30) // 5), "suspicion")
+    held = Study(synthetic(s, d, game, blocks=np.arange(30) // 5)).scores("suspicion")
     folds = folds_of(held.blocks)
     for block in range(6):
         assert len(set(folds[held.blocks == block].tolist())) == 1
@@ -92,7 +91,7 @@ def test_games_of_one_block_stay_together():
 
 def test_at_half_and_the_observers_own_flags_stand_beside():
     scores, labels, flags = [0.5, 0.4, 0.6, 0.2], [1, 1, 0, 0], [1, 1, 0, 1]
-    own = thresholds(synthetic(scores, labels, [0, 0, 1, 1], flags=flags))["suspicion"]["best_f1"]
+    own = thresholds(Study(synthetic(scores, labels, [0, 0, 1, 1], flags=flags)))["suspicion"]["best_f1"]
     assert [own["at_half"][name] for name in ("accuracy", "precision", "recall", "n")] == [0.5, 0.5, 0.5, 4]
     assert [own["flags"][name] for name in ("accuracy", "precision", "recall", "n")] == [0.75, 2 / 3, 1.0, 4]
     # two games are too few to hold one out, not to fit on all
@@ -108,7 +107,7 @@ def test_scoring_where_it_was_fitted_would_flatter_suspicion_that_tells_nothing(
     found = []
     for _ in range(40):
         s, d = rng.random(n), (rng.random(n) < 0.5).astype("i1")
-        own = thresholds(synthetic(s, d, np.arange(n) // 6))["suspicion"]["youden"]
+        own = thresholds(Study(synthetic(s, d, np.arange(n) // 6)))["suspicion"]["youden"]
         fitted = sk.balanced_accuracy_score(d, s >= own["all_games"])
         found.append((own["held_out"]["balanced_accuracy"], fitted))
     held_out, flattered = np.mean(found, axis=0)
@@ -119,7 +118,7 @@ def test_scoring_where_it_was_fitted_would_flatter_suspicion_that_tells_nothing(
 @pytest.mark.parametrize("labels", [[1] * 12, [0] * 12, [1, 1] + [0] * 10])
 def test_one_label_or_one_outside_some_fold_is_null_with_its_reason(labels):
     columns = synthetic(np.arange(12) / 12, labels, np.arange(12) // 2)
-    for rules in thresholds(columns).values():
+    for rules in thresholds(Study(columns)).values():
         for own in rules.values():
             assert (own["threshold"], own["held_out"], own["folds"]) == (None, None, 0)
             assert own["reason"]
@@ -127,7 +126,7 @@ def test_one_label_or_one_outside_some_fold_is_null_with_its_reason(labels):
 
 
 def test_of_no_games_everything_is_null():
-    own = thresholds(columns_of([]))["before"]["youden"]
+    own = thresholds(Study(columns_of([])))["before"]["youden"]
     assert (own["threshold"], own["all_games"], own["held_out"]) == (None, None, None)
     assert own["at_half"]["n"] == own["flags"]["n"] == 0
     assert own["flags"]["accuracy"] is None
@@ -135,6 +134,6 @@ def test_of_no_games_everything_is_null():
 
 def test_order_and_seating_of_games_leave_every_bit():
     games = [random_game(seed).rows() for seed in range(14)]
-    whole = json.dumps(thresholds(columns_of(games)), allow_nan=False)
+    whole = json.dumps(thresholds(Study(columns_of(games))), allow_nan=False)
     turned = [replace(game, seats=dict(reversed(game.seats.items()))) for game in reversed(games)]
-    assert json.dumps(thresholds(columns_of(turned))) == whole
+    assert json.dumps(thresholds(Study(columns_of(turned)))) == whole

@@ -8,8 +8,8 @@ import pytest
 
 from analytics.claims import GameFacts
 from analytics.fold import GameFold, fold
+from analytics.metrics import Metrics
 from analytics.paper import rows_of_paper_log
-from analytics.tables.claims import Claims
 from tests.analytics.script import Script
 from tests.players.table import CONFIGS, Played, play
 from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
@@ -128,14 +128,14 @@ def test_claims_are_counted_by_source_kind_and_verdict():
     given = ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true")
     game.events.append(ClaimTruth(statement=first, claims=(given,)))
     game.say("Wim", text="I am the Doctor. I checked Vic and he is a Werewolf.")
-    one, both = Claims(), Claims()
+    one, both = Metrics(), Metrics()
     one.add(game.rows())
     both.merge(one)
     both.merge(one)
-    result = one.result()
+    result = one.result()["claims"]
     assert (result["given"], result["extracted"]) == (1, 2)
     assert result["by_kind"]["role"]["extracted"] == {"n": 1, "true": 0, "lie": 1, "mistake": 0, "uncheckable": 0}
     assert result["by_kind"]["inspection"]["extracted"]["lie"] == 1
     assert result["by_kind"]["role"]["given"]["true"] == 1
-    assert both.result()["by_kind"]["role"]["given"]["true"] == 2
-    assert Claims().result()["given"] == 0
+    assert both.result()["claims"]["by_kind"]["role"]["given"]["true"] == 2
+    assert Metrics().result()["claims"]["given"] == 0

@@ -10,9 +10,9 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_corrcoef
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
-from analytics.headlines import variability
-from analytics.intervals import SEED
-from analytics.truth import truth
+from analytics.measures.bootstrap import SEED
+from analytics.measures.study import Study, variability
+from analytics.measures.truth import truth
 from tests.analytics.script import Script
 from tests.simulator import draw_agents, simulate
 
@@ -39,7 +39,7 @@ def by_hand():
 
 
 def test_a_small_game_counted_by_hand():
-    found = truth(by_hand())
+    found = truth(Study(by_hand()).estimates)
     overall = found["overall"]
     counts = {name: overall[name] for name in ("statements", "checkable", "coverage", "true", "mistakes", "lies")}
     assert counts == {"statements": 5, "checkable": 4, "coverage": 0.8, "true": 1, "mistakes": 1, "lies": 2}
@@ -69,7 +69,7 @@ def test_a_small_game_counted_by_hand():
 
 def test_a_speaker_who_never_confesses_stands_out():
     columns = simulate(draw_agents(4, seed=3), games=60, seed=3, confesses=(1.0, 0.0, 0.5, 1.0))
-    rates = {name: row["confession_rate"] for name, row in truth(columns)["by_agent"].items()}
+    rates = {name: row["confession_rate"] for name, row in truth(Study(columns).estimates)["by_agent"].items()}
     assert rates["agent-00"]["value"] == 1.0
     assert (rates["agent-01"]["value"], rates["agent-01"]["interval_reason"]) == (0.0, "every draw gives the same")
     assert rates["agent-01"]["n"] > 50
@@ -86,14 +86,14 @@ def test_intervals_are_those_of_whole_blocks_drawn_anew():
     for name, (above, below) in sides.items():
         counts = [np.bincount(game[side], minlength=30) for side in (above, below)]
         drawn = [counts[0][pick].sum() / counts[1][pick].sum() for pick in picks]
-        found = truth(columns)["by_agent"]["agent-02"][name]
+        found = truth(Study(columns).estimates)["by_agent"]["agent-02"][name]
         low, high = np.quantile(drawn, [0.025, 0.975])
         assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 
 def test_the_overall_rates_and_intervals_are_those_of_the_headline_metrics():
     columns = mixed()
-    headline, overall = variability(columns)["metrics"], truth(columns)["overall"]
+    headline, overall = variability(Study(columns))["metrics"], truth(Study(columns).estimates)["overall"]
     for name in ("lie_rate", "confession_rate"):
         for part in ("value", "low", "high", "n"):
             assert overall[name][part] == pytest.approx(headline[name][part], abs=1e-12)
@@ -117,7 +117,7 @@ def mixed():
 
 def test_it_equals_a_loop_over_statements_and_scikit_learn():
     columns = mixed()
-    found = truth(columns)
+    found = truth(Study(columns).estimates)
     for code, name in enumerate(columns.agents):
         rows = [
             (int(t), int(d))
@@ -151,7 +151,7 @@ def test_it_equals_a_loop_over_statements_and_scikit_learn():
 
 
 def test_rows_of_agents_and_of_roles_add_up_to_the_whole():
-    found = truth(mixed())
+    found = truth(Study(mixed()).estimates)
     for split in ("by_agent", "by_role"):
         for name in ("statements", "checkable", "true", "mistakes", "lies", "labelled_lies", "admitted"):
             assert sum(row[name] for row in found[split].values()) == found["overall"][name]
@@ -171,7 +171,7 @@ def test_undefined_is_null_with_a_reason(case):
         columns = replace(columns, statements={**statements, "d": np.full_like(statements["d"], -1)})
     elif case == "no judgements":
         columns = replace(columns, judgements={**judgements, "d": np.full_like(judgements["d"], -1)})
-    found = truth(columns)
+    found = truth(Study(columns).estimates)
     json.dumps(found, allow_nan=False)
 
     def check(value):

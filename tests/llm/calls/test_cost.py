@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.callbook import CallBook
-from analytics.distribution import ACCURACY, Distribution
+from analytics.calls import ACCURACY, CallBook, Distribution
 from analytics.fold import GameFold
 from analytics.metrics import Metrics, metrics
 from analytics.report.terminal import text

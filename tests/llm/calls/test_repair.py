@@ -8,8 +8,7 @@ from sklearn.metrics import roc_auc_score
 from analytics.fold import fold
 from analytics.metrics import Metrics, metrics
 from analytics.report.terminal import text
-from analytics.tables import headline, repair
-from tests.analytics.script import Script, random_game
+from tests.analytics.script import Script, random_game, section
 from tests.game.driver import Missing, play
 from tests.record.synthetic import small_game
 from wolfbus.config import GameConfig
@@ -17,7 +16,7 @@ from wolfbus.messages.events import Answered, Opened
 
 
 def test_replies_of_every_kind_are_counted_by_reading_outcome_and_fault():
-    report = repair([fold(small_game())])
+    report = section("repair")([fold(small_game())])
     assert report["overall"]["replies"] == sum(isinstance(event, Answered) for event in small_game())
     by_kind = report["by_kind"]
     assert list(by_kind) == ["bid", "speak", "assess_own", "assess_other", "vote", "protect", "inspect", "whisper"]
@@ -32,7 +31,7 @@ def test_counts_add_up_in_any_game():
     config = GameConfig(debate_turns=2, max_rounds=2)
     lost = {"bid": Missing("timed_out"), "vote": Missing("defaulted", "ambiguous")}
     games = [random_game(3).rows(), fold(play(config, "1", lambda question: lost.get(question.kind)).events)]
-    report = repair(games)
+    report = section("repair")(games)
     rows = [report["overall"], *report["by_kind"].values()]
     for brain in report["by_brain"].values():
         rows += [brain["overall"], *brain["by_kind"].values()]
@@ -58,13 +57,13 @@ def mixed() -> Script:
 
 
 def test_scores_are_told_with_and_without_what_was_not_clean():
-    scores = headline([mixed().rows()])
+    scores = section("headline")([mixed().rows()])
     assert (scores["all"]["n"], scores["all"]["accuracy"]) == (6, 0.5)
     assert (scores["clean"]["n"], scores["clean"]["accuracy"], scores["clean"]["auc"]) == (2, 1.0, 1.0)
-    filled = headline([mixed().rows(include_defaulted=True)])
+    filled = section("headline")([mixed().rows(include_defaulted=True)])
     assert filled["all"]["n"] == 9
     assert filled["clean"] == scores["clean"]
-    nothing = headline([])
+    nothing = section("headline")([])
     assert (nothing["clean"]["n"], nothing["clean"]["accuracy"], nothing["clean"]["auc"]) == (0, None, None)
 
 
@@ -77,7 +76,7 @@ def test_the_area_under_the_curve_agrees_with_scikit_learn():
             if judgement.s is not None and labels[judgement.statement] is not None:
                 truth.append(labels[judgement.statement])
                 suspicion.append(judgement.s)
-    scores = headline(games)["all"]
+    scores = section("headline")(games)["all"]
     assert scores["auc_n"] == len(truth)
     assert scores["auc"] == pytest.approx(roc_auc_score(truth, suspicion))
 

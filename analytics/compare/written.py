@@ -1,0 +1,126 @@
+"""A comparison as blocks, for the terminal, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Final
+
+from analytics import Result
+from wolfbus.document.blocks import Block, Cell, Row, Table, Terms, columns, plain, warning
+from wolfbus.document.formats import UNDEFINED, between, count, number, of, shown
+from wolfbus.document.terminal import written
+from wolfbus.printable import shortened
+
+_COLUMNS: Final = (
+    *(
+        "metric",
+        "label",
+        "unit",
+        "better",
+        "a",
+        "b",
+        "n_a",
+        "n_b",
+        "baseline_a",
+        "baseline_b",
+        "difference",
+    ),
+    *("low", "high", "p", "p_holm", "reason"),
+)
+_NAME: Final = 60
+
+
+def render(result: Result) -> str:
+    """Return what `compare` or `compare_agents` found as text for the terminal."""
+    return written(_blocks(result))
+
+
+def _blocks(result: Result) -> Iterator[Block]:
+    yield Terms(
+        tuple((side.upper(), (f"{shortened(result[side]['name'], _NAME)} ({_about(result[side])})",)) for side in "ab")
+    )
+    yield plain(_pairing(result))
+    if _dealt_differently(result):
+        yield warning("the two were dealt roles in different shares; differences may be those of the roles")
+    caption = (
+        "B minus A with its bootstrap 95 % interval; p: permutation test, Holm: adjusted for all "
+        f"{of(result['tested'], 'test')}"
+    )
+    heads = columns("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p", "Holm")
+    notes = (f"{UNDEFINED} undefined: see --json for the reason of each.",)
+    rows = tuple(_row(name, row) for name, row in result["metrics"].items())
+    yield Table("comparison", caption, heads, rows, notes if any(_lacks(row) for row in rows) else ())
+
+
+def _lacks(row: Row) -> bool:
+    return any(cell.text == UNDEFINED for cell in row.cells)
+
+
+def _row(name: str, row: Result) -> Row:
+    difference, unit = row["difference"], row["unit"]
+    interval = between(difference["low"], difference["high"], unit, signed=True)
+    cells = (
+        *(shown(row[side], "share" if unit == "points" else unit) for side in "ab"),
+        *(count(row[f"n_{side}"]) for side in "ab"),
+        shown(difference["value"], unit, signed=True),
+        interval or UNDEFINED,
+        *("< 0.0001" if row[p] is not None and row[p] < 0.0001 else number(row[p], 4) for p in ("p", "p_holm")),
+    )
+    return Row(Cell(name), tuple(Cell(cell) for cell in cells))
+
+
+def as_csv(result: Result) -> str:
+    """Return the same as CSV, a row a metric; undefined is empty, with the reason in the last
+    column.
+    """
+    out = io.StringIO()
+    writer = csv.DictWriter(out, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for name, row in result["metrics"].items():
+        difference = row["difference"]
+        reasons = (difference["reason"], difference.get("interval_reason"), row["p_reason"])
+        told = {
+            "metric": name,
+            **{column: row[column] for column in _COLUMNS if column in row and column != "difference"},
+            "difference": difference["value"],
+            "low": difference["low"],
+            "high": difference["high"],
+            "reason": "; ".join(dict.fromkeys(reason for reason in reasons if reason)),
+        }
+        writer.writerow({column: "" if value is None else value for column, value in told.items()})
+    return out.getvalue()
+
+
+def _about(side: Result) -> str:
+    games = of(side["games"], "game")
+    if "seats" not in side:
+        return games
+    roles = ", ".join(f"{role} {number_}" for role, number_ in side["roles"].items())
+    return f"{games}, {side['seats']} seats: {roles}"
+
+
+def _pairing(result: Result) -> str:
+    pairing = result["pairing"]
+    tested = f"{result['permutations']} rearrangements" + (", all there are" if result["exact"] else "")
+    if pairing["by"] == "block":
+        return f"swapped within {pairing['pairs']} games or blocks; {tested}"
+    if pairing["by"] is None:
+        against = f"{pairing['unpaired_a']} against {pairing['unpaired_b']}"
+        return f"no seed in common, so nothing is paired: {against}; {tested}"
+    alone = pairing["unpaired_a"] + pairing["unpaired_b"]
+    games = f"{pairing['paired_games_a']} games of A, {pairing['paired_games_b']} of B"
+    told = f"{pairing['pairs']} pairs by seed ({games})"
+    left = f", {pairing['unpaired_a']} of A and {pairing['unpaired_b']} of B without a partner" if alone else ""
+    return f"{told}{left}; {tested}"
+
+
+def _dealt_differently(result: Result) -> bool:
+    if result["kind"] != "agents":
+        return False
+    shares = [
+        [dealt / side["seats"] if side["seats"] else 0.0 for dealt in side["roles"].values()]
+        for side in (result["a"], result["b"])
+    ]
+    return bool(max(abs(one - other) for one, other in zip(*shares, strict=True)) > 0.05)

@@ -1,0 +1,257 @@
+"""Figures of counts, with any axes before; NaN where undefined, never 0 (paper 4.5, 5.5; metrics:
+Tables 3 and 4).
+
+Flags are counted as ``[class][flag]``, scores as ``[class][cell]`` with the cells in ascending
+order. So one formula serves the total over all games, every single game, and every draw of the
+bootstrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isnan
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+from analytics import Result
+
+if TYPE_CHECKING:
+    from analytics.columns import Array
+
+
+def ratio(numerator: Array | float, denominator: Array | float) -> Array:
+    """Return quotients, NaN where the denominator is 0."""
+    import numpy as np
+
+    above, below = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
+    found: Array = np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
+    return found
+
+
+def number(value: Array | float) -> float | None:
+    """Return a finite number as it stands and NaN as None."""
+    found = float(value)
+    return None if isnan(found) else found
+
+
+# -- of flags
+
+
+def accuracy(counts: Array) -> Array:
+    """Return the share of flags that are right."""
+    return ratio(counts[..., 0, 0] + counts[..., 1, 1], counts.sum(axis=(-1, -2)))
+
+
+def constant_accuracy(counts: Array) -> Array:
+    """Return the accuracy of the better constant guess, which detection has to beat."""
+    classes = counts.sum(axis=-1)
+    return ratio(classes.max(axis=-1), classes.sum(axis=-1))
+
+
+def accuracy_lift(counts: Array) -> Array:
+    """Return the accuracy minus that of the better constant guess, both over the same counts."""
+    found: Array = accuracy(counts) - constant_accuracy(counts)
+    return found
+
+
+def base_rate(counts: Array) -> Array:
+    """Return the share of class 1: the precision of flagging everything."""
+    return ratio(counts[..., 1, :].sum(axis=-1), counts.sum(axis=(-1, -2)))
+
+
+def precision(counts: Array) -> Array:
+    """Return the share of class 1 among what is flagged."""
+    return ratio(counts[..., 1, 1], counts[..., :, 1].sum(axis=-1))
+
+
+def recall(counts: Array) -> Array:
+    """Return the share flagged of class 1."""
+    return ratio(counts[..., 1, 1], counts[..., 1, :].sum(axis=-1))
+
+
+def balanced_accuracy(counts: Array) -> Array:
+    """Return the mean of both classes' recall."""
+    return (recall(counts) + ratio(counts[..., 0, 0], counts[..., 0, :].sum(axis=-1))) / 2
+
+
+def f1(counts: Array) -> Array:
+    """Return the harmonic mean of precision and recall, undefined where one of them is."""
+    twice = 2 * counts[..., 1, 1]
+    value = ratio(twice, twice + counts[..., 0, 1] + counts[..., 1, 0])
+    found: Array = value + 0 * (precision(counts) + recall(counts))
+    return found
+
+
+def constant_f1(counts: Array) -> Array:
+    """Return F1 of flagging everything."""
+    share = base_rate(counts)
+    found: Array = 2 * share / (1 + share)
+    return found
+
+
+def mcc(counts: Array) -> Array:
+    """Return Matthews' correlation of class and flag."""
+    import numpy as np
+
+    tn, fp, fn, tp = counts[..., 0, 0], counts[..., 0, 1], counts[..., 1, 0], counts[..., 1, 1]
+    return ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tn + fn) * (tp + fn) * (tn + fp)))
+
+
+def dprime(counts: Array) -> Array:
+    """Return z(hit rate) - z(false-alarm rate), with the log-linear correction: 0.5 more of each
+    count, 1 more of each total; NaN if a class is empty.
+    """
+    hits, alarms = _signal(counts)
+    return hits - alarms
+
+
+def criterion(counts: Array) -> Array:
+    """Return minus the mean of z(hit rate) and z(false-alarm rate), corrected likewise; NaN if a
+    class is empty.
+    """
+    hits, alarms = _signal(counts)
+    found: Array = 0.0 - (hits + alarms) / 2
+    return found
+
+
+def _signal(counts: Array) -> tuple[Array, Array]:
+    import numpy as np
+
+    classes = counts.sum(axis=-1)
+    both = (classes > 0).all(axis=-1)
+    z = np.vectorize(NormalDist().inv_cdf, otypes=[np.float64])
+    rates = z((counts[..., 1] + 0.5) / (classes + 1))
+    return np.where(both, rates[..., 1], np.nan), np.where(both, rates[..., 0], np.nan)
+
+
+def zero(counts: Array) -> Array:
+    """Return 0."""
+    found: Array = 0.0 * counts.sum(axis=(-1, -2))
+    return found
+
+
+def half(counts: Array) -> Array:
+    """Return 0.5."""
+    return zero(counts) + 0.5
+
+
+MEASURES: Final[Mapping[str, Callable[[Array], Array]]] = {
+    "accuracy": accuracy,
+    "precision": precision,
+    "recall": recall,
+    "f1": f1,
+    "balanced_accuracy": balanced_accuracy,
+    "mcc": mcc,
+    "base_rate": base_rate,
+    "constant_accuracy": constant_accuracy,
+    "dprime": dprime,
+    "criterion": criterion,
+}
+"""What Table 3 tells of flags beside counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Flags against truth, as counts.
+
+    Attributes:
+        tp: deceptive and flagged.
+        tn: truthful and not flagged.
+        fp: truthful and flagged.
+        fn: deceptive and not flagged.
+    """
+
+    tp: int = 0
+    tn: int = 0
+    fp: int = 0
+    fn: int = 0
+
+    @classmethod
+    def of(cls, counts: Array) -> Confusion:
+        """Return counts ``[class][flag]`` by name."""
+        (tn, fp), (fn, tp) = counts.tolist()
+        return cls(tp=int(tp), tn=int(tn), fp=int(fp), fn=int(fn))
+
+    @property
+    def n(self) -> int:
+        """Number of judgements."""
+        return self.tp + self.tn + self.fp + self.fn
+
+    def measures(self) -> Result:
+        """Return counts and everything that follows from them; undefined is None, never 0 (metrics:
+        Table 3).
+        """
+        import numpy as np
+
+        counts = np.array([[self.tn, self.fp], [self.fn, self.tp]], np.float64)
+        return {
+            "n": self.n,
+            "tp": self.tp,
+            "tn": self.tn,
+            "fp": self.fp,
+            "fn": self.fn,
+            **{name: number(formula(counts)) for name, formula in MEASURES.items()},
+        }
+
+
+# -- of scores
+
+
+def roc_area(counts: Array) -> Array:
+    """Return the area under the ROC curve: how often something of class 1 scores higher than
+    something of class 0, equal scores counted half; NaN unless both classes are there.
+    """
+    import numpy as np
+
+    truthful, deceptive = counts[..., 0, :], counts[..., 1, :]
+    below = np.cumsum(truthful, axis=-1) - truthful / 2
+    return ratio((deceptive * below).sum(axis=-1), deceptive.sum(axis=-1) * truthful.sum(axis=-1))
+
+
+def average_precision(counts: Array) -> Array:
+    """Return the sum over thresholds of the step in recall times the precision there; NaN unless
+    both classes are there. Scores that tell nothing come to the base rate.
+    """
+    import numpy as np
+
+    hits = np.cumsum(counts[..., 1, ::-1], axis=-1, dtype=np.float64)
+    reached = hits + np.cumsum(counts[..., 0, ::-1], axis=-1, dtype=np.float64)
+    at = np.divide(hits, reached, out=np.zeros_like(hits), where=reached > 0)
+    deceptive, truthful = counts[..., 1, :].sum(axis=-1), counts[..., 0, :].sum(axis=-1)
+    return ratio((counts[..., 1, ::-1] * at).sum(axis=-1), np.where(truthful > 0, deceptive, 0))
+
+
+def average_precision_lift(counts: Array) -> Array:
+    """Return the average precision minus the share of class 1, which scores without any skill
+    reach.
+    """
+    deceptive = counts[..., 1, :].sum(axis=-1)
+    found: Array = average_precision(counts) - ratio(deceptive, counts.sum(axis=(-1, -2)))
+    return found
+
+
+BINS: Final = 10
+"""Calibration bins at most."""
+
+
+def bins_of(counts: Array) -> Array:
+    """Return the calibration bin of every distinct score, in the same order.
+
+    The bins are fixed by ranks, not by scores. A score that k judgements share, with b judgements
+    below it, has the mean rank b + k/2; it goes to bin ⌊10 (b + k/2) / n⌋, counted from 0, with all
+    its judgements. So a tie is never torn apart, there are at most ten bins, they hold equal
+    numbers as far as ties allow, and they depend neither on the order of the judgements nor on any
+    stretching of the scale.
+
+    Args:
+        counts: judgements at each score, scores ascending.
+    """
+    import numpy as np
+
+    if not len(counts):
+        return np.zeros(0, "i8")
+    below = np.cumsum(counts) - counts
+    # twice the mean rank, so that all numbers are whole
+    place: Array = BINS * (2 * below + counts) // (2 * counts.sum())
+    return place

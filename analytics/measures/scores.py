@@ -1,0 +1,322 @@
+"""`Scores`: judgements as probabilities of deception, held against self-labels (paper, sections 4.5
+and 5.7).
+
+Every figure of them depends on no more than how often each score stands on a deceptive and on a
+truthful statement. Suspicion has few values, mostly two decimals, so two million judgements become
+about a hundred rows of counts. Point estimates are exact: there every distinct score is a cell. In
+draws and in rearrangements there are at most `CELLS` cells of whole tied scores. Nothing is lost up
+to as many distinct scores; with more, pairs within a cell count half, and draws are moved by what
+that makes of the pooled value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from analytics import Result
+from analytics.measures.formulas import BINS, average_precision, bins_of, number, roc_area
+from analytics.measures.headlines import Score
+
+if TYPE_CHECKING:
+    from analytics.columns import Array, Columns
+
+CELLS: Final = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tied:
+    """Distinct scores in ascending order, with counts.
+
+    Attributes:
+        values: the scores.
+        counts: judgements of truthful and of deceptive statements at each.
+    """
+
+    values: Array
+    counts: Array
+
+    @property
+    def n(self) -> int:
+        """Number of judgements."""
+        return int(self.counts.sum())
+
+    @property
+    def positives(self) -> int:
+        """Number of judgements of deceptive statements."""
+        return int(self.counts[1].sum())
+
+    @property
+    def each(self) -> Array:
+        """Number of judgements at each score."""
+        total: Array = self.counts.sum(axis=0)
+        return total
+
+    def weighted(self) -> tuple[Array, Array, Array]:
+        """Return (labels, scores, weights), a row for each score and label that there is, as
+        scikit-learn wants it.
+        """
+        import numpy as np
+
+        labels, places = np.nonzero(self.counts[::-1])
+        return 1 - labels, self.values[places], self.counts[::-1][labels, places].astype("f8")
+
+    def one_sided(self) -> str | None:
+        """Return why nothing that compares deceptive statements with truthful ones is defined; None
+        if it is.
+        """
+        if not self.n:
+            return "no judgement counts whose statement has a self-label that counts"
+        if not self.positives:
+            return "every statement judged is labelled truthful: there is nothing to tell apart"
+        if self.positives == self.n:
+            return "every statement judged is labelled deceptive: there is nothing to tell apart"
+        return None
+
+
+def tied(scores: Array, deceptive: Array) -> Tied:
+    """Return the ties of scores in any order.
+
+    Args:
+        scores: finite numbers.
+        deceptive: for each, whether its statement is deceptive.
+    """
+    import numpy as np
+
+    values, rank = np.unique(scores, return_inverse=True)
+    return Tied(values, _counts(rank, deceptive, len(values)))
+
+
+def _counts(rank: Array, deceptive: Array, width: int) -> Array:
+    import numpy as np
+
+    found: Array = np.bincount(deceptive.astype(np.int64) * width + rank, minlength=2 * width)
+    return found.reshape(2, width)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Judgements whose flag and self-label both count, in ascending order of their scores.
+
+    A judgement without a suspicion, as in a foreign log that has flags only, is left out of
+    "suspicion". "before" is there for all: what smoothed suspicion (4.1) foretold before the
+    statement was judged.
+
+    Attributes:
+        scores: what is taken for P(deceptive), in [0, 1].
+        deceptive: the speaker calls the statement deceptive.
+        flags: the observer does.
+        observer: role of the observer, an index into `wolfbus.vocabulary.ROLES`.
+        agent: agent of the observer, an index into `Columns.agents`.
+        speaker: role of the speaker.
+        blocks: block of the game, an index into `Columns.block_names`.
+        games: game, an index into `Columns.ids`.
+    """
+
+    scores: Array
+    deceptive: Array
+    flags: Array
+    observer: Array
+    agent: Array
+    speaker: Array
+    blocks: Array
+    games: Array
+
+    @cached_property
+    def _ties(self) -> tuple[Array, Array]:
+        import numpy as np
+
+        values, rank = np.unique(self.scores, return_inverse=True)
+        return values, rank
+
+    @property
+    def values(self) -> Array:
+        """The distinct scores, ascending."""
+        return self._ties[0]
+
+    @property
+    def rank(self) -> Array:
+        """Place of each score among them."""
+        return self._ties[1]
+
+    @cached_property
+    def each(self) -> Array:
+        """Number of judgements at each distinct score."""
+        import numpy as np
+
+        return np.bincount(self.rank, minlength=len(self.values))
+
+    def counts(self, mask: Array | None = None) -> Array:
+        """Return counts by class and distinct score of some of the judgements, or all."""
+        rank, deceptive = (self.rank, self.deceptive) if mask is None else (self.rank[mask], self.deceptive[mask])
+        return _counts(rank, deceptive, len(self.values))
+
+    def tied(self, mask: Array | None = None) -> Tied:
+        """Return what figures of some of the judgements depend on, or of all."""
+        counts = self.counts(mask)
+        there = counts.any(axis=0)
+        return Tied(self.values[there], counts[:, there])
+
+    def histogram(self, cells: Array, width: int, unit: Array, count: int, mask: Array) -> Array:
+        """Return counts by unit, class and cell; float32, flat behind the units.
+
+        Args:
+            cells: cell of each distinct score.
+            width: number of cells.
+            unit: unit of each judgement, -1 for none.
+            count: number of units.
+            mask: which judgements.
+        """
+        import numpy as np
+
+        mask = mask & (unit >= 0)
+        code = unit[mask].astype(np.int64) * 2 + self.deceptive[mask]
+        code = code * width + cells[self.rank[mask]]
+        return np.bincount(code, minlength=count * 2 * width).reshape(count, 2 * width).astype(np.float32)
+
+    def by_game(self, games: int, mask: Array) -> Array:
+        """Return counts by game, class and the game's own distinct scores, ascending."""
+        import numpy as np
+
+        width = max(1, len(self.values))
+        code = self.games[mask].astype(np.int64) * width + self.rank[mask]
+        ties, row = np.unique(code, return_inverse=True)
+        game = ties // width
+        place = np.arange(len(ties)) - np.searchsorted(game, game)
+        most = int(place.max(initial=0)) + 1
+        found = np.bincount((game[row] * 2 + self.deceptive[mask]) * most + place[row], minlength=games * 2 * most)
+        return found.reshape(games, 2, most)
+
+
+def scores_of(columns: Columns, score: Score) -> Scores:
+    """Return the rows of Table 4: judgements whose flag and self-label both count (metrics: Table
+    4).
+    """
+    import numpy as np
+
+    table = columns.judgements
+    scores = table["s" if score == "suspicion" else "before"]
+    rows = np.flatnonzero(columns.scored() & ~np.isnan(scores))
+    rows = rows[np.argsort(scores[rows], kind="stable")]
+    games = table["game"][rows]
+    return Scores(
+        scores=scores[rows] + 0.0,  # a negative zero becomes an ordinary one
+        deceptive=columns.label()[rows] == 1,
+        flags=table["d"][rows] == 1,
+        observer=table["observer_role"][rows],
+        agent=table["observer_agent"][rows],
+        speaker=table["target_role"][rows],
+        blocks=columns.blocks[games],
+        games=games,
+    )
+
+
+def cells_of(counts: Array) -> Array:
+    """Return the cell of each distinct score; where cells hold several scores, they hold about
+    equal counts.
+
+    Args:
+        counts: judgements at each score, scores ascending.
+    """
+    import numpy as np
+
+    if len(counts) <= CELLS:
+        return np.arange(len(counts))
+    cells: Array = (np.cumsum(counts) - counts) * CELLS // counts.sum()
+    return cells
+
+
+# -- figures
+
+
+def base_rate(held: Tied) -> float | None:
+    """Return the share of deceptive statements among those judged, None over nothing."""
+    return held.positives / held.n if held.n else None
+
+
+def brier(held: Tied) -> float | None:
+    """Return the mean of (score − label)² in [0, 1], None over nothing (paper 4.5; metrics: Table
+    4).
+    """
+    if not held.n:
+        return None
+    truthful, deceptive = held.counts
+    missed = deceptive * (1 - held.values) ** 2 + truthful * held.values**2
+    return float(missed.sum()) / held.n
+
+
+def brier_skill(held: Tied) -> float | None:
+    """Return 1 − Brier / Brier of always saying the base rate, None where that is 0 (metrics: Table
+    4).
+
+    Above 0 the scores say more than the base rate, below 0 less.
+    """
+    share, score = base_rate(held), brier(held)
+    if share is None or score is None or not 0 < share < 1:
+        return None
+    return 1 - score / (share * (1 - share))
+
+
+def auc(held: Tied) -> float | None:
+    """Return the area under the ROC curve (paper 4.5; metrics: Table 4); see `roc_area`."""
+    return number(roc_area(held.counts))
+
+
+def auprc(held: Tied) -> float | None:
+    """Return the average precision (paper 4.5; metrics: Table 4); see `average_precision`."""
+    return number(average_precision(held.counts))
+
+
+def reliability(held: Tied) -> list[Result]:
+    """Return the reliability curve, a row a bin in ascending order (paper 4.5; metrics: Table 4).
+
+    Each has ``low`` and ``high``, the least and the greatest score in it, ``mean_score``, ``share``
+    of its judgements whose statement is deceptive, and ``n``. A bin that nothing falls into does
+    not exist; see `bins_of`.
+    """
+    import numpy as np
+
+    counts = held.each
+    place = bins_of(counts)
+    n = np.bincount(place, counts, BINS)
+    yes = np.bincount(place, held.counts[1], BINS)
+    total = np.bincount(place, held.values * counts, BINS)
+    rows: list[Result] = []
+    for found in np.unique(place).tolist():
+        own = held.values[place == found]
+        low, high = float(own[0]), float(own[-1])
+        rows.append(
+            {
+                "low": low,
+                "high": high,
+                # rounding may carry the mean of equal scores beyond them
+                "mean_score": min(high, max(low, float(total[found] / n[found]))),
+                "share": float(yes[found] / n[found]),
+                "n": int(n[found]),
+            }
+        )
+    return rows
+
+
+def expected_calibration_error(held: Tied) -> float | None:
+    """Return the mean over judgements of |mean score − share deceptive| of their bins, None over
+    nothing (metrics: Table 4).
+
+    It is not free of chance: well calibrated scores of few judgements do not reach 0.
+    """
+    n = held.n
+    if not n:
+        return None
+    off: float = sum(row["n"] * abs(row["mean_score"] - row["share"]) for row in reliability(held))
+    return off / n
+
+
+def calibration(held: Tied) -> Result:
+    """Return ``brier ece auc n``: what recalibration is judged by (metrics: Recalibration)."""
+    return {
+        "brier": brier(held),
+        "ece": expected_calibration_error(held),
+        "auc": auc(held),
+        "n": held.n,
+    }

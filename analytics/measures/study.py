@@ -1,0 +1,442 @@
+"""`Study`: any number of games, with what all figures of them share; and the headline metrics over
+them, of all games and of every agent (paper, sections 5.5 and 5.9; metrics: variability).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from typing import TYPE_CHECKING, Any, Final
+
+from analytics import Result
+from analytics.measures.bootstrap import Draws, draws_of, told, undefined
+from analytics.measures.estimates import Estimates
+from analytics.measures.families import put_parts, sums_of
+from analytics.measures.formulas import BINS, bins_of, number, ratio
+from analytics.measures.headlines import FAMILIES, MEASURES, SCORES, Measure, Score
+from analytics.measures.scores import Scores, cells_of, scores_of
+from analytics.measures.sums import Entries, Frame
+from wolfbus.vocabulary import ROLES
+
+if TYPE_CHECKING:
+    from analytics.columns import Array, Columns
+
+    Cells = Callable[[Score, int], Array]
+
+
+class Study:
+    """Columns, their scores and their sums, each computed once.
+
+    Args: columns: the games. beside: another study whose distinct scores share this one's cells, so
+        that histograms may be subtracted. own_bins: whether calibration bins are this study's own
+        all the same.
+    """
+
+    def __init__(self, columns: Columns, beside: Study | None = None, *, own_bins: bool = True) -> None:
+        self.columns = columns
+        self._beside = beside
+        self._own_bins = own_bins
+        self._scores: dict[Score, Scores] = {}
+        self._cells: dict[Score, tuple[Array, int]] = {}
+        self.folds: dict[Score, tuple[Array | None, str | None]] = {}
+        """The folds of each score's judgements, or why there are none; see
+        `analytics.measures.thresholds`.
+        """
+
+    def scores(self, score: Score) -> Scores:
+        """Return the judgements that count, in ascending order of a score."""
+        if score not in self._scores:
+            self._scores[score] = scores_of(self.columns, score)
+        return self._scores[score]
+
+    def cells(self, score: Score) -> tuple[Array, int]:
+        """Return the cell of each distinct score, and the number of cells."""
+        if score not in self._cells:
+            cells = self._merged(score, cells_of)
+            width = int(cells[0].max(initial=0)) + 1
+            self._cells[score] = cells[1], width
+        return self._cells[score]
+
+    def _merged(self, score: Score, divide: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """Return how `divide` divides the distinct scores of both studies together, and of this one
+        among them.
+        """
+        import numpy as np
+
+        sets = [self.scores(score), *([] if self._beside is None else [self._beside.scores(score)])]
+        values = np.unique(np.concatenate([held.values for held in sets]))
+        counts = np.zeros(len(values), np.int64)
+        for held in sets:
+            counts[np.searchsorted(values, held.values)] += held.each
+        found = divide(counts)
+        return found, found[np.searchsorted(values, sets[0].values)]
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """The sums of the games, errors and calibration bins of scores among them."""
+        import numpy as np
+
+        sums, agents = sums_of(self.columns), self.columns.agents
+        for score in SCORES:
+            held = self.scores(score)
+            bins = bins_of(held.each) if self._own_bins else self._merged(score, bins_of)[1]
+            zero, one = np.zeros(len(held.games), np.int64), np.ones(len(held.games))
+            which, who = (zero, (score,)), (held.agent, agents)
+            put_parts(
+                *(sums, "error", held.games, [which, who, (held.observer, ROLES)]),
+                square=(held.scores - held.deceptive) ** 2,
+                n=one,
+                deceptive=held.deceptive,
+            )
+            where = (bins[held.rank], range(BINS)) if len(bins) else (zero, range(BINS))
+            put_parts(
+                *(sums, "bins", held.games, [which, who, where]),
+                told=held.scores,
+                deceptive=held.deceptive,
+                n=one,
+            )
+        return Estimates(sums)
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks of games."""
+        return len(self.columns.block_names)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Sums, and histograms of scores, of the same units: what a headline metric is a formula of.
+
+    Attributes: frame: the sums. cells: counts by class and cell of judgements with a score by
+        observers of a role, by index into `ROLES`.
+    """
+
+    frame: Frame
+    cells: Cells
+
+
+class Sheet:
+    """The headline metrics of some units: of their total, of each, of draws.
+
+    Args:
+        study: the games.
+        units: unit of each game, -1 for one left out; games unless given.
+        count: number of units.
+        agent: only what this agent does counts: its judgements, statements, votes, seats.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        units: Array | None = None,
+        count: int | None = None,
+        agent: str | None = None,
+    ) -> None:
+        import numpy as np
+
+        self.study = study
+        self.agent = agent
+        self._units = np.arange(len(study.columns.ids)) if units is None else units
+        self.count = len(self._units) if count is None else count
+
+    @property
+    def _entries(self) -> Entries:
+        return self.study.estimates.entries
+
+    @cached_property
+    def total(self) -> Frame:
+        """The sums over all units; all games must be in some unit."""
+        return self._entries.total.of(agent=self.agent)
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The sums of every unit."""
+        return self._entries.by(self._units, self.count).of(agent=self.agent)
+
+    def mask(self, score: Score, role: int | None = None) -> Array:
+        """Return which of a score's judgements count, by observers of one role if given."""
+        import numpy as np
+
+        held = self.study.scores(score)
+        found = np.ones(len(held.games), bool)
+        if self.agent is not None:
+            found &= held.agent == self.study.columns.agents.index(self.agent)
+        if role is not None:
+            found &= held.observer == role
+        return found
+
+    def histogram(self, score: Score, role: int) -> Array:
+        """Return counts of a score by observers of a role, units by (class, cell)."""
+        held = self.study.scores(score)
+        return held.histogram(*self.study.cells(score), self._units[held.games], self.count, self.mask(score, role))
+
+    def pooled(self, measures: Iterable[Measure]) -> dict[str, float]:
+        """Return the pooled value of each metric, exact; NaN where it is undefined."""
+        found = {}
+        for measure in measures:
+            if measure.value is not None:
+                found[measure.name] = float(measure.value(self.total))
+            elif measure.score is not None and measure.area is not None:
+                counts = self.study.scores(measure.score).counts(self.mask(measure.score, _role(measure)))
+                found[measure.name] = float(measure.area(counts))
+        return found
+
+    def drawn(self, measures: Sequence[Measure], draws: Draws) -> dict[str, Array]:
+        """Return each metric in every draw of the units, NaN where it is undefined.
+
+        Draws of areas are moved by what the cells of histograms make of the pooled value (nothing
+        if each distinct score has its own).
+        """
+        import numpy as np
+
+        whole: dict[tuple[Score, int], Array] = {}
+
+        def cells(score: Score, role: int) -> Array:
+            matrix = self.histogram(score, role)
+            whole[score, role] = matrix.sum(axis=0, dtype=np.float64)
+            return draws.sums(matrix)
+
+        matrix, back = self.frame.stacked(FAMILIES)
+        found = evaluate(measures, View(back(draws.sums(matrix)), cells))
+        areas = [measure for measure in measures if measure.area is not None]
+        coarse = evaluate(areas, View(self.total, lambda score, role: whole[score, role]))
+        for name, exact in self.pooled(areas).items():
+            if not isnan(exact):
+                lowest = -1 if MEASURES[name].unit == "points" else 0
+                found[name] = np.clip(found[name] + (exact - coarse[name]), lowest, 1)
+        return found
+
+    def each(self, measures: Sequence[Measure]) -> dict[str, Array]:
+        """Return each metric of every game, exact, NaN where undefined; units must be the games in
+        their order.
+        """
+        found = {measure.name: measure.value(self.frame) for measure in measures if measure.value is not None}
+        for measure in measures:
+            if measure.score is not None and measure.area is not None:
+                held = self.study.scores(measure.score)
+                counts = held.by_game(self.count, self.mask(measure.score, _role(measure)))
+                found[measure.name] = measure.area(counts)
+        return found
+
+    def held(self, measures: Iterable[Measure]) -> dict[str, int]:
+        """Return for each metric in how many units there is anything that it is over."""
+        return {measure.name: int((measure.n(self.frame) > 0).sum()) for measure in measures}
+
+    def estimates(self, measures: Sequence[Measure], draws: Draws) -> dict[str, Result]:
+        """Return each metric as an estimate, with the number of draws in which it is undefined."""
+        values, drawn, held = (
+            self.pooled(measures),
+            self.drawn(measures, draws),
+            self.held(measures),
+        )
+        return {
+            name: {
+                **told(
+                    *(values[name], round(float(measure.n(self.total)))),
+                    *(draws.interval(drawn[name], held[name]), measure.reason),
+                ),
+                "undefined_draws": undefined(drawn[name]),
+            }
+            for name, measure in ((measure.name, measure) for measure in measures)
+        }
+
+
+def evaluate(measures: Iterable[Measure], view: View) -> dict[str, Array]:
+    """Return the metrics of every variant of the sums that a view holds, NaN where undefined."""
+    wanted = list(measures)
+    found = {measure.name: measure.value(view.frame) for measure in wanted if measure.value is not None}
+    for score in dict.fromkeys(measure.score for measure in wanted if measure.score is not None):
+        areas = [measure for measure in wanted if measure.score == score]
+        whole = [measure for measure in areas if measure.role is None]
+        total: Any = None
+        for role in range(len(ROLES)):
+            own = [measure for measure in areas if _role(measure) == role]
+            if own or whole:
+                flat = view.cells(score, role)
+                counts = flat.reshape(*flat.shape[:-1], 2, flat.shape[-1] // 2)
+                found |= {measure.name: _area(measure, counts) for measure in own}
+                total = counts if total is None else total + counts
+        found |= {measure.name: _area(measure, total) for measure in whole}
+    return {measure.name: found[measure.name] for measure in wanted}
+
+
+def _role(measure: Measure) -> int | None:
+    return None if measure.role is None else ROLES.index(measure.role)
+
+
+def _area(measure: Measure, counts: Array) -> Array:
+    import numpy as np
+
+    if measure.area is None:
+        raise TypeError(f"{measure.name} is no area")
+    # some rows at a time: cumulating takes several times the memory of the counts
+    flat = counts.reshape(-1, *counts.shape[-2:])
+    step = max(1, 1_000_000 // max(1, flat.shape[-1]))
+    parts = [measure.area(flat[at : at + step]) for at in range(0, len(flat), step)]
+    return np.concatenate(parts or [np.zeros(0)]).reshape(counts.shape[:-2])
+
+
+def variability(study: Study, names: Iterable[str] | None = None) -> Result:
+    """Return every headline metric with a 95 % interval (paper 5.9; metrics: variability).
+
+    ``value`` is pooled over games. ``low`` and ``high`` are the percentile bootstrap: 2,000 draws
+    with a fixed seed resample whole blocks and recompute the pooled value from summed counts.
+    ``undefined_draws`` counts the draws in which it is undefined; above 5 % there is no interval,
+    nor below five blocks that have anything to do with the metric, nor where every draw gives the
+    same; intervals of fewer than about thirty blocks are somewhat too narrow. Point estimates and
+    values of single games are exact; in draws, areas under curves come from histograms (see
+    `analytics.measures.scores`), and the calibration error keeps to the bins of all games; like any
+    calibration error it is biased upwards in draws, so its interval may lie above its value.
+
+    A ``*_lift`` is a metric minus its baseline, both computed anew in every draw: only its interval
+    tells whether the baseline, which is estimated from the same games, is beaten. The better
+    constant guess is known with hindsight only: where classes are about even, the chance that makes
+    it look better pulls a lift a little below 0.
+
+    ``paper_mean`` ± ``paper_half`` is the paper's way: mean and 1.96 SEM over the ``paper_games``
+    in which the metric is defined; a game of few rows weighs as much as one of many.
+    ``suspicion_gap`` is over the pairs of all observers, Werewolves too, as Table 2 is.
+    ``lie_rate``, ``confession_rate``, ``coverage`` and ``truth_*`` rest on statements with a
+    checkable claim; detection against truth takes lies and mistakes for false, whatever the
+    self-label.
+
+    Args:
+        study: the games.
+        names: of the metrics; all unless given.
+
+    Raises:
+        KeyError: there is no such metric.
+    """
+    measures = [MEASURES[name] for name in (MEASURES if names is None else names)]
+    columns = study.columns
+    sheet = Sheet(study, columns.blocks, study.blocks)
+    found, each = sheet.estimates(measures, draws_of(study.blocks)), Sheet(study).each(measures)
+    games = len(columns.ids)
+    rows = {}
+    for measure in measures:
+        estimate = found[measure.name]
+        undefined_draws = estimate.pop("undefined_draws")
+        rows[measure.name] = {
+            **describe(measure, sheet.total),
+            **estimate,
+            "games": games,
+            "undefined_draws": undefined_draws,
+            **_paper(each[measure.name]),
+        }
+    return {
+        "metrics": rows,
+        "draws": draws_of(study.blocks).draws,
+        "blocks": study.blocks,
+        "games": games,
+        "block_kind": "game" if study.blocks == games else "block",
+    }
+
+
+def describe(measure: Measure, total: Frame) -> Result:
+    """Return a metric's label, unit, better end and baseline over the games that `total` sums."""
+    baseline = None if measure.baseline is None else number(measure.baseline(total))
+    return {
+        "label": measure.label,
+        "unit": measure.unit,
+        "better": measure.better,
+        "baseline": baseline,
+        "baseline_label": None if baseline is None else measure.baseline_label,
+    }
+
+
+def _paper(values: Array) -> Result:
+    import numpy as np
+
+    defined = values[~np.isnan(values)]
+    n = len(defined)
+    return {
+        "paper_mean": float(defined.mean()) if n else None,
+        "paper_half": float(1.96 * defined.std(ddof=1) / np.sqrt(n)) if n > 1 else None,
+        "paper_games": n,
+    }
+
+
+# -- agents
+
+_ACTS: Final = (
+    "deception_rate",
+    "accuracy",
+    "balanced_accuracy",
+    "auc",
+    "vote_hit",
+    "villager_wins",
+    "werewolf_wins",
+)
+_REASONS: Final = {
+    "villager_wins": "it has no seat with the villagers in a finished game",
+    "werewolf_wins": "it is no Werewolf in a finished game",
+    "vote_hit": "it voted for nobody as other than a Werewolf",
+}
+
+
+def agents(study: Study) -> Result:
+    """Return by agent what it did and how it was seen, with 95 % intervals of the block bootstrap
+    (paper 5.5 and 5.9; metrics: production, Table 3, Table 4, does suspicion drive votes,
+    variability).
+
+    ``wins``: of its seats with the villagers in finished games the share that won, and of its
+    Werewolves. ``deception_rate``: share of its statements that it calls deceptive. ``accuracy``,
+    ``balanced_accuracy`` and ``auc`` are those of its judgements. ``caught``: share flagged among
+    the judgements of statements that it calls deceptive. ``suspicion_as_wolf`` and
+    ``suspicion_as_villager``: mean final D towards its seats. ``vote_hit``: share of its votes as
+    other than a Werewolf that name one. n is what each is over; ``reason`` tells why one is
+    undefined.
+    """
+    return {name: _agent(study, name) for name in study.columns.agents}
+
+
+def _agent(study: Study, agent: str) -> Result:
+    columns, held = study.columns, study.estimates
+    does = Sheet(study, columns.blocks, study.blocks, agent).estimates(
+        [MEASURES[name] for name in _ACTS], draws_of(study.blocks)
+    )
+    for name, estimate in does.items():
+        del estimate["undefined_draws"]
+        if estimate["value"] is None:
+            estimate["reason"] = _REASONS.get(name, estimate["reason"])
+    return {
+        **seats_of(study, agent),
+        "wins": {"villagers": does["villager_wins"], "werewolves": does["werewolf_wins"]},
+        "statements": round(float(held.total.cube("said", agent=agent))),
+        "deception_rate": does["deception_rate"],
+        "judgements": round(float(held.total.cube("judged", agent=agent))),
+        **{name: does[name] for name in ("accuracy", "balanced_accuracy", "auc")},
+        "caught": held.figure(
+            lambda frame: ratio(frame.cube("heard", target=agent, label=1, flag=1), _heard(frame, agent)),
+            lambda frame: _heard(frame, agent),
+            "nobody judged a statement that it calls deceptive",
+        ),
+        "suspicion_as_wolf": _suspected(held, agent, 1, "nobody judged it as a Werewolf"),
+        "suspicion_as_villager": _suspected(held, agent, 0, "nobody judged it as other than a Werewolf"),
+        "vote_hit": does["vote_hit"],
+    }
+
+
+def _heard(frame: Frame, agent: str) -> Array:
+    return frame.cube("heard", target=agent, label=1)
+
+
+def _suspected(held: Estimates, agent: str, wolf: int, reason: str) -> Result:
+    def quotient(frame: Frame) -> tuple[Array, Array]:
+        parts = frame.cube("suspected", ("part", ("sum", "n")), target=agent, wolf=wolf)
+        return parts[..., 0], parts[..., 1]
+
+    return held.rate(quotient, reason)
+
+
+def seats_of(study: Study, agent: str) -> Result:
+    """Return in how many games and seats an agent played, and as what."""
+    total = study.estimates.total
+    roles = [round(count) for count in total.cube("seat", "role", agent=agent).tolist()]
+    return {
+        "games": round(float(total.cube("plays", agent=agent))),
+        "seats": sum(roles),
+        "roles": dict(zip(ROLES, roles, strict=True)),
+    }

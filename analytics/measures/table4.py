@@ -1,0 +1,346 @@
+"""Table 4: suspicion as a probability of deception, beside what needs no suspicion; and its curves
+(paper, sections 4.5 and 5.7).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from analytics import Result
+from analytics.measures.bootstrap import draws_of
+from analytics.measures.estimates import Leaf
+from analytics.measures.formulas import BINS, average_precision, bins_of, ratio, roc_area
+from analytics.measures.headlines import SCORES
+from analytics.measures.scores import (
+    Scores,
+    Tied,
+    auc,
+    auprc,
+    base_rate,
+    brier,
+    brier_skill,
+    cells_of,
+    expected_calibration_error,
+    reliability,
+    tied,
+)
+from analytics.measures.study import Study
+from wolfbus.vocabulary import ROLES
+
+if TYPE_CHECKING:
+    from analytics.columns import Array
+
+FIGURES: Final = ("brier", "brier_skill", "auc", "auprc", "auprc_lift", "ece")
+"""Figures of a row that have an interval."""
+
+
+def table4(study: Study) -> Result:
+    """Return Table 4 (paper 5.7; metrics: Table 4), for suspicion and for D before the statement.
+
+    ``suspicion`` takes the s of each judgement for P(deceptive), ``before`` the smoothed D of
+    observer and speaker before it, which is a prediction. Each has rows ``overall``,
+    ``by_observer`` and ``by_speaker`` (by role), as `row` describes. The paper prints
+    ``by_observer``, and no base rate: an AUPRC beside it is skill only as far as ``auprc_lift`` is
+    above 0.
+    """
+    found: Result = {}
+    for score in SCORES:
+        held = study.scores(score)
+        found[score] = {
+            "overall": row(held.tied()),
+            "by_observer": {role: row(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},
+            "by_speaker": {role: row(held.tied(held.speaker == code)) for code, role in enumerate(ROLES)},
+        }
+    return found
+
+
+def row(held: Tied) -> Result:
+    """Return one row of Table 4; what is undefined is None, with its reason in ``undefined``.
+
+    - ``n`` judgements, ``deceptive`` of them of deceptive statements; ``base_rate`` is their share.
+    - ``brier``, and ``brier_skill`` against always saying the base rate.
+    - ``auc`` (0.5 tells nothing), ``auprc`` and ``auprc_lift`` = AUPRC − base rate (0 tells
+      nothing).
+    - ``ece`` and ``reliability``: see `analytics.measures.scores`.
+    """
+    share, average = base_rate(held), auprc(held)
+    values: Result = {
+        "base_rate": share,
+        "brier": brier(held),
+        "brier_skill": brier_skill(held),
+        "auc": auc(held),
+        "auprc": average,
+        "auprc_lift": None if average is None or share is None else average - share,
+        "ece": expected_calibration_error(held),
+    }
+    return {
+        "n": held.n,
+        "deceptive": held.positives,
+        **values,
+        "reliability": reliability(held),
+        "undefined": {name: held.one_sided() for name, value in values.items() if value is None},
+    }
+
+
+# -- intervals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Any scores held against labels, in ascending order.
+
+    Attributes:
+        scores: the scores.
+        deceptive: whether the statement is, 0 or 1.
+        blocks: block of the game.
+        count: number of blocks.
+    """
+
+    scores: Array
+    deceptive: Array
+    blocks: Array
+    count: int
+
+    def of(self, mask: Array) -> Scored:
+        """Return some of them."""
+        return Scored(self.scores[mask], self.deceptive[mask], self.blocks[mask], self.count)
+
+    def histogram(self, cells: Array, width: int) -> Array:
+        """Return counts by draw, class and cell."""
+        import numpy as np
+
+        code = (self.blocks.astype(np.int64) * 2 + self.deceptive) * width + cells
+        counts = np.bincount(code, minlength=self.count * 2 * width).reshape(self.count, 2 * width)
+        return draws_of(self.count).sums(counts.astype(np.float32)).reshape(-1, 2, width)
+
+
+def row_intervals(rows: Scored, histogram: Array, cells: Array, names: Sequence[str] = FIGURES) -> dict[str, Leaf]:
+    """Return the intervals of a row's figures.
+
+    Areas under curves come from histograms, moved by what cells of several scores make of the
+    pooled value; the calibration error keeps to the bins that the rows have over all games. Scores
+    that maps made of other games stay as they are in every draw: the intervals tell what games were
+    met, not what other games would have fitted.
+
+    Args:
+        rows: the judgements.
+        histogram: counts by draw, class and cell.
+        cells: cell of each judgement.
+        names: which figures.
+    """
+    import numpy as np
+
+    if not len(rows.scores):
+        return dict.fromkeys(names)
+    held, draws = tied(rows.scores, rows.deceptive), draws_of(rows.count)
+    bins = np.repeat(bins_of(held.each), held.each)
+    at = rows.blocks.astype(np.int64) * BINS + bins
+    binned = [
+        np.bincount(at, weights, rows.count * BINS).reshape(rows.count, BINS)
+        for weights in (rows.scores, rows.deceptive, None)
+    ]
+    missed = np.bincount(rows.blocks, (rows.scores - rows.deceptive) ** 2, rows.count)[:, None]
+    drawn = draws.sums(np.concatenate([missed, *binned], axis=1))
+    told, yes, n = (drawn[:, 1 + part * BINS : 1 + (part + 1) * BINS] for part in range(3))
+    total = n.sum(axis=1)
+    share, error = ratio(yes.sum(axis=1), total), ratio(drawn[:, 0], total)
+    width = histogram.shape[-1]
+    whole = np.bincount(rows.deceptive.astype(np.int64) * width + cells, minlength=2 * width).reshape(2, width)
+    average = _moved(average_precision(histogram), auprc(held), average_precision(whole))
+    figures = {
+        "brier": error,
+        "brier_skill": 1 - ratio(error, share * (1 - share)),
+        "auc": _moved(roc_area(histogram), auc(held), roc_area(whole)),
+        "auprc": average,
+        "auprc_lift": average - share,
+        "ece": ratio(np.abs(told - yes).sum(axis=1), total),
+    }
+    blocks = int(binned[2].any(axis=1).sum())
+    found: dict[str, Leaf] = {}
+    for name in names:
+        low, high, _ = draws.interval(figures[name], blocks)
+        found[name] = None if low is None or high is None else [low, high]
+    return found
+
+
+def _moved(drawn: Array, exact: float | None, coarse: Array) -> Array:
+    import numpy as np
+
+    return drawn if exact is None else np.clip(drawn + (exact - float(coarse)), 0, 1)
+
+
+def whole_intervals(rows: Scored, names: Sequence[str]) -> dict[str, Leaf]:
+    """Return the intervals of figures of scores in cells of their own."""
+    import numpy as np
+
+    counts = np.unique(rows.scores, return_counts=True)[1]
+    cells = np.repeat(cells_of(counts), counts)
+    return row_intervals(rows, rows.histogram(cells, int(cells.max(initial=-1)) + 1), cells, names)
+
+
+def scored(study: Study, held: Scores) -> Scored:
+    """Return a study's scores as any scores."""
+    return Scored(held.scores, held.deceptive.astype("i8"), held.blocks, study.blocks)
+
+
+def table4_intervals(study: Study) -> Result:
+    """Return the intervals of Table 4, in its shape (paper 5.7; metrics: Table 4)."""
+    import numpy as np
+
+    found: Result = {}
+    for score in SCORES:
+        held = study.scores(score)
+        of_value, width = study.cells(score)
+        rows, cells = scored(study, held), of_value[held.rank]
+        sides: Result = {}
+        total = np.zeros((1, 2, width))
+        for side, codes in (("by_observer", held.observer), ("by_speaker", held.speaker)):
+            sides[side] = {}
+            for code, role in enumerate(ROLES):
+                mask = codes == code
+                own = rows.of(mask)
+                histogram = own.histogram(cells[mask], width)
+                total = total + histogram if side == "by_observer" else total
+                sides[side][role] = row_intervals(own, histogram, cells[mask])
+        found[score] = {"overall": row_intervals(rows, total, cells), **sides}
+    return found
+
+
+# -- curves
+
+POINTS: Final = 200
+"""Points of a curve that are kept at most."""
+TOLERANCE: Final = 0.002
+"""How far the drawn line may be from a point that is left out, in the units of both axes: 1 is the
+whole axis.
+"""
+
+_COARSE: Final = 0.0005
+"""Length of the steps that are left out before anything is compared, which bounds the work."""
+
+
+def curves(study: Study) -> Result:
+    """Return the curves (paper 4.5; metrics: Thresholds), for suspicion and for D before the
+    statement.
+
+    Each of ``suspicion`` and ``before`` has ``overall`` and ``by_observer`` (by role), as `curve`
+    describes.
+    """
+    found: Result = {}
+    for score in SCORES:
+        held = study.scores(score)
+        found[score] = {
+            "overall": curve(held.tied()),
+            "by_observer": {role: curve(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},
+        }
+    return found
+
+
+def curve(held: Tied) -> Result:
+    """Return both curves of some judgements, empty with a ``reason`` unless statements of both
+    labels were judged.
+
+    - ``roc``: [false-positive rate, true-positive rate, threshold], from (0, 0) to (1, 1). A
+      statement counts as flagged when its score is at least the threshold; the first point flags
+      nothing, and its threshold is None.
+    - ``pr``: [recall, precision, threshold], from recall 0 to 1. The first point flags nothing: its
+      threshold is None, and its precision is set to 1, as scikit-learn does.
+    - ``auc`` and ``auprc`` are those of the whole curves; ``base_rate`` is the precision of flags
+      that tell nothing.
+    - ``moved``: how far the thinned curves are from the whole ones at most; see `thinned`.
+    """
+    reason = held.one_sided()
+    result: Result = {
+        "n": held.n,
+        "roc": [],
+        "pr": [],
+        "auc": auc(held),
+        "auprc": auprc(held),
+        "base_rate": base_rate(held),
+        "moved": None,
+        "reason": reason,
+    }
+    if reason is None:
+        from sklearn.metrics import precision_recall_curve, roc_curve
+
+        labels, scores, weights = held.weighted()
+        alarms, hits, at = roc_curve(labels, scores, sample_weight=weights)
+        precision, recall, above = precision_recall_curve(labels, scores, sample_weight=weights)
+        result["roc"], off = _points(alarms, hits, at[1:])
+        result["pr"], off_too = _points(recall[::-1], precision[::-1], above[::-1])
+        result["moved"] = max(off, off_too)
+    return result
+
+
+def _points(x: Array, y: Array, thresholds: Array) -> tuple[list[list[float | None]], float]:
+    """Return the thinned points of a curve whose first point has no threshold."""
+    kept, moved = thinned(x, y)
+    at: list[float | None] = [None, *thresholds[kept[1:] - 1].tolist()]
+    return [[*point] for point in zip(x[kept].tolist(), y[kept].tolist(), at, strict=True)], moved
+
+
+def thinned(x: Array, y: Array) -> tuple[Array, float]:
+    """Return which points of a line to keep, and how far the line through them is from the whole
+    one.
+
+    The ends stay; then the point farthest from the line joins it (as in Douglas and Peucker's
+    algorithm), until none is farther than `TOLERANCE` or there are `POINTS`. So a line of a few
+    hundred large steps, as a few hundred judgements with distinct scores give, may be off by more
+    than the tolerance; the distance returned tells.
+
+    Args:
+        x: finite numbers.
+        y: as many.
+    """
+    import numpy as np
+
+    everything = np.arange(len(x))
+    if len(x) <= POINTS:
+        return everything, 0.0
+    along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    step = np.floor(along / _COARSE)
+    coarse = np.flatnonzero(np.concatenate([[True], step[1:] != step[:-1]]))
+    if coarse[-1] != len(x) - 1:
+        coarse = np.append(coarse, len(x) - 1)
+    kept = coarse[_farthest_first(x[coarse], y[coarse])]
+    piece = np.clip(np.searchsorted(kept, everything, side="right") - 1, 0, len(kept) - 2)
+    ends = kept[piece], kept[piece + 1]
+    return kept, float(_distance(x, y, (x[ends[0]], y[ends[0]]), (x[ends[1]], y[ends[1]])).max())
+
+
+def _farthest_first(x: Array, y: Array) -> Array:
+    import numpy as np
+
+    last = len(x) - 1
+    kept = {0, last}
+    waiting: list[tuple[float, int, int, int]] = []
+
+    def weigh(start: int, end: int) -> None:
+        if end - start > 1:
+            inner = slice(start + 1, end)
+            far = _distance(x[inner], y[inner], (x[start], y[start]), (x[end], y[end]))
+            at = int(far.argmax())
+            heapq.heappush(waiting, (-float(far[at]), start + 1 + at, start, end))
+
+    weigh(0, last)
+    while waiting and len(kept) < POINTS and -waiting[0][0] > TOLERANCE - _COARSE:
+        _, middle, start, end = heapq.heappop(waiting)
+        kept.add(middle)
+        weigh(start, middle)
+        weigh(middle, end)
+    return np.array(sorted(kept))
+
+
+def _distance(x: Array, y: Array, start: tuple[Array, Array], end: tuple[Array, Array]) -> Array:
+    """Return the distance of points from a stretch of line, its ends included."""
+    import numpy as np
+
+    across, up = end[0] - start[0], end[1] - start[1]
+    length = across * across + up * up
+    part = ((x - start[0]) * across + (y - start[1]) * up) / np.where(length > 0, length, 1.0)
+    part = np.clip(part, 0.0, 1.0)
+    far: Array = np.hypot(x - start[0] - part * across, y - start[1] - part * up)
+    return far

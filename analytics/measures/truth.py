@@ -1,0 +1,115 @@
+"""Objective truth beside what speakers say of themselves: lies told, lies admitted, and detection
+scored against both (metrics: objective truth).
+
+A statement is *checkable* when it makes a claim that the hidden state confirms or refutes; else it
+is left out, and coverage says how many were. It is *false* when such a claim is false: a *lie* if
+the speaker's own view entailed that, else a *mistake*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Final
+
+from analytics import Result
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
+from analytics.measures.estimates import Estimates
+from analytics.measures.formulas import Confusion, number, ratio
+from analytics.measures.sums import Frame, Group
+from wolfbus.vocabulary import ROLES
+
+if TYPE_CHECKING:
+    from analytics.columns import Array
+
+_RATES: Final = {
+    "lie_rate": ("lies", "checkable", "no checkable claim"),
+    "confession_rate": ("admitted", "labelled_lies", "no lie with a self-label"),
+    "false_confession_rate": (
+        "false_confessions",
+        "labelled_true",
+        "no true statement with a self-label",
+    ),
+}
+"""What is a rate: what is counted above the line and below it, and why it may be undefined."""
+
+
+def truth(held: Estimates) -> Result:
+    """Return how true statements are and how honest their speakers, overall and by speaking agent
+    and role, and detection against truth (metrics: objective truth; beyond the paper).
+
+    A row has ``statements``; ``checkable`` and ``coverage``, its share; of the checkable ones
+    ``true``, ``mistakes``, ``lies``, and ``lie_rate``; ``labelled_lies``, lies whose self-label
+    counts, of which ``admitted`` are labelled deceptive, ``confession_rate``; ``labelled_true``,
+    true statements whose self-label counts, of which ``false_confessions`` are labelled deceptive,
+    ``false_confession_rate`` (no contradiction: a true claim may mislead). A speaker who lies and
+    never confesses stands out by a rate of 0 with its n. Rates are estimates with 95 % intervals of
+    the block bootstrap: statements of one game are not independent of each other.
+
+    ``detection`` scores flags against the truth of the statement (*false*, a lie or a mistake, is
+    the class to find) and against its self-label, both on the very same judgements: of checkable
+    statements with a label that counts. In ``against_truth_all`` the label does not matter.
+    """
+    return {
+        "overall": _row(held),
+        "by_agent": {name: _row(held, agent=name) for name in held.entries.groups("said", "agent")},
+        "by_role": {role: _row(held, role=role) for role in ROLES},
+        "detection": {
+            **_scored(held),
+            "by_observer": {role: _scored(held, role=role) for role in ROLES},
+        },
+    }
+
+
+def confessions(held: Estimates, agent: str) -> Result:
+    """Return an agent's ``confession_rate`` and the number of its ``checkable`` statements; see
+    `truth`.
+    """
+    row = _row(held, {"confession_rate"}, agent=agent)
+    return {name: row[name] for name in ("confession_rate", "checkable")}
+
+
+def _row(held: Estimates, rates: Collection[str] = _RATES, **where: Group) -> Result:
+    counts = {name: round(float(count)) for name, count in _counts(held.total, **where).items()}
+    found: Result = {
+        "statements": counts.pop("statements"),
+        "coverage": None,
+        **counts,
+    }
+    found["coverage"] = number(ratio(counts["checkable"], found["statements"]))
+    for name, (above, below, reason) in _RATES.items():
+        if name in rates:
+
+            def sides(frame: Frame, above: str = above, below: str = below) -> tuple[Array, Array]:
+                own = _counts(frame, **where)
+                return own[above], own[below]
+
+            found[name] = held.rate(sides, reason)
+    return found
+
+
+def _counts(frame: Frame, **where: Group) -> dict[str, Array]:
+    """Return statements of every sort."""
+    said = frame.cube("said", ("label", (-1, 0, 1)), ("truth", (NO_CLAIM, TRUE, MISTAKE, LIE)), **where)
+    sort = said.sum(axis=-2)
+    true, lie = said[..., 1], said[..., 3]
+    return {
+        "statements": sort.sum(axis=-1),
+        "checkable": sort[..., 1:].sum(axis=-1),
+        "true": sort[..., 1],
+        "mistakes": sort[..., 2],
+        "lies": sort[..., 3],
+        "labelled_lies": lie[..., 1:].sum(axis=-1),
+        "admitted": lie[..., 2],
+        "labelled_true": true[..., 1:].sum(axis=-1),
+        "false_confessions": true[..., 2],
+    }
+
+
+def _scored(held: Estimates, **where: Group) -> Result:
+    counts = held.total.cube("truths", ("label", (-1, 0, 1)), "false", "flag", **where)
+    both = counts[1:]
+    return {
+        "against_truth": Confusion.of(both.sum(axis=0)).measures(),
+        "against_label": Confusion.of(both.sum(axis=1)).measures(),
+        "against_truth_all": Confusion.of(counts.sum(axis=0)).measures(),
+    }
