@@ -15,8 +15,8 @@ import moderator.service
 from players.service import PlayerSettings, serve
 from players.venue import Venue
 from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, stay
+from wolfbus.bus import url as addresses
 from wolfbus.bus.redis import bus as redis_bus
-from wolfbus.bus.redis import url as addresses
 from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from wolfbus.actors import Timer, Timers
+from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.outbox import Outbox
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
@@ -30,9 +31,6 @@ from wolfbus.errors import (
 from wolfbus.messages.codec import decode_mail, encode
 from wolfbus.messages.house import Leave, Welcome
 
-if TYPE_CHECKING:
-    from wolfbus.agent.membership import Membership
-
 logger = logging.getLogger(__name__)
 
 AGAIN_S: Final = 5.0
@@ -49,6 +47,30 @@ KNOCKS: Final = 6
 
 _SHORTEST_S: Final = 0.02
 _LONGEST_S: Final = 600.0
+
+
+class MemberTerms(Protocol):
+    """Where a member is, as what, and how it keeps time: a `Membership`."""
+
+    @property
+    def house(self) -> str:
+        """The house's name."""
+        ...
+
+    @property
+    def introduction(self) -> Introduction:
+        """What the agent says of itself."""
+        ...
+
+    @property
+    def again_s(self) -> float:
+        """Seconds between two `join` until the moderator says how often."""
+        ...
+
+    @property
+    def lonely_s(self) -> float:
+        """Seconds without a moderator's answer until that is told, and told again."""
+        ...
 
 
 class MailHandler(Protocol):
@@ -96,7 +118,7 @@ class Member:
        name.
 
     Args:
-        membership: the house, and what the agent says of itself there.
+        terms: the house, and what the agent says of itself there.
         bus: where its streams are.
         reader: the process's bus reader.
         writer: the process's bus writer; its `on_error`, like the reader's, should be `bus_failed`.
@@ -111,7 +133,7 @@ class Member:
 
     def __init__(
         self,
-        membership: Membership,
+        terms: MemberTerms,
         bus: Bus,
         reader: BusReader,
         writer: BusWriter,
@@ -119,15 +141,15 @@ class Member:
         *,
         over: Callable[[MembershipEnd], None],
     ) -> None:
-        introduction, house = membership.introduction, membership.house
+        introduction, house = terms.introduction, terms.house
         self._introduction = introduction
         self._house = house
         self._bus = bus
         self._reader = reader
         self._timers = timers
         self._over = over
-        self._again_s = membership.again_s
-        self._lonely_s = membership.lonely_s
+        self._again_s = terms.again_s
+        self._lonely_s = terms.lonely_s
         self._instance = _fresh_instance()
         introduction.join(self._instance)
         self._inbox = streams.inbox(house, introduction.name)
