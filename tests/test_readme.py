@@ -44,9 +44,7 @@ def test_the_agent_of_the_tutorial_that_is_served_bids_votes_and_declines_the_re
 
     (block,) = re.findall(r"```python\n(from wolfbus.agent.*?)```", TUTORIAL, re.DOTALL)
     served = []
-    monkeypatch.setattr(
-        Agent, "serve", classmethod(lambda cls, url, **options: served.append((cls, url, options)))
-    )
+    monkeypatch.setattr(Agent, "serve", classmethod(lambda cls, url, **options: served.append((cls, url, options))))
     exec(compile(block, "bring-an-agent.md", "exec"), {"__name__": "tutorial"})
     ((agent, url, options),) = served
     assert url.startswith("redis://")

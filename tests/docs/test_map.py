@@ -61,7 +61,9 @@ def test_the_picture_is_a_drawing_of_the_game_that_loads_nothing():
 def _words(svg: str) -> str:
     root = ET.fromstring(svg)
     assert not re.search(r"""(?:href|src|url\()\s*=?\s*["']?https?:""", svg)
-    return " ".join("".join(each.itertext()).replace("\u00a0", " ") for each in root.iter() if each.tag.endswith("text"))
+    return " ".join(
+        "".join(each.itertext()).replace("\u00a0", " ") for each in root.iter() if each.tag.endswith("text")
+    )
 
 
 def test_the_version_has_one_home():
