@@ -17,7 +17,7 @@ import click
 
 from wolfbus import __version__
 from wolfbus.bus.url import masked
-from wolfbus.errors import ConfigError, RecordError, WolfError
+from wolfbus.errors import ConfigError, RecordError, WolfError, reason_of
 
 GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Play and watch": {
@@ -212,7 +212,7 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(masked(f"wolfbus: {error}"), err=True)
         return FAILED
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
+        why = reason_of(error)
         click.echo(masked(f"wolfbus: {error.filename or 'the output'}: {why}"), err=True)
         return FAILED
     return result if isinstance(result, int) else 0

@@ -19,7 +19,7 @@ from wolfbus.bus.protocol import Bus
 from wolfbus.cli.studying.playing import KEPT_S, Broken, Done, Halt
 from wolfbus.cli.studying.reading import failed, fetch_record
 from wolfbus.cli.studying.workers import Report
-from wolfbus.errors import BusError, WolfError
+from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.printable import counted
 from wolfbus.service.stop import Stopping
 from wolfbus.study.plan import PlannedGame
@@ -189,7 +189,7 @@ class HouseWorker:
             self._stopping.ask("the bus is away")
             return
         except OSError as error:
-            self._halt(f"{error.filename or self._folder}: {(error.strerror or str(error)).lower()}")
+            self._halt(f"{error.filename or self._folder}: {reason_of(error)}")
             self._stopping.ask("the disk does not take it")
             return
         except WolfError as error:
