@@ -40,6 +40,10 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
             "wolfbus.cli.run_study",
             "Play a study: many games of one design, resumable, in one process or several.",
         ),
+        "worker": (
+            "wolfbus.cli.worker",
+            "Play games of a study that `run --share` shares out, on any machine.",
+        ),
         "report": (
             "wolfbus.cli.report",
             "Make a page to read and cite of a study or of any records.",
