@@ -30,9 +30,8 @@ from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
-    from players.llm.budget import Amount
+    from players.llm.budget import Amount, Budget
     from players.venue import Venue
-    from wolfbus.cli.studying.shared_budget import BudgetSoFar
 
 _SHOWN = 5
 """Failed games whose errors are told at the end."""
@@ -209,7 +208,7 @@ class StudyRun:
     # -- playing
 
     @contextlib.contextmanager
-    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, BudgetSoFar | None]]:
+    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, Budget | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
         if self.options.house is not None or self.options.share is not None:
             yield None, None
@@ -218,10 +217,10 @@ class StudyRun:
         from players.venue import Venue
 
         settings, brains = self.study.settings, self.plan.agents
-        budget: BudgetSoFar | None = None
+        budget: Budget | None = None
         if settings.budget is not None or settings.budget_tokens is not None:
             from players.llm.budget import Amount
-            from wolfbus.cli.studying.shared_budget import BudgetSoFar as Kept
+            from players.llm.budget import Budget as Kept
 
             before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
             budget = Kept(settings.budget, settings.budget_tokens, before)
@@ -243,7 +242,7 @@ class StudyRun:
             yield venue, budget
 
     def _conduct(
-        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: BudgetSoFar | None
+        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: Budget | None
     ) -> Ending:
         from wolfbus.cli.house import tune_garbage_collection
 
@@ -294,7 +293,7 @@ class StudyRun:
         scheduler: StudyScheduler,
         folder: StudyFolder,
         venue: Venue | None,
-        budget: BudgetSoFar | None,
+        budget: Budget | None,
         news: queue.SimpleQueue[Report],
         orders: Orders,
     ) -> None:
@@ -314,7 +313,7 @@ class StudyRun:
             scheduler.take(0, LocalWorker(how.url, self.plan.config, self.folder, venue, news))
         else:
             if budget is not None:
-                from wolfbus.cli.studying.shared_budget import SharedBudget
+                from players.llm.budget import SharedBudget
 
                 shared = SharedBudget(settings.budget, settings.budget_tokens, scheduler.answer, budget.spent)
                 scheduler.share(shared)
