@@ -28,6 +28,7 @@ WAITING = {
     "join": "redis://***@",
     "player": "redis://***@",
     "up": "redis://***@",
+    "worker": "waiting for agenda mine",
 }
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
@@ -68,6 +69,7 @@ def commands(url: str, folder: Path) -> dict[str, Sequence[str]]:
             f"{out}/up",
         ),
         "watch": (*bus, "--house", "h", "--once", "--json"),
+        "worker": (*bus, "--agenda", "mine"),
     }
 
 
@@ -159,7 +161,7 @@ def test_every_command_is_tried() -> None:
 @pytest.mark.parametrize("command", sorted(commands("", Path())))
 def test_no_command_tells_the_password_of_a_bus_that_is_away(command: str, closed_port: int, folder: Path) -> None:
     url = with_secret(f"redis://127.0.0.1:{closed_port}?patience=0.1")
-    apart = command in {"analytics", "join", "moderator", "player", "watch", "up"}
+    apart = command in {"analytics", "join", "moderator", "player", "watch", "worker", "up"}
     code, said = (run_apart if apart else run)(command, *commands(url, folder)[command])
     assert code == 1, said
     assert f"Redis at 127.0.0.1:{closed_port} cannot be reached" in said
