@@ -116,16 +116,12 @@ class Distribution:
         if not self.n:
             return None
         rank, seen = q * (self.n - 1), 0
-        for bucket in sorted(
-            self._buckets, key=lambda bucket: -math.inf if bucket is None else bucket
-        ):
+        for bucket in sorted(self._buckets, key=lambda bucket: -math.inf if bucket is None else bucket):
             seen += self._buckets[bucket]
             if seen > rank:
                 break
         # the middle of a bucket, by ratio: off by the same factor at either end
-        estimate = (
-            0.0 if bucket is None else 2 * math.exp(bucket * _GROWTH) / (math.exp(_GROWTH) + 1)
-        )
+        estimate = 0.0 if bucket is None else 2 * math.exp(bucket * _GROWTH) / (math.exp(_GROWTH) + 1)
         return min(max(estimate, self._least), self._greatest)
 
     def result(self) -> dict[str, Any]:
@@ -308,11 +304,7 @@ class CallBook:
         sums.add(event)
         # a request that was not asked yet is answered ahead of its time, which holds up nothing
         asked = {name: self._began.get("/".join(name.split("/", 4)[:4])) for name in event.requests}
-        starts = [
-            max(began, self._through.get(name, 0))
-            for name, began in asked.items()
-            if began is not None
-        ]
+        starts = [max(began, self._through.get(name, 0)) for name, began in asked.items() if began is not None]
         through = 1 + max(starts, default=self.path)
         for name in event.requests:
             self._through[name] = through

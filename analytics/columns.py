@@ -194,11 +194,7 @@ class ColumnsBuilder:
                 )
                 for row in game.judgements
             ],
-            "claims": [
-                (index[row.number], *_claim(row, scored))
-                for row in game.statements
-                for scored in row.claims
-            ],
+            "claims": [(index[row.number], *_claim(row, scored)) for row in game.statements for scored in row.claims],
             "votes": [
                 (
                     *(row.round, *seats[row.voter]),
@@ -206,18 +202,14 @@ class ColumnsBuilder:
                 )
                 for row in game.votes
             ],
-            "nights": [
-                (row.round, 0 if row.target is None else 1 if row.died is None else 2)
-                for row in game.nights
-            ],
+            "nights": [(row.round, 0 if row.target is None else 1 if row.died is None else 2) for row in game.nights],
             "rounds": [
                 (round_, *seats[observer], *seats[target], value)
                 for round_, pairs in sorted(game.by_round.items())
                 for (observer, target), value in pairs.items()
             ],
             "pairs": [
-                (*seats[observer], *seats[target], value)
-                for (observer, target), value in game.suspicion.items()
+                (*seats[observer], *seats[target], value) for (observer, target), value in game.suspicion.items()
             ],
         }
         for name, rows in tables.items():
@@ -254,10 +246,7 @@ class ColumnsBuilder:
         self._statements += other._statements
         for table, parts in other._parts.items():
             for part in parts:
-                moved = {
-                    name: column + shifts[name] if name in shifts else column
-                    for name, column in part.items()
-                }
+                moved = {name: column + shifts[name] if name in shifts else column for name, column in part.items()}
                 self._parts[table].append(_renamed(moved, codes))
 
     def pack(self) -> None:
@@ -271,13 +260,8 @@ class ColumnsBuilder:
         order = sorted(range(len(self._ids)), key=self._ids.__getitem__)
         rank = _codes(np.argsort(np.array(order, "i8"), kind="stable"))
         names = {kind: sorted(own) for kind, own in self._names.items()}
-        codes = {
-            kind: _codes([names[kind].index(name) for name in own])
-            for kind, own in self._names.items()
-        }
-        tables = {
-            name: _renamed(_joined(name, parts), codes) for name, parts in self._parts.items()
-        }
+        codes = {kind: _codes([names[kind].index(name) for name in own]) for kind, own in self._names.items()}
+        tables = {name: _renamed(_joined(name, parts), codes) for name, parts in self._parts.items()}
         moved: dict[str, Table] = {}
         where: Array = np.zeros(0, "i4")
         for name, table in tables.items():

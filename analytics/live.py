@@ -50,16 +50,13 @@ def picture(rows: GameRows, at: tuple[int, str] | None, lines: int) -> dict[str,
         "statements": len(rows.statements),
         "judgements": sum(judgement.usable for judgement in rows.judgements),
         "suspicion": {
-            name: round(sum(values) / len(values), 4) if values else None
-            for name, values in by_target.items()
+            name: round(sum(values) / len(values), 4) if values else None for name, values in by_target.items()
         },
         "left": left,
     }
 
 
-def rolling(
-    metrics: Metrics, session: str, running: int, over: int, games: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def rolling(metrics: Metrics, session: str, running: int, over: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the members of a message on how a session stands.
 
     Args:
@@ -108,9 +105,7 @@ class LivePost:
             return
         self._number += 1
         try:
-            self._bus.post(
-                self._stream, Entry(pack(members), "live", self._sender, "", self._number)
-            )
+            self._bus.post(self._stream, Entry(pack(members), "live", self._sender, "", self._number))
             self._bus.cap(self._stream, LIVE_KEPT)
         except NotAllowed as error:
             self._allowed = False

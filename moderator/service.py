@@ -137,7 +137,7 @@ def _term(
             return ended
         logger.info("moderating house %s on %s, epoch %d", settings.house, bus.url, claim.epoch)
         playing = before.playing if before is not None else ()
-        return Host(bus, settings, claim, stopping, health, told, tickets, playing).run()
+        return Host(bus, settings, claim, stopping, health, told, tickets).run(playing)
 
 
 def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:

@@ -65,10 +65,7 @@ def compare(
     for at, unit in enumerate((units.a, units.b)):
         columns, beside = own[at].columns, own[1 - at]
         about = {"games": len(columns.ids), "agents": list(columns.agents)}
-        sheet, common = (
-            Sheet(Study(columns, beside, own_bins=kept), unit, units.count)
-            for kept in (True, False)
-        )
+        sheet, common = (Sheet(Study(columns, beside, own_bins=kept), unit, units.count) for kept in (True, False))
         sides.append(_Side(names[at], sheet, common, about))
     by = "seed" if units.pairs else None
     return _compare("studies", sides[0], sides[1], units, by, metrics, permutations)
@@ -145,15 +142,12 @@ def _compare(
             "n_a": n[0],
             "n_b": n[1],
             **{
-                f"baseline_{side}": describe(measure, sums)["baseline"]
-                for side, sums in zip("ab", totals, strict=True)
+                f"baseline_{side}": describe(measure, sums)["baseline"] for side, sums in zip("ab", totals, strict=True)
             },
             "difference": told(
                 *(difference, sum(n)),
                 *(
-                    draws.interval(
-                        drawn[1][name] - drawn[0][name], min(side[name] for side in held)
-                    ),
+                    draws.interval(drawn[1][name] - drawn[0][name], min(side[name] for side in held)),
                     reason,
                 ),
             ),
@@ -183,9 +177,7 @@ def _compare(
     }
 
 
-def _rearranged(
-    measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangements
-) -> Mapping[str, Array]:
+def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangements) -> Mapping[str, Array]:
     import numpy as np
 
     frames = [frame.stacked(FAMILIES) for frame in aligned([a.frame, b.frame], FAMILIES, "agent")]
@@ -193,9 +185,7 @@ def _rearranged(
 
     def both(one: Array, other: Array, part: slice) -> Array:
         moved = deals.moved(other - one, part)
-        return np.stack(
-            [one.sum(axis=0, dtype=np.float64) + moved, other.sum(axis=0, dtype=np.float64) - moved]
-        )
+        return np.stack([one.sum(axis=0, dtype=np.float64) + moved, other.sum(axis=0, dtype=np.float64) - moved])
 
     def view(part: slice) -> View:
         # either side's frame will do: of an agent both know that its wins are those of its seats
@@ -208,9 +198,7 @@ def _rearranged(
 
     parts = [evaluate(measures, view(part)) for part in deals.parts()]
     return {
-        measure.name: np.concatenate(
-            [values[measure.name][1] - values[measure.name][0] for values in parts]
-        )
+        measure.name: np.concatenate([values[measure.name][1] - values[measure.name][0] for values in parts])
         for measure in measures
     }
 

@@ -65,12 +65,8 @@ def by_seed(a: Columns, b: Columns) -> Units:
     for side, columns in (("a", a), ("b", b)):
         for node, seed in zip(sides[side], columns.seeds, strict=True):
             own = nodes.setdefault(node, len(nodes))
-            links.append(
-                (own, nodes.setdefault(("seed", seed), len(nodes)) if seed in common else own)
-            )
-    graph = coo_array(
-        ([1] * len(links), tuple(zip(*links, strict=True)) or ([], [])), shape=(len(nodes),) * 2
-    )
+            links.append((own, nodes.setdefault(("seed", seed), len(nodes)) if seed in common else own))
+    graph = coo_array(([1] * len(links), tuple(zip(*links, strict=True)) or ([], [])), shape=(len(nodes),) * 2)
     label = connected_components(graph.tocsr(), directed=False)[1].tolist()
     held = {side: [label[nodes[node]] for node in own] for side, own in sides.items()}
     of: defaultdict[int, set[str]] = defaultdict(set)
@@ -84,9 +80,7 @@ def _units(held: dict[str, list[int]], sides: dict[int, set[str]]) -> Units:
     import numpy as np
 
     pairs = [node for node, found in sides.items() if len(found) == 2]
-    alone = {
-        side: [node for node, found in sides.items() if found == {side}] for side in ("a", "b")
-    }
+    alone = {side: [node for node, found in sides.items() if found == {side}] for side in ("a", "b")}
     place = {node: at for at, node in enumerate([*pairs, *alone["a"], *alone["b"]])}
     paired = set(pairs)
     return Units(

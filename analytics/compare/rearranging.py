@@ -113,9 +113,7 @@ class Rearrangements:
         undefined = np.isnan(others)
         if undefined.sum() > UNDEFINED_SHARE * len(others):
             return None, f"undefined in {int(undefined.sum())} of {len(others)} rearrangements"
-        large = int(
-            (undefined | (np.abs(np.where(undefined, 0, others)) >= abs(given) - _EQUAL)).sum()
-        )
+        large = int((undefined | (np.abs(np.where(undefined, 0, others)) >= abs(given) - _EQUAL)).sum())
         return (large / self.count if self.exact else (large + 1) / (self.count + 1)), None
 
 

@@ -43,9 +43,7 @@ def draws_for(blocks: int) -> int:
     return FEWER_DRAWS if blocks > MANY_BLOCKS else DRAWS
 
 
-def intervals(
-    fits: Sequence[Fit], *, draws: int | None = None, seed: int = SEED
-) -> list[tuple[Array, Array] | None]:
+def intervals(fits: Sequence[Fit], *, draws: int | None = None, seed: int = SEED) -> list[tuple[Array, Array] | None]:
     """Return for each fit the lower and upper ends of the 95 % intervals of all parameters, None
     below five blocks.
 
@@ -66,9 +64,7 @@ def intervals(
     draws = draws_for(blocks) if draws is None else draws
     # the mean gradient does not move under resampling; n - 1 degrees of freedom, as for a variance
     correction = (blocks / (blocks - 1)) ** 0.5
-    parts = np.concatenate(
-        [(fit.by_block - fit.by_block.mean(0)) * correction for fit in fits], axis=1
-    )
+    parts = np.concatenate([(fit.by_block - fit.by_block.mean(0)) * correction for fit in fits], axis=1)
     moved = Draws([blocks], draws, seed).sums(parts)
     generator = np.random.default_rng([seed, 1])
     found: list[tuple[Array, Array] | None] = []
@@ -152,16 +148,13 @@ def abilities(study: Study) -> Result:
     }
     admitted = {name: confessions(study.estimates, name) for name in columns.agents}
     result: Result = {
-        basis: _basis(columns, done[basis, "deceptive"], done[basis, "truthful"], admitted)
-        for basis in bases
+        basis: _basis(columns, done[basis, "deceptive"], done[basis, "truthful"], admitted) for basis in bases
     }
     result["truth"]["mistakes_left_out"] = int((claimed == MISTAKE).sum())
     return {**result, "model": MODEL}
 
 
-def _basis(
-    columns: Columns, deceptive: _Side, truthful: _Side, admitted: dict[str, Result]
-) -> Result:
+def _basis(columns: Columns, deceptive: _Side, truthful: _Side, admitted: dict[str, Result]) -> Result:
     agents = {}
     for at, name in enumerate(columns.agents):
         found = {
@@ -175,21 +168,13 @@ def _basis(
             **found,
             "n_judged": found["detects"]["n"] + found["false_alarm"]["n"],
             "n_statements": found["conceals"]["n"] + found["suspected"]["n"],
-            "component": components["detects"]
-            if components["detects"] is not None
-            else components["conceals"],
+            "component": components["detects"] if components["detects"] is not None else components["conceals"],
             "components_of": components,
             **admitted[name],
         }
     fitted = deceptive.fit is not None or truthful.fit is not None
     compared = any(agent[key]["value"] is not None for agent in agents.values() for key in _SIGNS)
-    reason = (
-        None
-        if compared
-        else "one agent alone: nobody to compare it with"
-        if fitted
-        else "no judged statement"
-    )
+    reason = None if compared else "one agent alone: nobody to compare it with" if fitted else "no judged statement"
     return {
         "agents": agents,
         "roles": _roles(deceptive),
@@ -238,9 +223,7 @@ def _roles(side: _Side) -> Result:
         for code, role in enumerate(ROLES):
             n = int(((cells != UNKNOWN) & (cells % len(ROLES) == code)).sum())
             if side.fit is None or not n:
-                found[who][role] = _undefined(
-                    f"no judged {side.word} statement with a {role} as {who}", n
-                )
+                found[who][role] = _undefined(f"no judged {side.word} statement with a {role} as {who}", n)
                 continue
             layout = side.fit.layout
             present = layout.observer_roles if who == "observer" else layout.speaker_roles
@@ -257,19 +240,14 @@ def _intercepts(side: _Side) -> list[Result]:
     """Return the logit of a flag between average agents in average roles, by component."""
     if side.fit is None:
         return []
-    return [
-        _estimate(side.fit, side.ends, at, len(side.cells), turned=False)
-        for at in range(side.fit.layout.groups)
-    ]
+    return [_estimate(side.fit, side.ends, at, len(side.cells), turned=False) for at in range(side.fit.layout.groups)]
 
 
 def _spread(side: _Side) -> float | None:
     return None if side.fit is None else abs(float(side.fit.at[-1]))
 
 
-def _estimate(
-    found: Fit, ends: tuple[Array, Array] | None, place: int, n: int, *, turned: bool
-) -> Result:
+def _estimate(found: Fit, ends: tuple[Array, Array] | None, place: int, n: int, *, turned: bool) -> Result:
     """Return a parameter as an estimate, with its sign turned for concealment."""
     value = float(found.at[place])
     low, high = (None, None) if ends is None else (float(ends[0][place]), float(ends[1][place]))

@@ -56,9 +56,7 @@ def ballots_of(columns: Columns) -> Ballots:
 
     votes, seats = columns.votes, columns.seats
     spread = int(votes["round"].max(initial=0)) + 1
-    vote, held = np.unique(
-        votes["game"].astype(np.int64) * spread + votes["round"], return_inverse=True
-    )
+    vote, held = np.unique(votes["game"].astype(np.int64) * spread + votes["round"], return_inverse=True)
     game, round_ = vote // spread, vote % spread
     width = int(columns.games["seats"].max(initial=0))
     left, role = np.full((2, len(columns.ids), width), -1)

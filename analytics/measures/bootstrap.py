@@ -84,9 +84,7 @@ class Draws:
         enough: whether there are blocks enough for intervals.
     """
 
-    def __init__(
-        self, sizes: Sequence[int], draws: int = DRAWS, seed: int = SEED, fewest: int | None = None
-    ) -> None:
+    def __init__(self, sizes: Sequence[int], draws: int = DRAWS, seed: int = SEED, fewest: int | None = None) -> None:
         import numpy as np
 
         self.blocks = sum(sizes)
@@ -99,14 +97,10 @@ class Draws:
             step = max(1, _AT_ONCE // size)
             for first in range(0, draws, step):
                 rows = min(step, draws - first)
-                picks = generator.integers(0, size, size=(rows, size), dtype=np.int32).astype(
-                    np.int64
-                )
+                picks = generator.integers(0, size, size=(rows, size), dtype=np.int32).astype(np.int64)
                 picks += size * np.arange(rows)[:, None]
                 counts = np.bincount(picks.ravel(), minlength=rows * size)
-                self._counts[first : first + rows, start : start + size] = counts.reshape(
-                    rows, size
-                )
+                self._counts[first : first + rows, start : start + size] = counts.reshape(rows, size)
             start += size
 
     def counts(self) -> Array:

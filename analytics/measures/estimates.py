@@ -78,9 +78,7 @@ class Estimates:
 
     def rate(self, quotient: Quotient, reason: str) -> Result:
         """Return a quotient of sums as an estimate."""
-        return self.figure(
-            lambda frame: ratio(*quotient(frame)), lambda frame: quotient(frame)[1], reason
-        )
+        return self.figure(lambda frame: ratio(*quotient(frame)), lambda frame: quotient(frame)[1], reason)
 
     def difference(self, one: Quotient, other: Quotient, reason: str) -> Result:
         """Return one quotient minus another as an estimate; it rests on the blocks of the side with
@@ -103,11 +101,7 @@ class Estimates:
     def leaf(self, figure: Figure, n: Figure) -> Leaf:
         """Return the interval of a figure as plain values."""
         found = self.interval(figure, n)
-        return (
-            None
-            if found is None or found.low is None or found.high is None
-            else [found.low, found.high]
-        )
+        return None if found is None or found.low is None or found.high is None else [found.low, found.high]
 
     def leaf_of(self, quotient: Quotient) -> Leaf:
         """Return the interval of a quotient of sums as plain values."""

@@ -176,17 +176,13 @@ def _outcomes(sums: Sums, columns: Columns) -> None:
         "debate_turns": games["turns"],
         "voting_rounds": games["votings"],
         "statements": np.bincount(columns.statements["game"], minlength=count),
-        "judgements": np.bincount(
-            columns.judgements["game"][columns.judgements["d"] >= 0], minlength=count
-        ),
+        "judgements": np.bincount(columns.judgements["game"][columns.judgements["d"] >= 0], minlength=count),
     }
     for at, name in enumerate(LENGTHS):
         length, what = counts[name].astype(np.float64), np.full(count, at)
         sums.put("length", every, [(what, LENGTHS), (finished, (0, 1))], length)
         sums.put("square", every[finished], [(what[finished], LENGTHS)], length[finished] ** 2)
-    played = np.unique(
-        seats["game"].astype(np.int64) * max(1, len(columns.agents)) + seats["agent"]
-    )
+    played = np.unique(seats["game"].astype(np.int64) * max(1, len(columns.agents)) + seats["agent"])
     sums.put("plays", *_divided(played, columns))
     teams = np.array([WINNERS.index(team_of(role)) for role in ROLES])[seats["role"]]
     won, over = winner[seats["game"]], finished[seats["game"]]
@@ -210,9 +206,7 @@ def _statements(sums: Sums, columns: Columns) -> None:
     game, label, truth = rows["game"], rows["d"] + 1, rows["truth"] - NO_CLAIM
     role = (rows["role"], ROLES)
     truths = (NO_CLAIM, TRUE, MISTAKE, LIE)
-    sums.put(
-        "said", game, [(rows["agent"], columns.agents), role, (label, _LABELS), (truth, truths)]
-    )
+    sums.put("said", game, [(rows["agent"], columns.agents), role, (label, _LABELS), (truth, truths)])
     sums.put(
         "spoken",
         game,
@@ -260,9 +254,7 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     sums.put("judged", game, [agent])
     sums.put("round_flags", game, [(rows["round"][counted], numbers(rows["round"])), flag])
 
-    def some(
-        chosen: Array, *groups: tuple[Array, Sequence[Group]]
-    ) -> tuple[Array, Groups]:
+    def some(chosen: Array, *groups: tuple[Array, Sequence[Group]]) -> tuple[Array, Groups]:
         return game[chosen], [(codes[chosen], names) for codes, names in groups]
 
     labelled = label >= 0
@@ -270,9 +262,7 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     sums.put("flags", *some(labelled, agent, role, two, flag))
     sums.put("heard", *some(labelled, (rows["target_agent"][counted], columns.agents), two, flag))
     false = ((truth == LIE) | (truth == MISTAKE)).astype(np.int8)
-    sums.put(
-        "truths", *some(truth >= TRUE, agent, role, (label + 1, _LABELS), (false, (0, 1)), flag)
-    )
+    sums.put("truths", *some(truth >= TRUE, agent, role, (label + 1, _LABELS), (false, (0, 1)), flag))
     clean = (rows["how"][counted] == 0) & (statements["how"][of] == 0)
     sums.put("clean_flags", *some(labelled & clean, two, flag))
     s = rows["s"][counted]
@@ -294,9 +284,7 @@ def _pairs(sums: Sums, columns: Columns) -> None:
     cells, row, count = np.unique(code, return_inverse=True, return_counts=True)
     groups = [(cells // roles % roles, ROLES), (cells % roles, ROLES)]
     mean = exact_sums(row, d) / count
-    put_parts(
-        sums, "cell", cells // roles**2, groups, mean=mean, games=np.ones(len(cells)), pairs=count
-    )
+    put_parts(sums, "cell", cells // roles**2, groups, mean=mean, games=np.ones(len(cells)), pairs=count)
 
 
 def _rounds(sums: Sums, columns: Columns) -> None:
@@ -311,13 +299,9 @@ def _rounds(sums: Sums, columns: Columns) -> None:
     sums.put("line", game, [(role, ROLES), (round_, range(spread))], mean)
 
     lines: dict[tuple[int, int], list[tuple[int, float]]] = {}
-    for *line, at, value in zip(
-        *(each.tolist() for each in (game, role, round_, mean)), strict=True
-    ):
+    for *line, at, value in zip(*(each.tolist() for each in (game, role, round_, mean)), strict=True):
         lines.setdefault((line[0], line[1]), []).append((at, value))
-    slopes = [
-        (*line, slope) for line, own in lines.items() if (slope := theil_sen(own)) is not None
-    ]
+    slopes = [(*line, slope) for line, own in lines.items() if (slope := theil_sen(own)) is not None]
     differences = [
         (line[0], at, value - others[at])
         for line, own in lines.items()
@@ -358,9 +342,7 @@ def _events(sums: Sums, columns: Columns) -> None:
 
     suspicion = received(columns)["suspicion"]
     heard = ~np.isnan(suspicion)
-    claimed = (
-        first[rows["game"].astype(np.int64) * width + rows["speaker"]] if width else np.zeros(0)
-    )
+    claimed = first[rows["game"].astype(np.int64) * width + rows["speaker"]] if width else np.zeros(0)
     spread = int(max(nights["round"].max(initial=0), rows["round"].max(initial=0))) + 1
     came = np.zeros(len(columns.ids) * spread, np.int64)
     came[nights["game"].astype(np.int64) * spread + nights["round"]] = nights["night"]

@@ -24,9 +24,7 @@ def ratio(numerator: Array | float, denominator: Array | float) -> Array:
     """Return quotients, NaN where the denominator is 0."""
     import numpy as np
 
-    above, below = np.broadcast_arrays(
-        np.asarray(numerator, np.float64), np.asarray(denominator, np.float64)
-    )
+    above, below = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
     found: Array = np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
     return found
 

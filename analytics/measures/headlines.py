@@ -192,9 +192,7 @@ def _wins() -> Iterator[Measure]:
                 wins = frame.cube("game", ("state", ("nobody", "villagers", "werewolves")))
                 won = wins[..., ("nobody", "villagers", "werewolves").index(winner)]
             else:
-                wins = frame.cube(
-                    "seat", ("role", roles), ("result", ("nobody", "won", "lost"))
-                ).sum(axis=-2)
+                wins = frame.cube("seat", ("role", roles), ("result", ("nobody", "won", "lost"))).sum(axis=-2)
                 won = wins[..., 0 if winner == "nobody" else 1]
             return np.stack([won, wins.sum(axis=-1)], axis=-1)
 
@@ -202,9 +200,7 @@ def _wins() -> Iterator[Measure]:
             parts = ends(frame)
             return ratio(parts[..., 0], parts[..., 1])
 
-        name = {"villagers": "villager_wins", "werewolves": "werewolf_wins", "nobody": "no_winner"}[
-            winner
-        ]
+        name = {"villagers": "villager_wins", "werewolves": "werewolf_wins", "nobody": "no_winner"}[winner]
         of = _of(lambda parts: parts[..., 1], ends)
         yield Measure(
             name,
@@ -317,9 +313,7 @@ def _calibration(score: Score) -> Iterator[Measure]:
         return found
 
     def error(frame: Frame) -> Array:
-        bins = frame.cube(
-            "bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score
-        )
+        bins = frame.cube("bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score)
         return ratio(abs(bins[..., 0] - bins[..., 1]).sum(axis=-1), bins[..., 2].sum(axis=-1))
 
     unjudged = "no judgement counts whose statement has a self-label"
@@ -335,9 +329,7 @@ def _calibration(score: Score) -> Iterator[Measure]:
         baseline=_constant(0, n),
         baseline_label=told,
     )
-    yield Measure(
-        "ece" + suffix, f"expected calibration error of {what}", "points", "low", unjudged, n, error
-    )
+    yield Measure("ece" + suffix, f"expected calibration error of {what}", "points", "low", unjudged, n, error)
 
 
 def _gap() -> Iterator[Measure]:

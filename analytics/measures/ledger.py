@@ -34,9 +34,7 @@ class Ledger:
         self._replies: Counter[ReplyKey] = Counter()
         self._statements = 0
         self._total = CallSums()
-        self._by: dict[str, defaultdict[str, CallSums]] = {
-            name: defaultdict(CallSums) for name in BY
-        }
+        self._by: dict[str, defaultdict[str, CallSums]] = {name: defaultdict(CallSums) for name in BY}
         self._seats: defaultdict[str, CallSums] = defaultdict(CallSums)
         self._seconds: list[float] = []
         self._paths: list[float] = []
@@ -99,16 +97,12 @@ class Ledger:
         """
         counts = list(self._replies.items())
         own = {
-            brain: [each for each in counts if each[0][0] == brain]
-            for brain in sorted({key[0] for key, _ in counts})
+            brain: [each for each in counts if each[0][0] == brain] for brain in sorted({key[0] for key, _ in counts})
         }
         return {
             "overall": _replies(counts),
             "by_kind": _by_kind(counts),
-            "by_brain": {
-                brain: {"overall": _replies(rows), "by_kind": _by_kind(rows)}
-                for brain, rows in own.items()
-            },
+            "by_brain": {brain: {"overall": _replies(rows), "by_kind": _by_kind(rows)} for brain, rows in own.items()},
         }
 
     def cost(self) -> Result:
@@ -123,17 +117,12 @@ class Ledger:
         game.
         """
         games = len(self._paths)
-        by_seat = (
-            {name: sums.result() for name, sums in self._seats.items()} if games <= 1 else None
-        )
+        by_seat = {name: sums.result() for name, sums in self._seats.items()} if games <= 1 else None
         return {
             "games": games,
             "statements": self._statements,
             "total": self._total.result(),
-            **{
-                f"by_{name}": {key: parts[key].result() for key in sorted(parts)}
-                for name, parts in self._by.items()
-            },
+            **{f"by_{name}": {key: parts[key].result() for key in sorted(parts)} for name, parts in self._by.items()},
             "by_seat": by_seat,
             "wall_s": _spread(self._seconds),
             "critical_path": _spread(self._paths),
@@ -154,11 +143,7 @@ class Ledger:
 
 def _by_kind(counts: list[tuple[ReplyKey, int]]) -> Result:
     present = {key[1] for key, _ in counts}
-    return {
-        kind: _replies([each for each in counts if each[0][1] == kind])
-        for kind in KINDS
-        if kind in present
-    }
+    return {kind: _replies([each for each in counts if each[0][1] == kind]) for kind in KINDS if kind in present}
 
 
 def _replies(counts: Iterable[tuple[ReplyKey, int]]) -> Result:

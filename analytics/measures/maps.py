@@ -34,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from analytics import Result
 from wolfbus import __version__
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, reason_of
 from wolfbus.messages.codec import first_fault
 from wolfbus.printable import printable
 from wolfbus.whole_file import read_whole, write_whole
@@ -79,9 +79,7 @@ class PlattMap(BaseModel):
         from scipy.special import expit, logit
 
         with np.errstate(over="ignore"):
-            found: Array = expit(
-                self.slope * logit(np.clip(scores, self.clip, 1 - self.clip)) + self.intercept
-            )
+            found: Array = expit(self.slope * logit(np.clip(scores, self.clip, 1 - self.clip)) + self.intercept)
         return found
 
 
@@ -268,10 +266,7 @@ def saved_map(recalibration: Result, kind: Kind | None = None) -> SavedMap:
         "wolfbus": __version__,
         "map": own["map"],
         "held_out": {
-            **{
-                when: {name: own[when][name] for name in ("brier", "ece", "auc")}
-                for when in ("before", "after")
-            },
+            **{when: {name: own[when][name] for name in ("brier", "ece", "auc")} for when in ("before", "after")},
             "folds": recalibration["folds"],
             "blocks": recalibration["blocks"],
         },
@@ -296,9 +291,7 @@ def save_map(recalibration: Result, path: Path, kind: Kind | None = None) -> Sav
     try:
         write_whole(path, [content])
     except OSError as error:
-        raise ConfigError(
-            f"{path}: cannot be written: {(error.strerror or str(error)).lower()}"
-        ) from None
+        raise ConfigError(f"{path}: cannot be written: {reason_of(error)}") from None
     return saved
 
 
@@ -327,6 +320,4 @@ def _check_format(path: Path, content: bytes) -> None:
     version = told.get("version")
     if version != VERSION or not isinstance(version, int) or isinstance(version, bool):
         shown = printable(repr(version), 40)
-        raise ConfigError(
-            f"{path}: version: this wolfbus reads version {VERSION}, the file has {shown}"
-        )
+        raise ConfigError(f"{path}: version: this wolfbus reads version {VERSION}, the file has {shown}")

@@ -209,9 +209,7 @@ def slopes(cells: Cells, a: Array, b: Array, spread: float) -> Slopes:
         inner[:, places, places] += certain[:, :, 0]
         across = certain_z - (weighted @ over[:, :, None])[:, :, 0] + score * spread_score[:, None]
         both = certain_zz - (over * over * posterior).sum() + (spread_score**2).sum()
-        _collect(
-            part, width, information, by_block, (score, spread_score, inner, across, float(both))
-        )
+        _collect(part, width, information, by_block, (score, spread_score, inner, across, float(both)))
     upper = np.triu(information, 1)
     information = np.diag(np.diag(information)) + upper + upper.T
     return Slopes(total, by_block.sum(0), information, by_block)
@@ -239,19 +237,15 @@ def _collect(
 
     scores = total(block[:, None] * wide + observer, score, count * wide).reshape(count, wide)
     by_block[blocks, :width] += scores[:, :width]
-    by_block[blocks, width : 2 * width] += total(
-        block * width + speaker, score.sum(1), count * width
-    ).reshape(count, -1)
+    by_block[blocks, width : 2 * width] += total(block * width + speaker, score.sum(1), count * width).reshape(
+        count, -1
+    )
     by_block[blocks, 2 * width] += total(block, spread_score, count)
 
-    among = total(observer[:, :, None] * wide + observer[:, None, :], inner, wide * wide).reshape(
-        wide, wide
-    )
+    among = total(observer[:, :, None] * wide + observer[:, None, :], inner, wide * wide).reshape(wide, wide)
     information[:width, :width] += among[:width, :width]
     with_speaker = inner.sum(2)
-    mixed = total(observer * width + speaker[:, None], with_speaker, wide * width).reshape(
-        wide, width
-    )
+    mixed = total(observer * width + speaker[:, None], with_speaker, wide * width).reshape(wide, width)
     information[:width, width : 2 * width] += mixed[:width]
     speakers = np.arange(width, 2 * width)
     information[speakers, speakers] += total(speaker, with_speaker.sum(1), width)
@@ -281,9 +275,7 @@ def _logits(cells: Cells, a: Array, b: Array) -> tuple[Array, Array]:
     return np.where(cells.observer == UNKNOWN, -np.inf, logit), cells.flag.astype("f8")
 
 
-def _marginal(
-    logit: Array, flag: Array, above: Array, shift: Array, weight: Array
-) -> tuple[Array, Array]:
+def _marginal(logit: Array, flag: Array, above: Array, shift: Array, weight: Array) -> tuple[Array, Array]:
     """Return a statement's log-likelihood and the posterior weights of the nodes; `above` is 1 +
     odds.
     """
@@ -418,10 +410,7 @@ def _climb(cells: Cells, layout: Layout, at: Array) -> tuple[Array, Array, Array
             width = (len(effects) - 1) // 2
             if far < 1e-3:
                 break
-            there = (
-                value_of(cells, effects[:width], effects[width:-1], effects[-1])
-                - new @ precision @ new / 2
-            )
+            there = value_of(cells, effects[:width], effects[width:-1], effects[-1]) - new @ precision @ new / 2
             if there >= goal:
                 break
             step, far = step / 2, far / 2

@@ -81,9 +81,7 @@ def recalibration_intervals(study: Study) -> Result:
 
     held, (folds, _) = study.scores("suspicion"), split(study, "suspicion")
     if folds is None:
-        return {
-            kind: {when: dict.fromkeys(FIGURES) for when in ("before", "after")} for kind in KINDS
-        }
+        return {kind: {when: dict.fromkeys(FIGURES) for when in ("before", "after")} for kind in KINDS}
     rows = scored(study, held)
     before = whole_intervals(rows, FIGURES)
     found: Result = {}

@@ -149,9 +149,7 @@ class Scores:
 
     def counts(self, mask: Array | None = None) -> Array:
         """Return counts by class and distinct score of some of the judgements, or all."""
-        rank, deceptive = (
-            (self.rank, self.deceptive) if mask is None else (self.rank[mask], self.deceptive[mask])
-        )
+        rank, deceptive = (self.rank, self.deceptive) if mask is None else (self.rank[mask], self.deceptive[mask])
         return _counts(rank, deceptive, len(self.values))
 
     def tied(self, mask: Array | None = None) -> Tied:
@@ -175,11 +173,7 @@ class Scores:
         mask = mask & (unit >= 0)
         code = unit[mask].astype(np.int64) * 2 + self.deceptive[mask]
         code = code * width + cells[self.rank[mask]]
-        return (
-            np.bincount(code, minlength=count * 2 * width)
-            .reshape(count, 2 * width)
-            .astype(np.float32)
-        )
+        return np.bincount(code, minlength=count * 2 * width).reshape(count, 2 * width).astype(np.float32)
 
     def by_game(self, games: int, mask: Array) -> Array:
         """Return counts by game, class and the game's own distinct scores, ascending."""
@@ -191,9 +185,7 @@ class Scores:
         game = ties // width
         place = np.arange(len(ties)) - np.searchsorted(game, game)
         most = int(place.max(initial=0)) + 1
-        found = np.bincount(
-            (game[row] * 2 + self.deceptive[mask]) * most + place[row], minlength=games * 2 * most
-        )
+        found = np.bincount((game[row] * 2 + self.deceptive[mask]) * most + place[row], minlength=games * 2 * most)
         return found.reshape(games, 2, most)
 
 

@@ -34,9 +34,7 @@ class Study:
         all the same.
     """
 
-    def __init__(
-        self, columns: Columns, beside: Study | None = None, *, own_bins: bool = True
-    ) -> None:
+    def __init__(self, columns: Columns, beside: Study | None = None, *, own_bins: bool = True) -> None:
         self.columns = columns
         self._beside = beside
         self._own_bins = own_bins
@@ -172,9 +170,7 @@ class Sheet:
     def histogram(self, score: Score, role: int) -> Array:
         """Return counts of a score by observers of a role, units by (class, cell)."""
         held = self.study.scores(score)
-        return held.histogram(
-            *self.study.cells(score), self._units[held.games], self.count, self.mask(score, role)
-        )
+        return held.histogram(*self.study.cells(score), self._units[held.games], self.count, self.mask(score, role))
 
     def pooled(self, measures: Iterable[Measure]) -> dict[str, float]:
         """Return the pooled value of each metric, exact; NaN where it is undefined."""
@@ -183,9 +179,7 @@ class Sheet:
             if measure.value is not None:
                 found[measure.name] = float(measure.value(self.total))
             elif measure.score is not None and measure.area is not None:
-                counts = self.study.scores(measure.score).counts(
-                    self.mask(measure.score, _role(measure))
-                )
+                counts = self.study.scores(measure.score).counts(self.mask(measure.score, _role(measure)))
                 found[measure.name] = float(measure.area(counts))
         return found
 
@@ -218,11 +212,7 @@ class Sheet:
         """Return each metric of every game, exact, NaN where undefined; units must be the games in
         their order.
         """
-        found = {
-            measure.name: measure.value(self.frame)
-            for measure in measures
-            if measure.value is not None
-        }
+        found = {measure.name: measure.value(self.frame) for measure in measures if measure.value is not None}
         for measure in measures:
             if measure.score is not None and measure.area is not None:
                 held = self.study.scores(measure.score)
@@ -256,9 +246,7 @@ class Sheet:
 def evaluate(measures: Iterable[Measure], view: View) -> dict[str, Array]:
     """Return the metrics of every variant of the sums that a view holds, NaN where undefined."""
     wanted = list(measures)
-    found = {
-        measure.name: measure.value(view.frame) for measure in wanted if measure.value is not None
-    }
+    found = {measure.name: measure.value(view.frame) for measure in wanted if measure.value is not None}
     for score in dict.fromkeys(measure.score for measure in wanted if measure.score is not None):
         areas = [measure for measure in wanted if measure.score == score]
         whole = [measure for measure in areas if measure.role is None]
@@ -421,16 +409,12 @@ def _agent(study: Study, agent: str) -> Result:
         "judgements": round(float(held.total.cube("judged", agent=agent))),
         **{name: does[name] for name in ("accuracy", "balanced_accuracy", "auc")},
         "caught": held.figure(
-            lambda frame: ratio(
-                frame.cube("heard", target=agent, label=1, flag=1), _heard(frame, agent)
-            ),
+            lambda frame: ratio(frame.cube("heard", target=agent, label=1, flag=1), _heard(frame, agent)),
             lambda frame: _heard(frame, agent),
             "nobody judged a statement that it calls deceptive",
         ),
         "suspicion_as_wolf": _suspected(held, agent, 1, "nobody judged it as a Werewolf"),
-        "suspicion_as_villager": _suspected(
-            held, agent, 0, "nobody judged it as other than a Werewolf"
-        ),
+        "suspicion_as_villager": _suspected(held, agent, 0, "nobody judged it as other than a Werewolf"),
         "vote_hit": does["vote_hit"],
     }
 

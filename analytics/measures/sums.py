@@ -104,12 +104,8 @@ class Sums:
         value = np.bincount(row) if weights is None else exact_sums(row, weights)
         code = entry % width
         there, place = np.unique(code, return_inverse=True)
-        keys = np.array(
-            [self._key((name, *_groups(at, groups))) for at in there.tolist()], np.int32
-        )
-        self._parts.append(
-            ((entry // width - 1).astype(np.int32), keys[place], value.astype(np.float64))
-        )
+        keys = np.array([self._key((name, *_groups(at, groups))) for at in there.tolist()], np.int32)
+        self._parts.append(((entry // width - 1).astype(np.int32), keys[place], value.astype(np.float64)))
 
     def _key(self, key: Key) -> int:
         return self._keys.setdefault(key, len(self._keys))
@@ -121,8 +117,7 @@ class Sums:
         first = self.begin(list(other.ids), list(other.blocks))
         code = np.array([self._key(key) for key in list(other._keys)], np.int32)
         self._parts += [
-            (np.where(game < 0, game, game + first), code[key], value)
-            for game, key, value in list(other._parts)
+            (np.where(game < 0, game, game + first), code[key], value) for game, key, value in list(other._parts)
         ]
         self._pack()
 
@@ -130,16 +125,13 @@ class Sums:
         """Join the parts, and add up what is pooled."""
         import numpy as np
 
-        game, key, value = (
-            np.concatenate([part[at] for part in self._parts] or [np.zeros(0)]) for at in range(3)
-        )
+        game, key, value = (np.concatenate([part[at] for part in self._parts] or [np.zeros(0)]) for at in range(3))
         pooled = game < 0
         if pooled.any():
             keys, row = np.unique(key[pooled], return_inverse=True)
             held = [np.full(len(keys), -1, np.int32), keys, np.bincount(row, value[pooled])]
             game, key, value = (
-                np.concatenate([all_[~pooled], sums])
-                for all_, sums in zip((game, key, value), held, strict=True)
+                np.concatenate([all_[~pooled], sums]) for all_, sums in zip((game, key, value), held, strict=True)
             )
         self._parts = [(game.astype(np.int32), key.astype(np.int32), value)]
 
@@ -195,9 +187,7 @@ class Entries:
     def groups(self, name: str, axis: str) -> list[Any]:
         """Return what there is of a family on one of its axes, in ascending order."""
         at = 1 + self.sums.families[name].axes.index(axis)
-        return sorted(
-            {key[at] for key, _ in self.index[name]}, key=lambda group: (str(type(group)), group)
-        )
+        return sorted({key[at] for key, _ in self.index[name]}, key=lambda group: (str(type(group)), group))
 
     @cached_property
     def total(self) -> Frame:
@@ -205,9 +195,7 @@ class Entries:
         import numpy as np
 
         def of(name: str) -> Array:
-            return np.array(
-                [math.fsum(self.of(number)[1].tolist()) for _, number in self.index[name]]
-            )
+            return np.array([math.fsum(self.of(number)[1].tolist()) for _, number in self.index[name]])
 
         return Frame(self.sums.families, self.index, of)
 
@@ -280,15 +268,10 @@ class Frame:
 
         parts = [self.values(name) for name in names]
         ends = np.cumsum([part.shape[-1] for part in parts])
-        places = {
-            name: slice(end - part.shape[-1], end)
-            for name, part, end in zip(names, parts, ends, strict=True)
-        }
+        places = {name: slice(end - part.shape[-1], end) for name, part, end in zip(names, parts, ends, strict=True)}
 
         def frame(matrix: Array) -> Frame:
-            return Frame(
-                self.families, self.index, lambda name: matrix[..., places[name]], self.where
-            )
+            return Frame(self.families, self.index, lambda name: matrix[..., places[name]], self.where)
 
         return np.concatenate(parts, axis=-1), frame
 
@@ -352,8 +335,7 @@ def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Fr
         axis: it goes.
     """
     families = {
-        name: Family(name, " ".join(each for each in frames[0].families[name].axes if each != axis))
-        for name in names
+        name: Family(name, " ".join(each for each in frames[0].families[name].axes if each != axis)) for name in names
     }
 
     def cut(frame: Frame, name: str) -> list[Key | None]:
@@ -364,13 +346,9 @@ def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Fr
             for key, _ in frame.index[name]
         ]
 
-    keys = {
-        name: {key for frame in frames for key in cut(frame, name) if key is not None}
-        for name in names
-    }
+    keys = {name: {key for frame in frames for key in cut(frame, name) if key is not None} for name in names}
     index = {
-        name: [(key, -1) for key in sorted(own, key=lambda key: tuple(map(str, key)))]
-        for name, own in keys.items()
+        name: [(key, -1) for key in sorted(own, key=lambda key: tuple(map(str, key)))] for name, own in keys.items()
     }
 
     def align(frame: Frame) -> Frame:

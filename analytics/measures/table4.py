@@ -51,12 +51,8 @@ def table4(study: Study) -> Result:
         held = study.scores(score)
         found[score] = {
             "overall": row(held.tied()),
-            "by_observer": {
-                role: row(held.tied(held.observer == code)) for code, role in enumerate(ROLES)
-            },
-            "by_speaker": {
-                role: row(held.tied(held.speaker == code)) for code, role in enumerate(ROLES)
-            },
+            "by_observer": {role: row(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},
+            "by_speaker": {role: row(held.tied(held.speaker == code)) for code, role in enumerate(ROLES)},
         }
     return found
 
@@ -121,9 +117,7 @@ class Scored:
         return draws_of(self.count).sums(counts.astype(np.float32)).reshape(-1, 2, width)
 
 
-def row_intervals(
-    rows: Scored, histogram: Array, cells: Array, names: Sequence[str] = FIGURES
-) -> dict[str, Leaf]:
+def row_intervals(rows: Scored, histogram: Array, cells: Array, names: Sequence[str] = FIGURES) -> dict[str, Leaf]:
     """Return the intervals of a row's figures.
 
     Areas under curves come from histograms, moved by what cells of several scores make of the
@@ -154,9 +148,7 @@ def row_intervals(
     total = n.sum(axis=1)
     share, error = ratio(yes.sum(axis=1), total), ratio(drawn[:, 0], total)
     width = histogram.shape[-1]
-    whole = np.bincount(
-        rows.deceptive.astype(np.int64) * width + cells, minlength=2 * width
-    ).reshape(2, width)
+    whole = np.bincount(rows.deceptive.astype(np.int64) * width + cells, minlength=2 * width).reshape(2, width)
     average = _moved(average_precision(histogram), auprc(held), average_precision(whole))
     figures = {
         "brier": error,
@@ -242,9 +234,7 @@ def curves(study: Study) -> Result:
         held = study.scores(score)
         found[score] = {
             "overall": curve(held.tied()),
-            "by_observer": {
-                role: curve(held.tied(held.observer == code)) for code, role in enumerate(ROLES)
-            },
+            "by_observer": {role: curve(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},
         }
     return found
 

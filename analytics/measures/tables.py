@@ -75,9 +75,7 @@ def outcomes(held: Estimates) -> Result:
 
 
 def _length(total: Frame, name: str, n: int) -> Result:
-    of_all, of_finished = (
-        _int(total.cube("length", what=name, finished=only)) for only in (None, 1)
-    )
+    of_all, of_finished = (_int(total.cube("length", what=name, finished=only)) for only in (None, 1))
     # whole numbers until the last division: the spread of equal lengths is exactly 0
     scaled = n * _int(total.cube("square", what=name)) - of_finished * of_finished
     return {
@@ -104,10 +102,7 @@ def production(held: Estimates) -> Result:
     return {
         "overall": _rate(held.total.cube("said", "label")),
         **{
-            f"by_{name}": {
-                str(value): _rate(held.total.cube(family, "label", **{axis: value}))
-                for value in values
-            }
+            f"by_{name}": {str(value): _rate(held.total.cube(family, "label", **{axis: value})) for value in values}
             for name, (family, axis, values) in _splits(held).items()
         },
     }
@@ -169,9 +164,7 @@ def table1(held: Estimates) -> Result:
     """
     found = {}
     for name in _OVERALL:
-        unlabelled, truthful, deceptive = held.total.cube(
-            "said", ("label", (-1, 0, 1)), role=_named(name)
-        ).tolist()
+        unlabelled, truthful, deceptive = held.total.cube("said", ("label", (-1, 0, 1)), role=_named(name)).tolist()
         found[name] = {
             "statements": _int(unlabelled + truthful + deceptive),
             "labelled": _int(truthful + deceptive),
@@ -191,8 +184,7 @@ def table2(held: Estimates) -> Result:
     without pairs has a null mean.
     """
     sums, games, pairs = (
-        held.total.cube("cell", "role", "target_role", part=part)
-        for part in ("mean", "games", "pairs")
+        held.total.cube("cell", "role", "target_role", part=part) for part in ("mean", "games", "pairs")
     )
     return {
         observer: {
@@ -222,8 +214,7 @@ def table3(held: Estimates) -> Result:
       log-linear correction: 0.5 more of each count, 1 more of each total.
     """
     return {
-        name: Confusion.of(held.total.cube("flags", "label", "flag", role=_named(name))).measures()
-        for name in _OVERALL
+        name: Confusion.of(held.total.cube("flags", "label", "flag", role=_named(name))).measures() for name in _OVERALL
     }
 
 
@@ -238,11 +229,7 @@ def table5(held: Estimates) -> Result:
     for name in (*DECEPTIONS, "overall"):
         count = held.total.cube("received", "kind", part="count", role=None)
         kinds = held.total.cube("received", "kind", _PARTS)
-        at = (
-            slice(None)
-            if name == "overall"
-            else slice(DECEPTIONS.index(name), DECEPTIONS.index(name) + 1)
-        )
+        at = slice(None) if name == "overall" else slice(DECEPTIONS.index(name), DECEPTIONS.index(name) + 1)
         suspicion, n, flagged, m = kinds[at].sum(axis=0)
         found[name] = {
             "count": _int(count[at].sum()),
@@ -282,9 +269,7 @@ def _line(held: Estimates, role: str) -> list[Result]:
     for round_ in held.entries.groups("line", "round"):
         values = held.entries.values("line", role, round_)
         if values:
-            found.append(
-                {"round": round_, "mean": _mean(values), "sem": _sem(values), "n": len(values)}
-            )
+            found.append({"round": round_, "mean": _mean(values), "sem": _sem(values), "n": len(values)})
     return found
 
 
@@ -354,9 +339,7 @@ def _first_separable(held: Estimates) -> Result:
     judged = [row for row in rounds if row["n"] >= ENOUGH_GAMES]
     first, reason = None, None
     if not judged:
-        reason = (
-            f"no round has {ENOUGH_GAMES} games with suspicion of both Werewolves and Villagers"
-        )
+        reason = f"no round has {ENOUGH_GAMES} games with suspicion of both Werewolves and Villagers"
     else:
         for row in reversed(judged):
             # without an interval, every draw gives the same difference
@@ -396,13 +379,8 @@ def events(held: Estimates) -> Result:
     """
     no_claim = "no Seer who claims in public to be one has a judged statement of this sort"
     no_night = "no Doctor has a judged statement on a day after such a night"
-    of = {
-        name: _parts_of("event", condition=name)
-        for name in ("before", "after", "blocked", "killed")
-    }
-    change = held.rate(
-        _parts_of("change"), "no game has judged statements of its Seer before and after the claim"
-    )
+    of = {name: _parts_of("event", condition=name) for name in ("before", "after", "blocked", "killed")}
+    change = held.rate(_parts_of("change"), "no game has judged statements of its Seer before and after the claim")
     silent, claimed = held.total.cube("seers", ("claimed", (0, 1))).tolist()
     nights = held.total.cube("night", ("night", NIGHTS)).tolist()
     return {
@@ -422,10 +400,7 @@ def events(held: Estimates) -> Result:
                 of["killed"],
                 "there are no judged statements of a Doctor after nights of both sorts",
             ),
-            **{
-                f"nights_{name}": _int(nights[NIGHTS.index(name)])
-                for name in ("blocked", "killed", "without_attempt")
-            },
+            **{f"nights_{name}": _int(nights[NIGHTS.index(name)]) for name in ("blocked", "killed", "without_attempt")},
         },
     }
 
@@ -454,30 +429,22 @@ def votes(held: Estimates) -> Result:
       player counts for the mean with the prior.
     """
     total = held.total
-    unheld = (
-        "no vote was held after one of the living others than Werewolves had judged somebody alive"
-    )
+    unheld = "no vote was held after one of the living others than Werewolves had judged somebody alive"
 
     def exile(above: str, below: str = "n") -> Callable[[Frame], tuple[Array, Array]]:
         return lambda frame: (frame.cube("exile", part=above), frame.cube("exile", part=below))
 
     return {
         "own_argmax": {
-            **held.rate(
-                _parts_of("follows"), "nobody who had judged somebody alive voted for anybody"
-            ),
+            **held.rate(_parts_of("follows"), "nobody who had judged somebody alive voted for anybody"),
             **_beside(total, "follows", "abstentions", "unjudged"),
         },
         "hits": _hits(held),
-        "hits_by_round": {
-            str(round_): _hits(held, round_) for round_ in held.entries.groups("hits", "round")
-        },
+        "hits_by_round": {str(round_): _hits(held, round_) for round_ in held.entries.groups("hits", "round")},
         "counterfactual": {
             "suspicion_exile": held.rate(exile("sum"), unheld),
             "real_exile": held.rate(exile("real"), unheld),
-            "real_exile_of_exiles": held.rate(
-                exile("real", "exiled"), "no such vote exiled anybody"
-            ),
+            "real_exile_of_exiles": held.rate(exile("real", "exiled"), "no such vote exiled anybody"),
             "chance": number(ratio(*exile("chance")(total))),
             "votes": _int(total.cube("exile", part="n")),
         },
@@ -504,9 +471,7 @@ def claims(held: Estimates) -> Result:
     Accusations are counted here, but are opinions and decide nothing; extracted ones that repeat
     what the speaker attached are not counted twice.
     """
-    counts = held.total.cube(
-        "claims", ("claim", CLAIMS), ("extracted", (0, 1)), ("verdict", VERDICTS)
-    )
+    counts = held.total.cube("claims", ("claim", CLAIMS), ("extracted", (0, 1)), ("verdict", VERDICTS))
     by_kind = {
         kind: {
             name: {
@@ -547,10 +512,7 @@ def headline(held: Estimates) -> Result:
         measures = Confusion.of(held.total.cube(family, "label", "flag")).measures()
         counts = held.total.cube("scores", "label", ("score", scores), clean=clean)
         found[name] = {
-            **{
-                key: measures[key]
-                for key in ("n", "accuracy", "balanced_accuracy", "base_rate", "constant_accuracy")
-            },
+            **{key: measures[key] for key in ("n", "accuracy", "balanced_accuracy", "base_rate", "constant_accuracy")},
             "auc": number(roc_area(counts)),
             "auc_n": _int(counts.sum()),
         }
@@ -592,18 +554,12 @@ def intervals_of_tables(held: Estimates) -> Result:
     return {
         "table1": {
             name: {
-                **{
-                    what: received(what, every=True, role=_named(name))
-                    for what in ("suspicion", "flagged")
-                },
+                **{what: received(what, every=True, role=_named(name)) for what in ("suspicion", "flagged")},
                 "deceptive_share": rate("said", role=_named(name)),
             }
             for name in _OVERALL
         },
-        "table2": {
-            observer: {target: _cell(held, observer, target) for target in ROLES}
-            for observer in ROLES
-        },
+        "table2": {observer: {target: _cell(held, observer, target) for target in ROLES} for observer in ROLES},
         "table5": {
             name: {what: received(what, kind=_named(name)) for what in ("suspicion", "flagged")}
             for name in (*DECEPTIONS, "overall")

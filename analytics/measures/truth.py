@@ -89,9 +89,7 @@ def _row(held: Estimates, rates: Collection[str] = _RATES, **where: Group) -> Re
 
 def _counts(frame: Frame, **where: Group) -> dict[str, Array]:
     """Return statements of every sort."""
-    said = frame.cube(
-        "said", ("label", (-1, 0, 1)), ("truth", (NO_CLAIM, TRUE, MISTAKE, LIE)), **where
-    )
+    said = frame.cube("said", ("label", (-1, 0, 1)), ("truth", (NO_CLAIM, TRUE, MISTAKE, LIE)), **where)
     sort = said.sum(axis=-2)
     true, lie = said[..., 1], said[..., 3]
     return {

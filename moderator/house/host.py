@@ -60,7 +60,6 @@ class Host:
         health: told how it goes.
         told: called with the result of every game.
         tickets: who holds one; None where anybody may come.
-        playing: games that this moderator had under way before the bus went backwards.
     """
 
     def __init__(
@@ -72,7 +71,6 @@ class Host:
         health: Health,
         told: Callable[[GameResult], None],
         tickets: Tickets | None = None,
-        playing: tuple[str, ...] = (),
     ) -> None:
         self._bus = bus
         self._set = settings
@@ -82,7 +80,7 @@ class Host:
         self._health = health
         self._told = told
         self._tickets = tickets
-        self._forgotten = playing
+        self._forgotten: tuple[str, ...] = ()
         self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._exit: ExitReason | None = None
         self._ended = False
@@ -92,12 +90,16 @@ class Host:
         self._begun = False
         self._closing: Closing | None = None
 
-    def run(self) -> ExitReason:
+    def run(self, playing: tuple[str, ...] = ()) -> ExitReason:
         """Moderate until the term is over.
+
+        Args:
+            playing: games that this moderator had under way before the bus went backwards.
 
         Raises:
             BusError: the house cannot be moderated at all; one clear line.
         """
+        self._forgotten = playing
         watchdog = CloseWatchdog(self._bus, lambda: self._stopping.asked or self._exit is not None)
         try:
             with contextlib.ExitStack() as ending:

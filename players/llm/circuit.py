@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from players.llm.loop import loop_time
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ class _Waiting:
 class Circuit:
     """Closed while an endpoint answers. Open, it lets one trial through at a time, further and further apart.
 
-    For one event loop, whose clock is `time.monotonic`.
+    For one event loop, by whose clock it goes.
 
     Args:
         url: the endpoint, for what is said of it.
@@ -93,7 +94,7 @@ class Circuit:
             Down: patience is over.
         """
         while self._opened_at is not None:
-            now = time.monotonic()
+            now = loop_time()
             if not self._on_trial and now >= self._trial_at:
                 self._on_trial = True
                 return True
@@ -114,11 +115,11 @@ class Circuit:
     def succeeded(self) -> None:
         """Say that the endpoint answered, if only to reject a request."""
         self._in_a_row = 0
-        self._answered_at = time.monotonic()
+        self._answered_at = loop_time()
         self._late.append(False)
         if self._opened_at is None:
             return
-        logger.warning("%s is back after %.0f s", self._url, time.monotonic() - self._opened_at)
+        logger.warning("%s is back after %.0f s", self._url, loop_time() - self._opened_at)
         self._opened_at = None
         self._on_trial = False
         self._pause = self._first
@@ -144,7 +145,7 @@ class Circuit:
             in_flight: requests still under way. Failures come back faster than replies, so that of many requests at
                 once the first to return are failures; only more of them than are still out tell of an endpoint's end.
         """
-        now = time.monotonic()
+        now = loop_time()
         if self._opened_at is not None:
             if trial:
                 self._on_trial = False
@@ -204,7 +205,7 @@ class Circuit:
         self._timer = None
         if self._opened_at is None:
             return
-        over = time.monotonic() >= self._opened_at + self._patience
+        over = loop_time() >= self._opened_at + self._patience
         woken = list(self._waiting) if over else [min(self._waiting, key=lambda each: each.rank)]
         for each in woken:
             self._waiting.remove(each)

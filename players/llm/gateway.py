@@ -11,13 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from players.llm.accounts import Accounts, cost_of
+from players.llm.attempts import Attempts
 from players.llm.call import Completion, Question
-from players.llm.calling import Calling
 from players.llm.capability import Capability
 from players.llm.endpoint import Server, Tempo
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.probe import PROBE_ATTEMPTS, check, probe
+from players.llm.provider import OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
 from players.llm.unread import Unread
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, WolfError
@@ -56,6 +57,7 @@ class Gateway:
             cassette lacks a reply, or (of the one game that `GivenUp` names) a model is given up.
         environment: where keys are looked up before ``.env``; `os.environ` unless given.
         tempo: how fast things go wrong, and right again.
+        providers: opens the provider of an endpoint; as its settings say unless given.
 
     Attributes:
         accounts: what calls took so far.
@@ -70,6 +72,7 @@ class Gateway:
         fatal: Callable[[WolfError], None] | None = None,
         environment: Mapping[str, str] | None = None,
         tempo: Tempo | None = None,
+        providers: OpenProvider = open_provider,
     ) -> None:
         self.accounts = Accounts()
         self._budget = budget
@@ -77,7 +80,7 @@ class Gateway:
         self._fatal = fatal
         self._unread = Unread(give_up)
         self._ended: WolfError | None = None
-        self._imported = False
+        self._providers = providers
         self._keys = Keys(environment)
         self._tempo = tempo or Tempo()
         self._servers: dict[Endpoint, Server] = {}
@@ -169,7 +172,7 @@ class Gateway:
                 tokens_per_minute is less than a call may take; one line that says so of each model.
         """
         if not self._plays:
-            check(models, self._keys)
+            check(models, self._keys, self._providers)
 
     def close(self) -> None:
         """Cancel all jobs, close all connections and end the thread; safe from any thread, and a second time."""
@@ -178,17 +181,16 @@ class Gateway:
     async def _ask(self, question: Question, *, attempts: int | None = None, again_if_cut: bool = True) -> Completion:
         """Ask a server, and count what it took."""
         server = self._server(question.model.endpoint)
-        calling = Calling(
-            question, server, self._budget, self._tempo.backoff, attempts=attempts, again_if_cut=again_if_cut
-        )
+        backoff = self._tempo.backoff
+        tries = Attempts(question, server, self._budget, backoff, attempts=attempts, again_if_cut=again_if_cut)
         try:
-            completion = await calling.run()
+            completion = await tries.run()
         except asyncio.CancelledError:
-            self._count(question, calling.ended("cancelled"))
+            self._count(question, tries.ended("cancelled"))
             raise
         except WolfError as error:
             # attempts before this one may have been answered, and charged
-            ended = self._count(question, calling.ended(str(error)))
+            ended = self._count(question, tries.ended(str(error)))
             if isinstance(error, BudgetSpent | CassetteError | ConfigError):
                 self._end(error)
             return ended
@@ -210,7 +212,7 @@ class Gateway:
     def _server(self, endpoint: Endpoint) -> Server:
         server = self._servers.get(endpoint)
         if server is None:
-            server = self._servers[endpoint] = Server(endpoint, self._keys, self._tempo)
+            server = self._servers[endpoint] = Server(endpoint, self._providers(endpoint, self._keys), self._tempo)
         return server
 
     def _give_up(self, why: str, question: Question) -> None:
@@ -231,10 +233,9 @@ class Gateway:
 
     def _import_client(self) -> None:
         """Import the client library here, once: it takes half a second, for which the loop would stand still."""
-        if not self._imported and not self._plays:
+        if self._providers is open_provider and not self._plays:
             import_module("openai")
-            self._imported = True
 
     async def _close_servers(self) -> None:
         for server in self._servers.values():
-            await server.close()
+            await server.provider.close()

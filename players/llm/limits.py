@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import heapq
 import logging
-import time
 from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
 from players.llm.call import Purpose
+from players.llm.loop import loop_time
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ class _Waiting:
 class Gate:
     """Lets requests through, the urgent before the others and the early before the late, as far as limits allow.
 
-    For one event loop, whose clock is `time.monotonic`.
+    For one event loop, by whose clock it goes.
 
     Args:
         at_once: requests in flight.
@@ -171,7 +171,7 @@ class Gate:
     @property
     def paused_for(self) -> float:
         """Seconds for which the server wants to be left alone."""
-        return max(0.0, self._paused_until - time.monotonic())
+        return max(0.0, self._paused_until - loop_time())
 
     @property
     def gave_up_at(self) -> str:
@@ -192,7 +192,7 @@ class Gate:
         """
         if self._paused_until > deadline:
             raise Paused(self.paused_for)
-        now = time.monotonic()
+        now = loop_time()
         if not self._queue and self._free > 0 and self._open_at(tokens, now) <= now:
             return self._let_through(tokens, now)
         waiting = _Waiting(urgency, number, tokens, deadline, asyncio.get_running_loop().create_future())
@@ -229,7 +229,7 @@ class Gate:
 
     def pause(self, seconds: float) -> None:
         """Leave the server alone for so long; who cannot wait for its end is told at once."""
-        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+        self._paused_until = max(self._paused_until, loop_time() + seconds)
         for waiting in self._queue:
             if waiting.deadline < self._paused_until and not waiting.opened.done():
                 waiting.opened.set_exception(Paused(self.paused_for))
@@ -268,7 +268,7 @@ class Gate:
                 if self._free <= 0:
                     self._held_by = "at_once"
                     return
-                now = time.monotonic()
+                now = loop_time()
                 open_at = self._open_at(first.tokens, now)
                 if open_at > now:
                     self._timer = asyncio.get_running_loop().call_at(open_at, self._move)

@@ -14,6 +14,11 @@ _T = TypeVar("_T")
 _CLOSING_S: Final = 5.0
 
 
+def loop_time() -> float:
+    """Return the running loop's time in seconds: monotonic time, but for tests with a clock of their own."""
+    return asyncio.get_running_loop().time()
+
+
 class Job:
     """A coroutine on the loop, to be looked at from any thread."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from players.llm.call import Completion, Form, Message, Question
 from players.llm.capability import Capability
 from players.llm.keys import Keys
+from players.llm.loop import loop_time
+from players.llm.provider import OpenProvider
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
 from wolfbus.reading.objects import find
@@ -88,12 +89,13 @@ async def probe(
         raise PlayerError(_joined(f"{first} does not answer: {why}", [f"{name}: {why}" for name, why in others]))
 
 
-def check(models: Iterable[Model], keys: Keys) -> None:
+def check(models: Iterable[Model], keys: Keys, open_provider: OpenProvider) -> None:
     """Look at the settings of each model, without any network.
 
     Args:
         models: which ones.
         keys: where keys and addresses are looked up.
+        open_provider: opens a provider, or finds that it cannot be.
 
     Raises:
         PlayerError: a key that is needed is missing or can be none, a URL is wrong, ``.env`` cannot be read, or
@@ -102,8 +104,7 @@ def check(models: Iterable[Model], keys: Keys) -> None:
     wrong: dict[str, None] = {}
     for model in models:
         try:
-            url = keys.url(model.endpoint)
-            keys.key(model.endpoint)
+            url = open_provider(model.endpoint, keys).url
         except PlayerError as error:
             # of an endpoint, and said once for all its models
             wrong[str(error)] = None
@@ -151,6 +152,6 @@ def _keeps(mode: str, completion: Completion) -> bool | None:
 
 
 async def _ask(model: Model, ask: Callable[[Question], Awaitable[Completion]]) -> Completion:
-    deadline = time.monotonic() + (model.timeouts.probe or _SECONDS)
+    deadline = loop_time() + (model.timeouts.probe or _SECONDS)
     small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
     return await ask(Question(small, "probe", "probe", _MESSAGES, FORM, deadline))

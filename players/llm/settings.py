@@ -47,7 +47,7 @@ class Price(_Settings):
 
 
 class Endpoint(_Settings):
-    """An OpenAI-compatible server, and how hard it may be pressed."""
+    """A server of language models, and how hard it may be pressed."""
 
     url: str | None = None
     """Its base URL, such as ``http://localhost:8000/v1``; OPENAI_BASE_URL or OpenAI's own unless given."""
@@ -62,6 +62,9 @@ class Endpoint(_Settings):
     """Limit on tokens of prompts and replies; none unless given."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
     """Tries of one call, the first included, while its time lasts; 429s are not counted."""
+    provider: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")] = "openai"
+    """How it is spoken to: "openai" as to OpenAI's own servers; "mock" answers by itself, without a server; or the
+    dotted name of a Python module with a provider of yours."""
     patience: Annotated[float, Field(ge=0, le=86_400)] = 30.0
     """Seconds for which calls wait for an endpoint that is down; after that they fail at once until it is back."""
     follow_redirects: str | None = None

@@ -63,16 +63,14 @@ class Turn:
         return {name: _answer(part, text) for name, part in self._parts(text).items()}
 
     def _parts(self, text: str) -> dict[str, Read]:
-        if len(self.asks) == 1 and not self.labels:
-            ask = self.asks[0]
-            only = read(ask.kind, text, legal=ask.legal, names=self.names, bid_max=self.bid_max)
-            return {part_name(ask.kind, ask.about): only}
-        wanted = {
+        questions = {
             part_name(ask.kind, ask.about): Question(ask.kind, ask.legal, self.names, self.bid_max) for ask in self.asks
         }
         if self.labels:
-            wanted["label"] = Question("assess_own", None, self.names, self.bid_max)
-        return read_parts(text, wanted)
+            questions["label"] = Question("assess_own", None, self.names, self.bid_max)
+        elif len(self.asks) == 1:
+            return {name: read(text, question) for name, question in questions.items()}
+        return read_parts(text, questions)
 
 
 def _answer(part: Read, text: str) -> Answer:

@@ -81,7 +81,7 @@ def test_a_long_name_for_temporary_files_does_not_lengthen_the_socket_s(
         assert len(bytes(home.socket_path)) < 104
         assert home.folder.stat().st_mode & 0o077 == 0
     finally:
-        home.remove()
+        home.close()
     assert list(long.iterdir()) == []
 
 

@@ -15,12 +15,11 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli.up import seats_of, up
 from wolfbus.errors import BusError, ConfigError
-from wolfbus.service.redis import redis_installed
+from wolfbus.service.plan import Plan
+from wolfbus.service.process import Child, Said
+from wolfbus.service.redis import PrivateRedis, redis_installed
 from wolfbus.service.stop import Stopping
-from wolfbus.up.bus import PrivateRedis
-from wolfbus.up.child import Child, Said
-from wolfbus.up.plan import Plan
-from wolfbus.up.supervisor import Speaker
+from wolfbus.service.supervisor import Speaker
 
 PLAN = Plan("redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="s33d", games=3)
 

@@ -19,8 +19,8 @@ import pytest
 from moderator.house.settings import Settings
 from wolfbus import cli
 from wolfbus.bus.url import masked, read_address, shown_url
+from wolfbus.service.plan import OPEN, Plan
 from wolfbus.testing.redis_server import RedisServer, redis_installed
-from wolfbus.up.plan import OPEN, Plan
 
 SOON_S = 30.0
 WAITING = {

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from wolfbus.reading import read
+from wolfbus.reading import Question, read
 from wolfbus.reading.ladder import LONGEST
 from wolfbus.vocabulary import Kind
 
@@ -42,11 +42,11 @@ GARBAGE = {
 @pytest.mark.parametrize("kind", ["bid", "speak", "assess_other", "vote"])
 def test_200_kb_of_garbage_cost_a_moment(kind: Kind, garbage: str) -> None:
     began = time.process_time()
-    read(kind, garbage, legal=["Ana", "Bram", None], names=["Ana", "Bram", "Dilara"])
+    read(garbage, Question(kind, legal=["Ana", "Bram", None], names=["Ana", "Bram", "Dilara"]))
     # about 0.05 s on one core; the bound only has to tell it from the seconds and minutes of a quadratic search
     assert time.process_time() - began < 0.5
 
 
 def test_a_reply_beyond_all_bounds_is_not_looked_at() -> None:
-    got = read("bid", '{"bid": 7}' + " " * LONGEST)
+    got = read('{"bid": 7}' + " " * LONGEST, Question("bid"))
     assert got.fault == "unparseable"

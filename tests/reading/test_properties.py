@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.claims import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.reading import normalise, read, read_fields
+from wolfbus.reading import Question, normalise, read, read_fields
 from wolfbus.vocabulary import DECEPTIONS, KINDS, ROLES, Kind
 
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=60)
@@ -67,7 +67,7 @@ anything = st.text(st.characters()) | st.lists(
 @given(st.sampled_from(KINDS), anything)
 @settings(max_examples=300)
 def test_no_text_makes_reading_raise_and_what_it_returns_can_be_written(kind: Kind, text: str) -> None:
-    got = read(kind, text, legal=["Ana", "Bram", None], names=["Ana", "Bram", "Chioma"])
+    got = read(text, Question(kind, legal=["Ana", "Bram", None], names=["Ana", "Bram", "Chioma"]))
 
     assert (got.content is None) == (got.fault is not None)
     assert (got.content is None) == (got.reading is None)
@@ -83,7 +83,7 @@ def test_no_text_makes_reading_raise_and_what_it_returns_can_be_written(kind: Ki
 def test_the_json_of_any_content_is_read_clean_and_equal(asked: tuple[Kind, Content], layout: dict[str, Any]) -> None:
     kind, content = asked
 
-    got = read(kind, json.dumps(content.model_dump(), **layout))
+    got = read(json.dumps(content.model_dump(), **layout), Question(kind))
 
     assert (got.content, got.reading) == (content, "clean"), got.note
 
@@ -92,7 +92,7 @@ def test_the_json_of_any_content_is_read_clean_and_equal(asked: tuple[Kind, Cont
 def test_a_fence_and_prose_around_make_it_extracted_and_equal(asked: tuple[Kind, Content]) -> None:
     kind, content = asked
 
-    got = read(kind, f"Here you are:\n\n```json\n{content.model_dump_json(indent=2)}\n```\nAnything else?")
+    got = read(f"Here you are:\n\n```json\n{content.model_dump_json(indent=2)}\n```\nAnything else?", Question(kind))
 
     assert (got.content, got.reading) == (content, "extracted"), got.note
 
@@ -106,8 +106,8 @@ def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(
     text = json.dumps(content.model_dump(), **layout)
     cut = data.draw(st.integers(0, len(text) - 1))
 
-    got = read(kind, text[:cut])
-    fields = read_fields(kind, text[:cut])
+    got = read(text[:cut], Question(kind))
+    fields = read_fields(text[:cut], Question(kind))
 
     if got.content is not None:
         assert got.reading == "repaired"

@@ -12,7 +12,7 @@ import wolfbus
 from analytics.gather import find
 from moderator.engine.seating import deal
 from wolfbus.cli.studying.folder import StudyFolder
-from wolfbus.cli.studying.progress import Telling
+from wolfbus.cli.studying.progress import StudyProgress
 from wolfbus.cli.studying.versions import git_commit, prompts_hash
 from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError, RecordError
@@ -263,7 +263,7 @@ def test_prompts_have_a_hash_where_a_language_model_plays():
 
 def test_progress_tells_rate_time_left_wins_failures_and_cost():
     manifest = manifest_of(10)
-    telling = Telling(manifest, quiet=True)
+    telling = StudyProgress(manifest, quiet=True)
     began = telling._finished[0]
     assert telling.line(began) == "0 of 10 games, wolves 0, villagers 0, nobody 0"
     for number in (1, 2):

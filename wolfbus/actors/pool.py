@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from pykka import ActorRef
+
+from wolfbus.closable import Closable
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ def pool_of_this_thread() -> ActorPool | None:
     return _here.pool
 
 
-class ActorPool:
+class ActorPool(Closable):
     """Threads that take turns of actors from one queue, first come, first served.
 
     Threads run while the pool has living actors and end with the last of them; they start again with the next. They are
@@ -129,14 +130,6 @@ class ActorPool:
         while threads := self._running():
             for thread in threads:
                 thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _running(self) -> list[threading.Thread]:
         with self._lock:

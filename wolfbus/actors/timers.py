@@ -9,10 +9,10 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import count
-from types import TracebackType
-from typing import Self
 
 from pykka import ActorDeadError
+
+from wolfbus.closable import Closable
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class Timer:
         return self.callback is not None
 
 
-class Timers:
+class Timers(Closable):
     """A heap of timers and the thread that fires them.
 
     Timers fire in the order of their due times, those due together in the order they were set. The thread starts with
@@ -114,14 +114,6 @@ class Timers:
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def cancel(self, timer: Timer) -> bool:
         """Cancel a timer of these; the same as `Timer.cancel`."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, Future
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import asyncio
 
 _Outcome: TypeAlias = tuple[object, BaseException | None]
 
@@ -27,12 +29,16 @@ def await_later(awaitable: Awaitable[object], done: Done) -> Future[Any]:
     Returns:
         What cancels it.
     """
+    import asyncio  # five megabytes that most games do without
+
     future = asyncio.run_coroutine_threadsafe(_outcome(awaitable), _running())
     future.add_done_callback(lambda ended: done(*_of(ended)))
     return future
 
 
 async def _outcome(awaitable: Awaitable[object]) -> _Outcome:
+    import asyncio
+
     try:
         return await awaitable, None
     except asyncio.CancelledError:
@@ -49,6 +55,8 @@ def _running() -> asyncio.AbstractEventLoop:
     global _loop  # noqa: PLW0603 - one per process is what it is for
     with _lock:
         if _loop is None:
+            import asyncio
+
             _loop = asyncio.new_event_loop()
             # a daemon: an agent that never comes back must not keep the process
             threading.Thread(target=_loop.run_forever, name="agent-loop", daemon=True).start()

@@ -11,10 +11,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.closable import Closable
 from wolfbus.errors import BusDown, BusError, BusFull, StreamLost
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ REST_S = 0.5
 """Pause after an error that may last."""
 
 
-class BusReader:
+class BusReader(Closable):
     """Reads all streams of a process in one session and hands entries to whoever follows the stream.
 
     Args:
@@ -96,11 +96,6 @@ class BusReader:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _run(self) -> None:
         while not self._closed.is_set():
             try:
@@ -130,7 +125,7 @@ class BusReader:
         _call(lost or self._on_error, error)
 
 
-class BusWriter:
+class BusWriter(Closable):
     """Writes for a whole process: what queues up while one round trip is under way goes out with the next.
 
     A lone append or commit leaves at once. Entries of one stream, and all commits, land in the order they were queued.
@@ -200,11 +195,6 @@ class BusWriter:
 
     def __enter__(self) -> Self:
         return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _check_open(self) -> None:
         if self._closing:

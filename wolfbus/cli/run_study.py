@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,7 @@ from wolfbus.study.manifest import FILE
 from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
-    from wolfbus.cli.studying.loading import Study
-    from wolfbus.cli.studying.session import Session
+    from wolfbus.cli.studying.study_run import StudyRun
 
 
 def _house(_context: click.Context, _option: click.Parameter, house: str | None) -> str | None:
@@ -70,6 +68,13 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     "then know an agent as outside:NAME by its ticket, whatever it announces; only what has a "
     "player's ticket is what it says.",
 )
+@click.option(
+    "--share",
+    callback=_house,
+    metavar="AGENDA",
+    help="Play nothing here, but put the games on an agenda of this name on the --bus, a Redis; `wolfbus worker` plays "
+    "them, in as many processes and on as many machines as there are.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object on stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not show progress and design.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
@@ -79,6 +84,7 @@ def run(
     config_file: Path | None,
     url: str,
     house: str | None,
+    share: str | None,
     *,
     tickets: bool,
     resume: bool,
@@ -103,11 +109,11 @@ def run(
     wolfbus run --house main --bus redis://localhost --players "scripted*4,outside:alice*4" --out runs/house
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     from wolfbus.cli.studying.loading import load_study
+    from wolfbus.cli.studying.study_run import RunOptions, StudyRun
 
     check_seed(options.get("seed"))
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
-    calls = {"cassette": cassette, "replay_cassette": replay_cassette, "probe": probe, "give_up": give_up}
     if house is not None and url == "memory://":
         # where a ticket, or anybody who shows no password on a command line, has put it
         url = os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or url
@@ -117,16 +123,37 @@ def run(
         raise click.UsageError(
             "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair"
         )
+    if share is not None and (house is not None or url.startswith("memory:") or cassette or replay_cassette):
+        raise click.UsageError("--share is an agenda on a Redis: give its --bus, no --house, and cassettes to workers")
     if resume and study_file is None and config_file is None and out is not None:
         _find_study(out)
         # the folder's own file says what it is
         study = load_study(out / "study.toml", None, options, house=house is not None)
     else:
         study = load_study(study_file, config_file, options, house=house is not None)
-    session = _session(study, out, url, house=house, tickets=tickets, resume=resume, calls=calls)
-    session.quiet, session.plain = quiet, plain
-    ending = session.play()
-    return _tell(session, ending, as_json=as_json)
+    told = study.settings
+    if share is not None and (told.workers > 1 or told.budget is not None or told.budget_tokens is not None):
+        raise ConfigError("--share: workers are processes with budgets of their own: no workers, no budget")
+    how = RunOptions(
+        url,
+        house=house,
+        tickets=tickets,
+        share=share,
+        resume=resume,
+        probe=probe,
+        give_up=give_up,
+        cassette=cassette,
+        replay_cassette=replay_cassette,
+        quiet=quiet,
+        plain=plain,
+    )
+    plan = study.plan()
+    folder = out if out is not None else Path("runs") / plan.study
+    if resume:
+        _find_study(folder)
+    played = StudyRun(study, plan, folder, how)
+    ending = played.play()
+    return _tell(played, ending, as_json=as_json)
 
 
 def _find_study(out: Path) -> None:
@@ -134,53 +161,34 @@ def _find_study(out: Path) -> None:
         raise ConfigError(f"{out}: no study to resume here; without --resume one is begun")
 
 
-def _session(
-    study: Study,
-    out: Path | None,
-    url: str,
-    *,
-    house: str | None,
-    tickets: bool,
-    resume: bool,
-    calls: Mapping[str, Any],
-) -> Session:
-    from wolfbus.cli.studying.session import Session
-
-    plan = study.plan()
-    folder = out if out is not None else Path("runs") / plan.study
-    if resume:
-        _find_study(folder)
-    return Session(study, plan, folder, url, house=house, tickets=tickets, resume=resume, **calls)
-
-
-def _tell(session: Session, ending: str, *, as_json: bool) -> int:
+def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
     import json
 
     from wolfbus.cli.studying.showing import replay_command, summary_lines
 
-    totals = session.manifest.totals()
+    totals = played.manifest.totals()
     if as_json:
-        told = {"study": session.plan.study, "folder": str(session.folder), "complete": session.manifest.complete}
-        told["study_hash"] = session.manifest.study_hash
+        told = {"study": played.plan.study, "folder": str(played.folder), "complete": played.manifest.complete}
+        told["study_hash"] = played.manifest.study_hash
         click.echo(json.dumps({**told, **totals}, allow_nan=False))
     else:
-        lines = summary_lines(totals, session.folder, session.plan.study, session.study.settings.name, session.errors)
+        lines = summary_lines(totals, played.folder, played.plan.study, played.study.settings.name, played.errors)
         click.echo("\n".join(lines))
         if totals["ended"]:
-            click.echo(f"Hash    {session.manifest.study_hash}  (of all records; publish it)")
-            if session.house is None:
-                click.echo(f"Again   {replay_command(session.plan.game(1), session.folder)}")
-            click.echo(f"Next    wolfbus report {shlex.quote(str(session.folder))}")
-    hint = f"wolfbus run --resume --out {shlex.quote(str(session.folder))}" + session.options_again()
+            click.echo(f"Hash    {played.manifest.study_hash}  (of all records; publish it)")
+            if played.options.house is None:
+                click.echo(f"Again   {replay_command(played.plan.game(1), played.folder)}")
+            click.echo(f"Next    wolfbus report {shlex.quote(str(played.folder))}")
+    hint = f"wolfbus run --resume --out {shlex.quote(str(played.folder))}" + played.options.again()
     if ending == "interrupted":
-        played = f"{totals['ended']} of {totals['games']} games are played"
-        click.echo(f"wolfbus: interrupted; {played}; go on with: {hint}", err=True)
+        so_far = f"{totals['ended']} of {totals['games']} games are played"
+        click.echo(f"wolfbus: interrupted; {so_far}; go on with: {hint}", err=True)
         return INTERRUPTED
-    if session.halted is not None:
-        more = " --budget MORE" if session.halted.budget else ""
-        click.echo(f"wolfbus: {session.halted.why}; go on with: {hint}{more}", err=True)
+    if played.halted is not None:
+        more = " --budget MORE" if played.halted.budget else ""
+        click.echo(f"wolfbus: {played.halted.why}; go on with: {hint}{more}", err=True)
         return FAILED
-    if not session.manifest.complete:
+    if not played.manifest.complete:
         click.echo(
             f"wolfbus: {totals['failed']} of {totals['games']} games failed; try them again with: {hint}", err=True
         )

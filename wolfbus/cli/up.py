@@ -25,8 +25,8 @@ from wolfbus.record.writer import prepare_folder
 from wolfbus.service.options import LOG_STYLES, check_house
 
 if TYPE_CHECKING:
-    from wolfbus.up.plan import Plan
-    from wolfbus.up.supervisor import RunOutcome
+    from wolfbus.service.plan import Plan
+    from wolfbus.service.supervisor import RunOutcome
 
 
 @click.command()
@@ -87,8 +87,8 @@ def up(
     On Linux no process is left even if this one is killed with -9; elsewhere the others then play on to the end of the
     session. Budgets and cassettes belong to `wolfbus player`: each of its processes has its own.
     """
-    from wolfbus.up.plan import Plan
-    from wolfbus.up.supervisor import Speaker
+    from wolfbus.service.plan import Plan
+    from wolfbus.service.supervisor import Speaker
 
     if not hasattr(os, "killpg"):
         raise ConfigError("up needs process groups, which this system lacks; `wolfbus play` runs everywhere")
@@ -116,7 +116,7 @@ def up(
 def seats_of(spec: str, seats: int) -> tuple[str, ...]:
     """Return the brain of every seat of a players spec that may hold `open` seats; raises ConfigError."""
     from players.spec import expand
-    from wolfbus.up.plan import OPEN
+    from wolfbus.service.plan import OPEN
 
     # to the spec's own reader an open seat is a brain of that form
     stand_in = f"{OPEN}:Seat"
@@ -136,9 +136,10 @@ class _Played:
 
 
 def _run(plan: Plan, say: Callable[[str, str], None]) -> RunOutcome:
+    from wolfbus.service.plan import Closed
+    from wolfbus.service.redis import PrivateRedis
     from wolfbus.service.stop import Stopping
-    from wolfbus.up.bus import Closed, PrivateRedis
-    from wolfbus.up.supervisor import OWN, Supervisor
+    from wolfbus.service.supervisor import OWN, Supervisor
 
     with contextlib.ExitStack() as around:
         stopping = around.enter_context(Stopping())
@@ -195,7 +196,7 @@ def _events(lines: Any) -> Iterator[Any]:
 
 
 def _report(plan: Plan, ended: RunOutcome, began: float, *, as_json: bool) -> int:
-    from wolfbus.up.plan import ANALYTICS, MODERATOR
+    from wolfbus.service.plan import ANALYTICS, MODERATOR
 
     played = _games(_fresh(plan.out / "metrics.json", began))
     code = _code(ended, (MODERATOR, ANALYTICS))

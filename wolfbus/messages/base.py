@@ -57,3 +57,10 @@ class Part(BaseModel):
         str_min_length=0,
         use_attribute_docstrings=True,
     )
+
+
+class WireMessage(Part):
+    """A part that travels alone: on a stream of the bus, not within another."""
+
+    v: Version = 1
+    """Version of the protocol."""

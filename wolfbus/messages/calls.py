@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from wolfbus.messages.base import GameId, Part, SeatName, Source, Version, Whole
+from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole, WireMessage
 from wolfbus.vocabulary import Kind
 
 Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -116,11 +116,9 @@ class ModelCall(Call):
     """Id of the message that reported it, on its sender's stream."""
 
 
-class Segments(Part):
+class Segments(WireMessage):
     """What an agent sends before it refers to new prompt text."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["segments"] = "segments"
     game: GameId
     """The game's id."""
@@ -130,11 +128,9 @@ class Segments(Part):
     """The pieces, each behind the one that it follows."""
 
 
-class Called(Part):
+class Called(WireMessage):
     """What an agent sends when a model call is through, before it answers the request."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["called"] = "called"
     game: GameId
     """The game's id."""

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from wolfbus.messages.base import ID_PATTERN, GameId, Part, Version, Whole
+from wolfbus.messages.base import ID_PATTERN, GameId, Whole, WireMessage
 from wolfbus.vocabulary import KINDS, Kind
 
 AgentName: TypeAlias = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
@@ -24,14 +24,12 @@ OneLine: TypeAlias = Annotated[str, Field(max_length=300)]
 SEATS_AT_MOST: Final = 100_000
 
 
-class Join(Part):
+class Join(WireMessage):
     """An agent is here. Said when it starts, every few seconds from then on, and whenever the roll is called.
 
     A new `instance` makes the moderator send a welcome, and a `catch_up` for every game in which the agent has seats.
     """
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["join"] = "join"
     agent: AgentName
     """Its name: that of the stream this stands on."""
@@ -55,11 +53,9 @@ class Join(Part):
     """Id of the last message of its mailbox that it has dealt with; what is older may be dropped."""
 
 
-class Leave(Part):
+class Leave(WireMessage):
     """An agent goes. Its seats stay its own: it may come back and be caught up."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["leave"] = "leave"
     agent: AgentName
     """Its name."""
@@ -69,11 +65,9 @@ class Leave(Part):
     """Why, for the log."""
 
 
-class Archived(Part):
+class Archived(WireMessage):
     """Analytics has a game's record on disk, or can say why it has not."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["archived"] = "archived"
     game: GameId
     """The game's id."""
@@ -88,11 +82,9 @@ class Archived(Part):
     its last moments may close it anew, with another seal; what was said of the one tells nothing of the other."""
 
 
-class Welcome(Part):
+class Welcome(WireMessage):
     """The moderator has taken note of an agent."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["welcome"] = "welcome"
     house: str
     """The house's name."""
@@ -104,11 +96,9 @@ class Welcome(Part):
     """How often the agent should say `join`, in seconds; three times as long without a word counts as gone."""
 
 
-class Refused(Part):
+class Refused(WireMessage):
     """The moderator does not take an agent."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["refused"] = "refused"
     instance: Instance
     """The start of it that is refused."""
@@ -116,31 +106,25 @@ class Refused(Part):
     """Why, in one line."""
 
 
-class RollCall(Part):
+class RollCall(WireMessage):
     """A moderator that has just come asks who is here: say `join` now."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["roll_call"] = "roll_call"
 
 
-class Goodbye(Part):
+class Goodbye(WireMessage):
     """The house closes: nothing more will be asked. Agents may go."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["goodbye"] = "goodbye"
     reason: OneLine
     """Why, in one line."""
 
 
-class Dropped(Part):
+class Dropped(WireMessage):
     """A game was broken off or could not go on: nothing more will be asked in it, and it has no end. Its seats may be
     forgotten. Goes to every agent that has seats in it.
     """
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["dropped"] = "dropped"
     game: GameId
     """The game's id."""
@@ -148,24 +132,20 @@ class Dropped(Part):
     """Why, in one line; it tells nothing of the game."""
 
 
-class HouseOpened(Part):
+class HouseOpened(WireMessage):
     """A session of games begins; what stood before it on the stream belongs to earlier ones."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["house_opened"] = "house_opened"
     session: str
     """Names the session."""
 
 
-class SessionSoFar(Part):
+class SessionSoFar(WireMessage):
     """Sums up the running session's games that stood on the stream before an entry, so that all before it may be cut
     away. Every one of them is over, and its record archived or given up. Whoever has read them needs it not; who begins
     to read at the cut learns from it what session the games there belong to, and where their sums begin.
     """
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["session_so_far"] = "session_so_far"
     session: str
     """Names the session."""
@@ -183,11 +163,9 @@ class SessionSoFar(Part):
     """How many ended, but their record could not be archived."""
 
 
-class GameOpened(Part):
+class GameOpened(WireMessage):
     """A game begins; its record is on the house's record stream of that name."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["game_opened"] = "game_opened"
     game: GameId
     """The game's id."""
@@ -195,11 +173,9 @@ class GameOpened(Part):
     """Games of a session count from 1."""
 
 
-class GameClosed(Part):
+class GameClosed(WireMessage):
     """A game's record is complete: nothing will be added."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["game_closed"] = "game_closed"
     game: GameId
     """The game's id."""
@@ -215,11 +191,9 @@ class GameClosed(Part):
     """Why it was broken off or could not go on."""
 
 
-class HouseClosed(Part):
+class HouseClosed(WireMessage):
     """The session is over; the services of the house leave."""
 
-    v: Version = 1
-    """Version of the protocol."""
     type: Literal["house_closed"] = "house_closed"
     session: str
     """Names the session."""

@@ -8,7 +8,7 @@ malformed outputs with conservative defaults".)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from wolfbus.reading.keys import ERROR_KEYS, PARTS
 from wolfbus.reading.objects import Found, Search, find, inside
 from wolfbus.reading.prose import judge_prose
 from wolfbus.reading.text import RUNGS, without_thinking, worse
-from wolfbus.vocabulary import Fault, Kind, Reading
+from wolfbus.vocabulary import Fault, Reading
 
 LONGEST = 1_000_000
 """Characters of a reply beyond which it is not looked at."""
@@ -60,34 +60,22 @@ class Fields:
     read: Read
 
 
-def read(
-    kind: Kind,
-    text: str,
-    *,
-    legal: Sequence[str | None] | None = None,
-    names: Sequence[str] = (),
-    bid_max: int = 10,
-) -> Read:
+def read(text: str, question: Question) -> Read:
     """Read a model's answer to a request; never raises, whatever the text.
 
     Args:
-        kind: what was asked.
         text: the model's text as it came.
-        legal: names that may be answered, None among them for nobody or abstaining; None if that is not known.
-        names: all players, living or not.
-        bid_max: the highest legal bid.
+        question: what was asked.
 
     Returns:
         The content and how it was read, or the fault.
     """
-    return as_read(_best(Question(kind, legal, names, bid_max), text))
+    return as_read(_best(question, text))
 
 
-def read_fields(
-    kind: Kind, text: str, *, legal: Sequence[str | None] | None = None, names: Sequence[str] = (), bid_max: int = 10
-) -> Fields:
+def read_fields(text: str, question: Question) -> Fields:
     """Like `read`, but return also the fields that are usable where others are missing, as in cut-off logs."""
-    answer = _best(Question(kind, legal, names, bid_max), text)
+    answer = _best(question, text)
     ambiguous = answer.fault == "ambiguous"
     values = {} if ambiguous else answer.values if answer.content is None else dict(answer.content)
     return Fields(values, answer.rung if values else None, as_read(answer))

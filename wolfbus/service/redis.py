@@ -1,6 +1,6 @@
 """A redis-server of our own: its folder, its command line, whether it is ready, and what it said last.
 
-`RedisHome` is that without a process, for whoever runs the server some other way; `LocalRedis` runs it too.
+`RedisHome` is that without a process; `PrivateRedis` is for a supervisor to run, and `LocalRedis` runs itself.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 from urllib.parse import quote
 
+from wolfbus.closable import Closable
 from wolfbus.errors import BusError
+from wolfbus.service.process import Program
+from wolfbus.service.stop import Stopping
 
 READY_S: Final = 10.0
 """Longest wait for a server to answer, or to go."""
@@ -36,7 +38,7 @@ def redis_installed() -> bool:
     return shutil.which("redis-server") is not None
 
 
-class RedisHome:
+class RedisHome(Closable):
     """Folder, command line and Unix socket of a redis-server, whoever runs it.
 
     Only this user may enter the folder, and so connect to the socket.
@@ -126,20 +128,43 @@ class RedisHome:
             said = []
         return " / ".join(line.strip() for line in said[-_WORDS_QUOTED:]) or "it said nothing"
 
-    def remove(self) -> None:
+    def close(self) -> None:
         """Remove the folder; the server must have ended."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.remove()
+class PrivateRedis(RedisHome):
+    """Folder, address and command of a Redis server for one run; whoever supervises it starts and stops it.
+
+    It listens on a Unix socket alone, in a folder that only this user may enter: nobody else on the machine can read
+    who has which role. It persists, so that even it may be killed. The folder goes away with this context.
+
+    Raises:
+        BusError: no ``redis-server`` is installed, or no folder will do for its socket.
+    """
+
+    def __init__(self) -> None:
+        try:
+            super().__init__("wolfbus-up-")
+        except BusError as error:
+            raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
+
+    @property
+    def program(self) -> Program:
+        """What to run."""
+        return Program("redis", (*self.words(persist=True), "--logfile", str(self.log)), beneath=True)
+
+    def wait(self, stopping: Stopping) -> None:
+        """Wait until it answers, or somebody asks to stop.
+
+        Raises:
+            BusError: it does not; the line quotes its log.
+        """
+        if not self.await_ready(stopping.wait) and not stopping.asked:
+            raise BusError(f"redis-server does not answer: {self.last_words()}")
 
 
-class LocalRedis:
+class LocalRedis(Closable):
     """A running Redis server on the loopback address and on a Unix socket; it goes away with its context.
 
     Args:
@@ -191,7 +216,7 @@ class LocalRedis:
     def close(self) -> None:
         """Stop the server and remove all it wrote."""
         self.kill()
-        self.home.remove()
+        self.home.close()
 
     def _words(self) -> list[str]:
         words = self.home.words(self.port, persist=self._persist)
@@ -224,11 +249,6 @@ class LocalRedis:
         except BaseException:
             self.close()
             raise
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _short_folder(prefix: str) -> Path:

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -272,3 +273,8 @@ def _first_difference(mine: Any, its: Any, place: str) -> str | None:
     shown = [json.dumps(each, ensure_ascii=False, default=str) for each in (mine, its)]
     short = [each if len(each) <= 60 else f"{each[:57]}…" for each in shown]
     return f"{place}: {short[0]} is told, and the folder's study has {short[1]}"
+
+
+def utc_now() -> str:
+    """Return the time of day as manifests tell it, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -54,8 +54,8 @@ def bounds(schema: Schema) -> tuple[float, float]:
     """Return the least and the most of a number; servers often take no bounds, and a description tells them instead."""
     if options := schema.get("enum"):
         return options[0], options[-1]
-    told = {"minimum": 0, "maximum": 10 if schema["type"] == "integer" else 1}
-    told |= _placeholder(str(schema.get("description", ""))) | schema
+    usual = {"minimum": 0, "maximum": 10 if schema["type"] == "integer" else 1}
+    told = {**usual, **_placeholder(str(schema.get("description", ""))), **schema}
     return told["minimum"], told["maximum"]
 
 

@@ -144,7 +144,7 @@ class ModelService:
     def stats(self) -> ModelStats:
         """Return what was counted so far; safe from any thread."""
         with self.changed:
-            by = {name: dict(getattr(self._stats, name)) for name in ("errors", "ugly", "statuses")}
+            by: dict[str, Any] = {name: dict(getattr(self._stats, name)) for name in ("errors", "ugly", "statuses")}
             return replace(self._stats, **by, cpu_s=time.process_time() - self._began_cpu)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:

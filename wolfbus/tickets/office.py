@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from wolfbus.bus import streams
 from wolfbus.bus.redis.link import Link, ResponseError, Word, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.url import Address
+from wolfbus.closable import Closable
 from wolfbus.tickets.file import write_secret
 from wolfbus.tickets.holders import Holder, holder_of, services
 
@@ -25,7 +25,7 @@ Saved: TypeAlias = Literal["server", "file", "nowhere"]
 """Where users outlive a restart: in the server's own aclfile, in a file for the operator to configure, or not."""
 
 
-class Office:
+class Office(Closable):
     """A connection to a server, to make users and take them away. All of it is safe to repeat.
 
     Args:
@@ -129,14 +129,6 @@ class Office:
     def close(self) -> None:
         """Hang up."""
         self._links.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _run(self, work: Callable[[Link], T]) -> T:
         return self._links.run(work, min(PATIENCE_S, self.address.patience_s))

@@ -14,7 +14,7 @@ from tests.llm.child.table import sit
 from tests.players.table import CONFIGS, play
 from wolfbus.messages.events import Ended
 from wolfbus.messages.requests import Ask, Public
-from wolfbus.reading import read
+from wolfbus.reading import Question, read
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS
 
@@ -145,5 +145,5 @@ def test_the_documented_replies_are_read_as_clean():
     replies = {kind: reply for kinds, reply in rows for kind in re.findall(r"\w+", kinds)}
     assert set(replies) == set(KINDS)
     for kind, reply in replies.items():
-        found = read(kind, reply[:-1] + ', "id": "x", "thought": "hm"}', names=["Gwen"], legal=["Gwen", None])
+        found = read(reply[:-1] + ', "id": "x", "thought": "hm"}', Question(kind, names=["Gwen"], legal=["Gwen", None]))
         assert (found.reading, found.thought) == ("clean", "hm"), kind

@@ -14,7 +14,7 @@ from tests.players.table import CONFIGS, play
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Bid, Judgement, Label
 from wolfbus.messages.requests import Ask
-from wolfbus.reading import read
+from wolfbus.reading import Question, read
 from wolfbus.testing.model_form import schema_of_prompt, schema_of_template
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
@@ -50,7 +50,7 @@ class DoubleBrain:
         for each in (again, spoken):
             text = each.reply.text
             assert text is not None
-            got = read(ask.kind, text, legal=ask.legal, names=view.names, bid_max=view.config.bid_max)
+            got = read(text, Question(ask.kind, legal=ask.legal, names=view.names, bid_max=view.config.bid_max))
             assert (got.reading, got.fault) == ("clean", None), (ask, text, got.note)
             assert got.thought
         return Answer(got.content, got.thought)
@@ -89,8 +89,8 @@ def test_a_call_that_asks_for_several_things_gets_all_of_them() -> None:
                 spoken = said(body_of(prompt, schema=schema))
                 parts = json.loads(spoken.reply.text or "")
                 seen.append(list(parts))
-                assert read("bid", json.dumps(parts["bid"])).reading == "clean"
-                assert read("assess_other", json.dumps(parts[f"judgement_{ask.about}"])).reading == "clean"
+                assert read(json.dumps(parts["bid"]), Question("bid")).reading == "clean"
+                assert read(json.dumps(parts[f"judgement_{ask.about}"]), Question("assess_other")).reading == "clean"
 
     play("7", CONFIGS["paper"], [DoubleBrain], watch)
     assert seen[0] == seen[1]
@@ -103,7 +103,7 @@ def test_every_form_in_words_is_answered_cleanly(kind: Kind) -> None:
     for number in range(50):
         text = said_to(kind, number).reply.text
         assert text is not None
-        assert read(kind, text, legal=legal, names=LIVING).reading == "clean", text
+        assert read(text, Question(kind, legal=legal, names=LIVING)).reading == "clean", text
 
 
 def test_answers_depend_on_the_seed_and_the_messages_alone() -> None:
@@ -123,7 +123,7 @@ def test_wolves_label_their_words_deceptive_more_often_than_villagers() -> None:
 def test_suspicion_and_kind_follow_the_judgement() -> None:
     flagged = 0
     for number in range(100):
-        judgement = read("assess_other", said_to("assess_other", number).reply.text or "").content
+        judgement = read(said_to("assess_other", number).reply.text or "", Question("assess_other")).content
         assert isinstance(judgement, Judgement)
         assert judgement.deceptive == (judgement.suspicion > 0.5) == (judgement.kind != "none")
         assert judgement.stated_kind is None
@@ -133,7 +133,7 @@ def test_suspicion_and_kind_follow_the_judgement() -> None:
 
 def test_a_label_that_is_not_deceptive_is_of_no_kind() -> None:
     for number in range(50):
-        label = read("assess_own", said_to("assess_own", number, "Werewolf").reply.text or "").content
+        label = read(said_to("assess_own", number, "Werewolf").reply.text or "", Question("assess_own")).content
         assert isinstance(label, Label)
         assert label.stated_kind is None
 

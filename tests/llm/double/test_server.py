@@ -16,7 +16,7 @@ from openai import AsyncOpenAI, OpenAI
 
 from tests.llm.double.parts import ask, messages, said_to, together
 from wolfbus.errors import ConfigError
-from wolfbus.reading import read
+from wolfbus.reading import Question, read
 from wolfbus.testing.model_behaviour import ERRORS
 from wolfbus.testing.model_server import ModelServer
 
@@ -51,7 +51,7 @@ def root(server: ModelServer) -> str:
 def test_it_answers_as_openai_does(server: ModelServer) -> None:
     completion = ask(server.url, "bid", response_format=SCHEMA)
     assert completion.choices[0].finish_reason == "stop"
-    assert read("bid", completion.choices[0].message.content or "").reading == "clean"
+    assert read(completion.choices[0].message.content or "", Question("bid")).reading == "clean"
     assert completion.model == "m"
     usage = completion.usage
     assert usage is not None
@@ -183,7 +183,7 @@ def test_a_model_that_thinks_spends_tokens_on_it(server: ModelServer) -> None:
     assert enough.usage is not None
     assert enough.usage.completion_tokens_details is not None
     assert (enough.usage.completion_tokens_details.reasoning_tokens or 0) >= 150
-    assert read("bid", enough.choices[0].message.content or "").reading == "clean"
+    assert read(enough.choices[0].message.content or "", Question("bid")).reading == "clean"
     short = ask(server.url, max_completion_tokens=100)
     assert (short.choices[0].message.content, short.choices[0].finish_reason) == ("", "length")
     assert short.usage is not None

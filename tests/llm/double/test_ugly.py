@@ -9,7 +9,7 @@ import pytest
 
 from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said_to
 from wolfbus.errors import ConfigError
-from wolfbus.reading import Read, read
+from wolfbus.reading import Question, Read, read
 from wolfbus.testing.model_behaviour import ERRORS, UGLY, UglySort, behaviour_of, drawn_sort, parse_shares
 from wolfbus.testing.model_ugly import HUGE, ModelReply
 from wolfbus.vocabulary import Kind
@@ -22,7 +22,7 @@ def replies(sort: UglySort, kind: Kind) -> list[ModelReply]:
 
 
 def readings(sort: UglySort, kind: Kind) -> list[Read]:
-    return [read(kind, reply.text or "", legal=LEGAL, names=LIVING) for reply in replies(sort, kind)]
+    return [read(reply.text or "", Question(kind, legal=LEGAL, names=LIVING)) for reply in replies(sort, kind)]
 
 
 def rungs(sort: UglySort, kind: Kind) -> Counter[str | None]:

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 import pytest
 
 from players.llm.call import Completion, Form, Message, Purpose, Question
+from players.llm.endpoint import Backoff
 from players.llm.gateway import Gateway, Job, Tempo
-from players.llm.retry import Backoff
 from players.llm.settings import Endpoint, Model
 
+from .mocked import Clock
 from .server import ScriptedServer
 
 KEY = "planted-Secret-0123456789abcdef"
@@ -65,6 +66,13 @@ def server() -> Iterator[ScriptedServer]:
     server = ScriptedServer()
     yield server
     server.close()
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    yield clock
+    clock.close()
 
 
 @pytest.fixture

@@ -3,245 +3,158 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import threading
-import time
-from collections.abc import Iterator
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from players.llm import circuit as circuit_module
 from players.llm.circuit import Circuit, Down
+from players.llm.gateway import Tempo
+from players.llm.provider import Failure
+from players.llm.providers.mock import URL
 from players.llm.settings import Timeouts
 
-from .conftest import FAST, MakeGateway, model_at, question
-from .server import HANG, ScriptedServer, Step, refuse
+from .mocked import HANG, OK, Clock, Mocked, broken, busy, rejected
 
-TEMPO = replace(FAST, failures=4, lasting=0.0, first_trial=0.05, longest_trial=0.2)
+TEMPO = Tempo(failures=4, lasting=0.0, first_trial=1.0, longest_trial=8.0)
+DEAD = Failure("connection", f"{URL}: connection refused", again=True)
+PATIENT: dict[str, Any] = {"endpoint": {"patience": 600.0, "attempts": 20}, "seconds": 1000}
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
 
 
 def test_a_dead_endpoint_is_said_once_and_calls_fail_at_once_when_patience_is_over(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+    clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asking = make_gateway(TEMPO)
-    server.shut()
-    model = model_at(server, endpoint={"patience": 0.5, "attempts": 20})
-    began = time.monotonic()
-    came = asking.all(*(question(model, seconds=60) for _ in range(40)))
-    assert time.monotonic() - began < 10
-    assert all(f"{server.url}" in str(each.error) and not each.timed_out for each in came)
-    assert any(f"{server.url} is down since" in str(each.error) for each in came)
-    assert len(said(caplog)) == 1
-    assert said(caplog)[0].startswith(f"{server.url} seems to be down after ")
-    assert "connection refused" in said(caplog)[0]
+    mocked = Mocked(clock, tempo=TEMPO)
+    mocked.default = DEAD
+    settings: dict[str, Any] = {"endpoint": {"patience": 5.0, "attempts": 20}, "seconds": 60}
+    came = mocked.run(*(mocked.question(**settings) for _ in range(40)))
+    assert clock.now < 1010
+    assert all(URL in str(each.error) and not each.timed_out for each in came)
+    assert any(f"{URL} is down since" in str(each.error) for each in came)
     # a game of hundreds of calls goes on to its end
-    began = time.monotonic()
+    began, requests = clock.now, len(mocked.asked)
     for _ in range(50):
-        assert asking.one(question(model, seconds=60)).error
-    assert time.monotonic() - began < 10
-    assert len(said(caplog)) == 1
+        assert mocked.one(**settings).error
+    assert (clock.now - began, len(mocked.asked) - requests) < (60, 10)
+    (line,) = said(caplog)
+    assert line.startswith(f"{URL} seems to be down after ")
+    assert "connection refused" in line
 
 
 def test_calls_wait_for_an_endpoint_that_comes_back_and_that_is_said_once(
-    make_gateway: MakeGateway,
-    server: ScriptedServer,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asking = make_gateway(TEMPO)
-    model = model_at(server, endpoint={"patience": 60, "attempts": 20})
-    asking.one(question(model))
-    server.shut()
-    warned = threading.Event()
-    monkeypatch.setattr(caplog.handler, "emit", lambda record, emit=caplog.handler.emit: (emit(record), warned.set()))
-    futures = asking.begin(*(question(model) for _ in range(20)))
-    assert warned.wait(20)
-    server.open()
-    assert all(future.result(30).text for future in futures)
-    assert len(said(caplog)) == 2
-    assert said(caplog)[1].startswith(f"{server.url} is back after")
+    mocked = Mocked(clock, *[DEAD] * 25, tempo=TEMPO)
+    came = mocked.run(*(mocked.question(**PATIENT) for _ in range(20)))
+    assert all(each.text for each in came)
+    down, back = said(caplog)
+    assert down.startswith(f"{URL} seems to be down after ")
+    assert back.startswith(f"{URL} is back after")
 
 
-def test_one_trial_at_a_time_goes_to_an_endpoint_that_is_down(
-    make_gateway: MakeGateway, server: ScriptedServer
-) -> None:
-    asking = make_gateway(TEMPO)
-    gone_on = server.latch()
-    server.plan(*[refuse(500)] * 4, default=Step(after=gone_on))
-    model = model_at(server, endpoint={"patience": 60, "attempts": 20})
-    trial = asking.begin(question(model))
-    server.wait_for(5)
-    others = asking.begin(*(question(model) for _ in range(30)))
-    all_have_begun = threading.Event()
+def test_one_trial_at_a_time_goes_to_an_endpoint_that_is_down(clock: Clock) -> None:
+    mocked = Mocked(clock, *[broken()] * 4, 100.0, tempo=TEMPO)
 
-    async def last() -> None:
-        all_have_begun.set()
+    async def steps() -> None:
+        ask = mocked.gateway.complete
+        trial = asyncio.create_task(ask(mocked.question(**PATIENT)))
+        await asyncio.sleep(30)
+        others = [asyncio.create_task(ask(mocked.question(**PATIENT))) for _ in range(30)]
+        await asyncio.sleep(5)
+        assert (len(mocked.asked), mocked.provider.open) == (5, 1)
+        came = await asyncio.gather(trial, *others)
+        assert all(each.text for each in came)
 
-    asking.gateway.start([last()])
-    assert all_have_begun.wait(20)
-    assert (len(server.bodies), server.flying) == (5, 1)
-    gone_on.set()
-    assert all(future.result(30).text for future in trial + others)
-    assert len(server.bodies) == 35
+    mocked.during(steps())
+    assert len(mocked.asked) == 35
 
 
 def test_an_endpoint_that_is_back_after_patience_was_over_is_found_out(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+    clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asking = make_gateway(TEMPO)
-    server.shut()
-    model = model_at(server, endpoint={"patience": 0.0, "attempts": 20})
-    for _ in range(10):
-        assert asking.one(question(model)).error
-    server.open()
-    until = time.monotonic() + 20
-    while asking.one(question(model)).error:
-        assert time.monotonic() < until
-    assert [asking.one(question(model)).error for _ in range(20)] == [None] * 20
+    mocked = Mocked(clock, tempo=TEMPO)
+    mocked.default = DEAD
+    settings: dict[str, Any] = {"endpoint": {"patience": 0.0, "attempts": 20}}
+    assert all(mocked.one(**settings).error for _ in range(10))
+    mocked.default = OK
+
+    async def later() -> None:
+        await asyncio.sleep(TEMPO.longest_trial)
+
+    mocked.during(later())
+    assert [mocked.one(**settings).error for _ in range(20)] == [None] * 20
     assert len(said(caplog)) == 2
 
 
-def test_a_server_that_hangs_opens_the_circuit_too(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    asking = make_gateway(TEMPO)
-    server.plan(default=HANG)
-    model = model_at(server, endpoint={"patience": 0.2}, timeouts=Timeouts(bid=0.05))
-    began = time.monotonic()
-    came = asking.all(*(question(model, seconds=60) for _ in range(30)))
-    assert all(each.error for each in came)
-    assert time.monotonic() - began < 20
+@pytest.mark.parametrize("timeouts", [Timeouts(bid=1.0), Timeouts()])
+def test_a_server_that_hangs_is_down_too(clock: Clock, caplog: pytest.LogCaptureFixture, timeouts: Timeouts) -> None:
+    mocked = Mocked(clock, tempo=TEMPO)
+    mocked.default = HANG
+    settings: dict[str, Any] = {"endpoint": {"patience": 0.0}, "timeouts": timeouts}
+    assert all(each.error for each in mocked.run(*(mocked.question(**settings) for _ in range(30))))
     assert len(said(caplog)) == 1
 
 
-def test_deadlines_that_pass_without_a_reply_count(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    asking = make_gateway(TEMPO)
-    model = model_at(server, endpoint={"patience": 0.0}, timeouts=Timeouts(bid=60))
-    # making the client takes longer than the calls below have
-    assert asking.one(question(model)).text
-    server.plan(default=HANG)
-    asking.all(*(question(model, seconds=0.5) for _ in range(6)))
-    assert len(said(caplog)) == 1
-
-
-@pytest.mark.parametrize("status", [400, 404, 422, 429])
-def test_a_server_that_refuses_is_not_down(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture, status: int
-) -> None:
-    asking = make_gateway(TEMPO)
-    server.plan(default=refuse(status, "so it is"))
-    # 429s are asked again until the time is over: the last of them is cut off under way, and that says nothing either
-    asking.all(
-        *(question(model_at(server), seconds=3.0 if status == 429 else 30.0) for _ in range(5 if status == 429 else 20))
-    )
+@pytest.mark.parametrize("failure", [rejected(), busy()])
+def test_a_server_that_refuses_is_not_down(clock: Clock, caplog: pytest.LogCaptureFixture, failure: Failure) -> None:
+    mocked = Mocked(clock, tempo=TEMPO)
+    mocked.default = failure
+    mocked.run(*(mocked.question(seconds=4) for _ in range(20)))
     assert said(caplog) == []
 
 
-def test_failures_between_successes_open_nothing(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    asking = make_gateway(TEMPO)
-    server.plan(*[refuse(500), refuse(503), Step()] * 10)
-    assert all(asking.one(question(model_at(server))).text for _ in range(10))
+def test_failures_between_successes_open_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    mocked = Mocked(clock, *[broken(), broken(), OK] * 10, tempo=TEMPO)
+    assert all(mocked.one().text for _ in range(10))
     assert said(caplog) == []
 
 
-def test_a_trial_that_is_cancelled_leaves_room_for_another(make_gateway: MakeGateway, server: ScriptedServer) -> None:
-    asking = make_gateway(TEMPO)
-    server.plan(*[refuse(500)] * 4, HANG)
-    model = model_at(server, endpoint={"patience": 60, "attempts": 20})
-    asking.begin(question(model))
-    server.wait_for(5)
-    [second] = asking.begin(question(model))
-    asking.jobs[0].cancel()
-    assert second.result(20).text
-
-
-def test_failures_that_overtake_replies_open_nothing(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    asking = make_gateway(TEMPO)
-    gone_on = server.latch()
-    server.plan(*[refuse(500)] * 12, default=Step(after=gone_on))
-    futures = asking.begin(*(question(model_at(server)) for _ in range(60)))
-    server.wait_for(72)
-    gone_on.set()
-    assert all(future.result(30).text for future in futures)
+def test_failures_that_overtake_replies_open_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    mocked = Mocked(clock, *[(0.1, broken())] * 12, tempo=TEMPO)
+    mocked.default = 5.0
+    assert all(each.text for each in mocked.run(*(mocked.question() for _ in range(60))))
     assert said(caplog) == []
 
 
-def test_a_short_row_of_failures_opens_nothing(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    asking = make_gateway(replace(TEMPO, lasting=600.0))
-    server.plan(*[refuse(500)] * 30)
-    model = model_at(server, endpoint={"attempts": 20})
-    assert [asking.one(question(model)).error is None for _ in range(3)] == [False, True, True]
-    assert all(asking.one(question(model)).text for _ in range(3))
+def test_a_short_row_of_failures_opens_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    mocked = Mocked(clock, *[broken()] * 30, tempo=Tempo(failures=4, lasting=6000.0))
+    came = [mocked.one(endpoint={"attempts": 20}, seconds=5000).error is None for _ in range(3)]
+    assert came == [False, True, True]
     assert said(caplog) == []
+
+
+def test_a_trial_that_is_cancelled_leaves_room_for_another(clock: Clock) -> None:
+    mocked = Mocked(clock, *[broken()] * 4, HANG, tempo=TEMPO)
+
+    async def steps() -> None:
+        first = asyncio.create_task(mocked.gateway.complete(mocked.question(**PATIENT)))
+        await asyncio.sleep(30)
+        second = asyncio.create_task(mocked.gateway.complete(mocked.question(**PATIENT)))
+        await asyncio.sleep(1)
+        mocked.script = []
+        first.cancel()
+        assert (await second).text
+
+    mocked.during(steps())
 
 
 def test_a_server_that_answers_while_other_calls_run_out_of_time_is_slow_and_not_down(
-    make_gateway: MakeGateway, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+    clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asking = make_gateway(TEMPO)
-    all_came = server.latch()
+    mocked = Mocked(clock, tempo=TEMPO)
     # one after the other: of many at once it gets to two in their time
-    server.plan(*[Step(after=all_came)] * 2, default=HANG)
-    futures = asking.begin(*(question(model_at(server), seconds=3.0) for _ in range(20)))
-    server.wait_for(20)
-    all_came.set()
-    came = [future.result(30) for future in futures]
+    mocked.script = [1.0, 1.0, *[HANG] * 18]
+    came = mocked.run(*(mocked.question(seconds=3.0) for _ in range(20)))
     assert sorted(each.timed_out for each in came) == [False] * 2 + [True] * 18
-    (hint,) = said(caplog)
-    assert hint == (
-        f"{server.url} answers some requests while others run out of time: it is slow, not down; if it serves one at a "
-        "time, at_once = 1 in its [endpoints] table has calls wait their turn"
-    )
+    hint = "it is slow, not down; if it serves one at a time, at_once = 1 in its [endpoints] table has calls wait"
+    assert said(caplog) == [f"{URL} answers some requests while others run out of time: {hint} their turn"]
     # and where nothing is answered any more, it is found to be down all the same
-    server.shut()
-    asking.all(*(question(model_at(server, endpoint={"patience": 0.0})) for _ in range(20)))
-    assert [line.split(" (")[0] for line in said(caplog)[1:]] == [
-        f"{server.url} seems to be down after {said(caplog)[1].split()[6]} failures in a row"
-    ]
-
-
-class Clock(asyncio.SelectorEventLoop):
-    """An event loop whose time passes only where it would wait for it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 1000.0
-        self.faults: list[dict[str, Any]] = []
-        select = self._selector.select
-
-        def pass_time(timeout: float | None = None) -> Any:
-            assert timeout is not None, "nothing is left to wait for"
-            self.now += timeout
-            return select(0)
-
-        self._selector.select = pass_time
-        self.set_exception_handler(lambda _, context: self.faults.append(context))
-
-    def time(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
-    clock = Clock()
-    monkeypatch.setattr(circuit_module, "time", SimpleNamespace(monotonic=clock.time))
-    yield clock
-    clock.close()
+    mocked.script, mocked.default = [], DEAD
+    mocked.run(*(mocked.question() for _ in range(20)))
+    assert [line.split(" after ")[0] for line in said(caplog)[1:]] == [f"{URL} seems to be down"]
 
 
 def test_a_call_whose_deadline_passes_while_it_waits_leaves_no_timer_behind(clock: Clock) -> None:

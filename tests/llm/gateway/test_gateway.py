@@ -13,13 +13,15 @@ import pytest
 
 from players.llm.budget import Budget
 from players.llm.cassette import Cassette
-from players.llm.client import Client, Failed
 from players.llm.gateway import Gateway
+from players.llm.keys import Keys
 from players.llm.loop import Loop
+from players.llm.provider import Failed, Request, Shape
+from players.llm.providers.openai import OpenAIProvider
 from players.llm.settings import Endpoint, Model, Price
 from wolfbus.errors import BudgetSpent, CassetteError, PlayerError, WolfError
 
-from .conftest import FAST, Asking, MakeGateway, model_at, question
+from .conftest import Asking, MakeGateway, model_at, question
 from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply, usage
 
 
@@ -240,7 +242,7 @@ def test_all_that_was_set_aside_comes_back(make_gateway: MakeGateway, server: Sc
         future.result(10)
     # it may have been charged as much as it could cost
     assert budget.spent_tokens > 1000
-    assert budget._held.tokens == 0
+    assert budget.held.tokens == 0
 
 
 def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server: ScriptedServer) -> None:
@@ -329,26 +331,23 @@ def test_a_fault_inside_a_call_is_an_error_of_that_call(asking: Asking, server: 
 
 @pytest.mark.parametrize("aiohttp", [True, False])
 def test_both_transports_of_the_library_tell_the_same(server: ScriptedServer, aiohttp: bool) -> None:
-    async def close() -> None:
-        await client.close()
+    model = model_at(server)
+    asked = question(model)
 
-    async def post(seconds: float | None = None) -> Any:
+    async def ask(seconds: float | None = None) -> Any:
         try:
-            return await client.post(b'{"messages": []}', "tiny", seconds)
+            return await provider.ask(Request(model, asked.messages, asked.form, Shape(), 100), seconds)
         except Failed as failed:
             return failed.failure
 
-    async def make() -> Client:
-        return Client(server.url, "key", "KEY", 4, connect_s=FAST.connect_s, aiohttp=aiohttp)
-
     loop = Loop("test")
-    client = loop.run(make())
+    provider = OpenAIProvider(model.endpoint, Keys({}), aiohttp=aiohttp)
     server.plan(Step(), RESET, HANG, refuse(503, "later"), Step(b""))
-    assert loop.run(post()).text == '{"bid": 1}'
-    broke, hung, refused, empty = (loop.run(post(seconds)) for seconds in (None, 0.1, None, None))
+    assert loop.run(ask()).text == '{"bid": 1}'
+    broke, hung, refused, empty = (loop.run(ask(seconds)) for seconds in (None, 0.1, None, None))
     assert (broke.trouble, broke.charged, hung.trouble, refused.trouble) == ("connection", True, "timeout", "server")
-    assert (empty.trouble, refused.message) == ("garbage", "later")
+    assert (empty.trouble, refused.line) == ("garbage", f"{server.url}: 503: later")
     server.shut()
-    gone = loop.run(post())
+    gone = loop.run(ask())
     assert (gone.trouble, gone.charged, gone.line) == ("connection", False, f"{server.url}: connection refused")
-    loop.close(close())
+    loop.close(provider.close())

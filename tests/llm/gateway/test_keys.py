@@ -117,7 +117,7 @@ def everything(asking: Any, came: list[Any], caplog: pytest.LogCaptureFixture) -
     gateway: Gateway = asking.gateway
     logs = [record.getMessage() + repr(record.args) + str(record.exc_info) for record in caplog.records]
     servers = list(gateway._servers.values())
-    objects = [gateway, *servers, *(server.client for server in servers), gateway._keys]
+    objects = [gateway, *servers, *(server.provider for server in servers), gateway._keys]
     return "\n".join([*logs, *map(repr, came), *map(repr, objects), json.dumps(gateway.accounts.summary())])
 
 

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
 import threading
-from dataclasses import replace
-from itertools import pairwise
+from typing import Any
 
 import pytest
 
+from players.llm.call import Purpose
+from players.llm.gateway import Tempo
 from players.llm.limits import Window
-from players.llm.settings import Timeouts
+from players.llm.provider import Reply
+from players.llm.providers.mock import URL
 
-from .conftest import FAST, Asking, MakeGateway, model_at, question
-from .server import ScriptedServer, Step, refuse, reply, usage
+from .conftest import Asking, model_at, question
+from .mocked import HANG, OK, Clock, Mocked, busy, rejected
+from .server import ScriptedServer, Step
 
 
-def test_calls_in_flight_never_exceed_the_limit_and_reach_it(asking: Asking, server: ScriptedServer) -> None:
-    gone_on = server.latch()
-    server.plan(default=Step(after=gone_on))
-    model = model_at(server, endpoint={"at_once": 5})
-    futures = asking.begin(*(question(model) for _ in range(40)))
-    server.wait_for(5)
-    gone_on.set()
-    assert all(future.result(30).text for future in futures)
-    assert (server.peak, len(server.bodies)) == (5, 40)
+def test_calls_in_flight_never_exceed_the_limit_and_reach_it(clock: Clock) -> None:
+    mocked = Mocked(clock)
+    mocked.default = 1.0
+    came = mocked.run(*(mocked.question(endpoint={"at_once": 5}) for _ in range(20)))
+    assert all(each.text for each in came)
+    assert (mocked.provider.peak, len(mocked.asked), clock.now) == (5, 20, pytest.approx(1004.0))
 
 
 def test_two_hundred_calls_at_once_take_no_thread_each(asking: Asking, server: ScriptedServer) -> None:
@@ -41,99 +41,71 @@ def test_two_hundred_calls_at_once_take_no_thread_each(asking: Asking, server: S
     assert all(future.result(30).text for future in futures)
 
 
-def test_what_the_game_waits_for_goes_before_judgements_and_the_early_before_the_late(
-    asking: Asking, server: ScriptedServer
-) -> None:
-    gone_on = server.latch()
-    server.plan(default=Step(after=gone_on))
-    model = model_at(server, endpoint={"at_once": 1})
-    futures = asking.begin(
-        question(model, "occupies the place", purpose="assess_other"),
-        question(model, "judgement 1", purpose="assess_other"),
-        question(model, "label", purpose="assess_own"),
-        question(model, "bid 1", purpose="bid"),
-        question(model, "judgement 2", purpose="assess_other"),
-        question(model, "bid 2", purpose="bid"),
-        question(model, "vote", purpose="vote"),
-        question(model, "kill", purpose="kill"),
-    )
-    gone_on.set()
-    assert all(future.result(30).text for future in futures)
+def test_what_the_game_waits_for_goes_before_judgements_and_the_early_before_the_late(clock: Clock) -> None:
+    mocked = Mocked(clock)
+    mocked.default = 1.0
+    asked: list[tuple[str, Purpose]] = [
+        ("occupies the place", "assess_other"), ("judgement 1", "assess_other"), ("label", "assess_own"),
+        ("bid 1", "bid"), ("judgement 2", "assess_other"), ("bid 2", "bid"), ("vote", "vote"), ("kill", "kill"),
+    ]  # fmt: skip
+    questions = [mocked.question(text, purpose=purpose, endpoint={"at_once": 1}) for text, purpose in asked]
+    came = mocked.run(*questions)
     urgent, later = ["bid 1", "bid 2", "vote", "kill"], ["judgement 1", "label", "judgement 2"]
-    assert server.questions() == ["occupies the place", *urgent, *later]
-    waits = [future.result().queue_s for future in futures]
-    assert waits[0] < waits[3] < waits[1]
+    assert mocked.asked == ["occupies the place", *urgent, *later]
+    assert [came[place].queue_s for place in (0, 3, 1)] == pytest.approx([0, 1, 5])
 
 
-def test_jobs_begin_in_order(asking: Asking, server: ScriptedServer) -> None:
-    model = model_at(server, endpoint={"at_once": 1})
-    texts = [str(number) for number in range(30)]
-    asking.all(*(question(model, text) for text in texts))
-    assert server.questions() == texts
+def test_requests_per_minute_hold_over_any_minute(clock: Clock) -> None:
+    mocked = Mocked(clock)
+    mocked.run(*(mocked.question(endpoint={"requests_per_minute": 5.0}, seconds=1000) for _ in range(12)))
+    times = mocked.provider.times
+    assert times == pytest.approx([1000.0] * 5 + [1060.0] * 5 + [1120.0] * 2)
 
 
-def test_requests_per_minute_hold_over_any_minute(make_gateway: MakeGateway, server: ScriptedServer) -> None:
-    asking = make_gateway(replace(FAST, minute=1.0))
-    model = model_at(server, endpoint={"requests_per_minute": 5.0})
-    asking.all(*(question(model) for _ in range(12)))
-    # leave is given, and counted, a moment before the server hears of it; on a busy machine a longer one
-    assert all(later - first > 0.5 for first, later in zip(server.times, server.times[5:], strict=False))
+def test_tokens_per_minute_are_estimated_and_then_corrected(clock: Clock) -> None:
+    mocked = Mocked(clock)
 
+    def ask(calls: int) -> None:
+        settings: dict[str, Any] = {"endpoint": {"tokens_per_minute": 1100.0}, "max_tokens": 500, "seconds": 1000}
+        mocked.run(*(mocked.question(**settings) for _ in range(calls)))
 
-def test_tokens_per_minute_are_estimated_and_then_corrected(make_gateway: MakeGateway, server: ScriptedServer) -> None:
-    asking = make_gateway(replace(FAST, minute=0.5))
-    server.plan(default=Step(reply(usage=usage(40, 10))))
     # each is thought to take over 500, and takes 50
-    model = model_at(server, endpoint={"tokens_per_minute": 1100.0}, max_tokens=500)
-    asking.all(*(question(model) for _ in range(2)))
-    asking.all(*(question(model) for _ in range(2)))
-    asking.all(*(question(model) for _ in range(2)))
-    assert all(later - first < 0.4 for first, later in pairwise(server.times))
-    server.plan(default=Step(reply(usage=usage(500, 500))))
-    asking.all(*(question(model) for _ in range(2)))
-    here = len(server.times)
-    asking.one(question(model))
-    assert server.times[here] - server.times[here - 1] > 0.3
+    mocked.default = Reply("{}", prompt_tokens=40, completion_tokens=10)
+    for _ in range(3):
+        ask(2)
+    assert clock.now == 1000.0
+    mocked.default = Reply("{}", prompt_tokens=500, completion_tokens=500)
+    ask(1)
+    ask(1)
+    assert mocked.provider.times[-1] == pytest.approx(1060.0)
 
 
-def test_a_request_beyond_the_limit_of_a_minute_passes_alone(make_gateway: MakeGateway, server: ScriptedServer) -> None:
-    asking = make_gateway(replace(FAST, minute=0.8))
-    model = model_at(server, endpoint={"tokens_per_minute": 10.0})
-    assert all(came.text for came in asking.all(*(question(model) for _ in range(2))))
-    # the first one may be a while on its way
-    assert server.times[1] - server.times[0] > 0.3
+def test_a_request_beyond_the_limit_of_a_minute_passes_alone(clock: Clock) -> None:
+    mocked = Mocked(clock)
+    settings: dict[str, Any] = {"endpoint": {"tokens_per_minute": 10.0}, "seconds": 1000}
+    mocked.run(*(mocked.question(**settings) for _ in range(2)))
+    assert mocked.provider.times == pytest.approx([1000.0, 1060.0])
 
 
-def test_a_call_that_is_cancelled_while_it_waits_leaves_no_gap(asking: Asking, server: ScriptedServer) -> None:
-    gone_on = server.latch()
-    server.plan(default=Step(after=gone_on))
-    model = model_at(server, endpoint={"at_once": 1})
-    futures = asking.begin(*(question(model, text) for text in "abcd"))
-    server.wait_for(1)
-    asking.jobs[1].cancel()
-    asking.jobs[2].cancel()
-    gone_on.set()
-    assert futures[3].result(20).text
-    assert server.questions() == ["a", "d"]
+def test_calls_that_leave_the_queue_leave_no_gap(clock: Clock) -> None:
+    mocked = Mocked(clock)
+    mocked.default = 5.0
 
+    async def steps() -> None:
+        def ask(text: str, seconds: float) -> asyncio.Task[Any]:
+            asked = mocked.question(text, seconds=seconds, endpoint={"at_once": 1})
+            return asyncio.create_task(mocked.gateway.complete(asked))
 
-def test_calls_that_time_out_in_the_queue_leave_no_gap(asking: Asking, server: ScriptedServer) -> None:
-    model = model_at(server, endpoint={"at_once": 1}, timeouts=Timeouts(bid=30))
-    asking.one(question(model, "warms up"))
-    gone_on = server.latch()
-    server.plan(default=Step(after=gone_on))
-    futures = asking.begin(
-        question(model, "a"), *(question(model, "late", seconds=0.3) for _ in range(20)), question(model, "z")
-    )
-    late = [future.result(20) for future in futures[1:-1]]
-    assert all(came.timed_out and came.attempts == 0 and came.queue_s > 0.1 for came in late)
-    gone_on.set()
-    assert futures[-1].result(20).text
-    assert server.questions() == ["warms up", "a", "z"]
+        first, cancelled, *late = ask("a", 100), ask("b", 100), *(ask("late", 3) for _ in range(20))
+        last = ask("z", 100)
+        await asyncio.sleep(1)
+        cancelled.cancel()
+        came = await asyncio.gather(first, *late, last)
+        assert all(each.timed_out and each.attempts == 0 for each in came[1:-1])
+        assert [each.queue_s for each in came[1:-1]] == pytest.approx([3.0] * 20)
 
-
-def waits(server: ScriptedServer, what: str) -> str:
-    return rf"^waited 0\.\d s for {what} of {server.url}, and was never sent$"
+    mocked.during(steps())
+    assert mocked.asked == ["a", "z"]
 
 
 @pytest.mark.parametrize(
@@ -141,89 +113,65 @@ def waits(server: ScriptedServer, what: str) -> str:
     [
         ({"requests_per_minute": 1.0}, "requests_per_minute = 1"),
         ({"tokens_per_minute": 1100.0}, "tokens_per_minute = 1100"),
+        ({"at_once": 1}, "at_once = 1"),
     ],
 )
-def test_a_call_that_was_never_sent_says_which_limit_of_a_minute_it_waited_for(
-    asking: Asking, server: ScriptedServer, settings: dict[str, float], what: str
+def test_a_call_that_was_never_sent_says_which_limit_it_waited_for(
+    clock: Clock, settings: dict[str, float], what: str
 ) -> None:
-    model = model_at(server, endpoint=settings)
-    assert asking.one(question(model)).text
-    came = asking.one(question(model, seconds=0.2))
-    assert re.search(waits(server, what), str(came.error)), came.error
+    mocked = Mocked(clock)
+    mocked.default = 10.0
+    first, came = mocked.run(mocked.question(endpoint=settings), mocked.question(endpoint=settings, seconds=2.0))
+    assert first.text
+    assert came.error == f"waited 2.0 s for {what} of {URL}, and was never sent"
     assert (came.timed_out, came.attempts, came.url) == (True, 0, None)
-    total = asking.gateway.accounts.summary()["total"]
+    total = mocked.gateway.accounts.summary()["total"]
     assert (total["failed"], total["tokens_unknown"]) == (1, 1), "the first was not counted by its server"
 
 
-def test_a_call_that_was_never_sent_says_so_of_calls_in_flight(asking: Asking, server: ScriptedServer) -> None:
-    gone_on = server.latch()
-    server.plan(default=Step(after=gone_on))
-    model = model_at(server, endpoint={"at_once": 1})
-    [first] = asking.begin(question(model))
-    server.wait_for(1)
-    came = asking.one(question(model, seconds=0.2))
-    assert re.search(waits(server, "at_once = 1"), str(came.error)), came.error
-    gone_on.set()
-    assert first.result(20).text
+def test_a_call_that_was_never_sent_says_so_of_a_server_that_is_down(clock: Clock) -> None:
+    mocked = Mocked(clock, tempo=Tempo(failures=1, lasting=0.0, first_trial=20.0))
+    mocked.default = HANG
+    assert mocked.one(endpoint={"attempts": 1}).timed_out
+    came = mocked.one(endpoint={"attempts": 1}, seconds=2)
+    assert came.error == f"waited 2.0 s for {URL}, which is down, and was never sent"
 
 
-def test_long_waits_are_told_once_for_each_limit(
-    asking: Asking, server: ScriptedServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("players.llm.limits.LONG_WAIT_S", 0.05)
-    gone_on = server.latch()
-    server.plan(default=Step(after=gone_on))
-    model = model_at(server, endpoint={"at_once": 1, "requests_per_minute": 1.0})
-    [first] = asking.begin(question(model))
-    server.wait_for(1)
+def test_long_waits_are_told_once_for_each_limit(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    mocked = Mocked(clock)
+    endpoint = {"at_once": 1, "requests_per_minute": 2.0}
+    mocked.default = 10.0
     for _ in range(2):
-        asking.all(*(question(model, seconds=0.2) for _ in range(3)))
-    gone_on.set()
-    assert first.result(20).text
-    asking.all(*(question(model, seconds=0.2) for _ in range(3)))
-    lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert lines == [
-        f"{server.url}: calls wait longer than 0.05 s for {what}" for what in ("at_once = 1", "requests_per_minute = 1")
+        mocked.run(*(mocked.question(endpoint=endpoint, seconds=500) for _ in range(5)))
+        mocked.default = OK
+    mocked.script = [busy(8.0), busy(8.0), OK]
+    mocked.one(seconds=100)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        f"{URL}: calls wait longer than 5 s for {what}"
+        for what in ("at_once = 1", "requests_per_minute = 2", "the server's Retry-After")
     ]
 
 
-def test_long_waits_that_the_server_asked_for_are_told(
-    asking: Asking, server: ScriptedServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("players.llm.limits.LONG_WAIT_S", 0.05)
-    server.plan(refuse(429, headers={"Retry-After": "0.4"}))
-    assert asking.one(question(model_at(server))).text
-    assert f"{server.url}: calls wait longer than 0.05 s for the server's Retry-After" in caplog.text
-
-
-def test_a_call_that_was_never_sent_says_so_of_a_server_that_is_down(
-    make_gateway: MakeGateway, server: ScriptedServer
-) -> None:
-    asking = make_gateway(replace(FAST, failures=1, lasting=0.0, first_trial=20.0))
-    model = model_at(server, endpoint={"attempts": 1})
-    server.shut()
-    assert "connection refused" in str(asking.one(question(model)).error)
-    came = asking.one(question(model, seconds=0.2))
-    line = rf"^waited 0\.\d s for {server.url}, which is down, and was never sent$"
-    assert re.search(line, str(came.error)), came.error
-
-
-def test_short_waits_are_not_told(asking: Asking, server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
-    model = model_at(server, endpoint={"at_once": 1})
-    assert all(came.text for came in asking.all(*(question(model) for _ in range(5))))
+def test_short_waits_are_not_told(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    mocked = Mocked(clock, 4.0)
+    mocked.run(*(mocked.question(endpoint={"at_once": 1}) for _ in range(5)))
     assert not caplog.records
 
 
-def test_equal_endpoints_share_their_limits_and_different_ones_do_not(asking: Asking, server: ScriptedServer) -> None:
-    gone_on = server.latch()
-    server.plan(default=Step(after=gone_on))
-    equal = [model_at(server, name, endpoint={"at_once": 2}) for name in ("small", "large")]
-    other = model_at(server, endpoint={"at_once": 3})
-    futures = asking.begin(*(question(model) for _ in range(5) for model in (*equal, other)))
-    server.wait_for(5)
-    gone_on.set()
-    assert all(future.result(20).text for future in futures)
-    assert server.peak == 5
+def test_equal_endpoints_share_their_limits_and_different_ones_do_not(clock: Clock) -> None:
+    mocked = Mocked(clock)
+    mocked.default = 1.0
+    names = ("small", "large")
+    equal = [mocked.question(model=name, endpoint={"at_once": 2}) for _ in range(5) for name in names]
+    mocked.run(*equal, *(mocked.question(endpoint={"at_once": 3}) for _ in range(5)))
+    assert mocked.provider.peak == 5
+
+
+def test_what_is_known_of_one_model_says_nothing_of_another(clock: Clock) -> None:
+    mocked = Mocked(clock, rejected(lacks="mode"))
+    for name in ("old", "new"):
+        mocked.one(model=name)
+    assert [request.shape.mode for request in mocked.provider.requests] == ["schema", "object", "schema"]
 
 
 @pytest.mark.parametrize("amounts", [[1, 1, 1, 1, 1, 1], [3, 1, 2, 3, 1], [5, 1, 5, 1]])
@@ -235,9 +183,3 @@ def test_no_stretch_of_a_window_holds_more_than_its_limit(amounts: list[float]) 
         spent.append((now, amount))
         inside = sum(each for at, each in spent if at > now - 10.0)
         assert inside <= max(4, amount)
-
-
-def test_a_window_without_a_limit_is_always_free() -> None:
-    window = Window(None)
-    assert window.spend(1e9, 0.0) is None
-    assert window.free_at(1e9, 1.0) == 1.0

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from players.llm.budget import Budget
+from players.llm.provider import Reply
+from players.llm.providers.wire import read_reply
 from players.llm.settings import Price
-from players.llm.wire import Reply, read_reply
 
 from .conftest import KEY, Asking, MakeGateway, model_at, question
 from .server import ScriptedServer, Step, refuse, reply, usage

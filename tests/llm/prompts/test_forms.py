@@ -82,7 +82,7 @@ def test_an_obedient_reply_is_read_clean(part, writing):
         reply = Writer(0, str(number), Scene(NAMES)).fill(schema)
         assert list(reply) == list(asked.form.schema["properties"])
         legal = part.legal
-        got = read(part.kind, json.dumps(reply, ensure_ascii=False), legal=legal, names=NAMES)
+        got = read(json.dumps(reply, ensure_ascii=False), Question(part.kind, legal=legal, names=NAMES))
         assert got.reading == "clean", (reply, got)
         assert got.thought == reply["thought"]
 

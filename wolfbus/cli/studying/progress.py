@@ -20,7 +20,7 @@ _RECENT: Final = 200
 """Finished games that the rate is taken over."""
 
 
-class Telling:
+class StudyProgress:
     """Tells how far a study is; a context manager.
 
     Args:

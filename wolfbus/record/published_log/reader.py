@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.reading import read, read_fields
+from wolfbus.reading import Question, read, read_fields
 from wolfbus.reading.labels import kind_of, settle
 from wolfbus.reading.names import mentions
 from wolfbus.reading.values import Got, unit
@@ -65,7 +65,7 @@ def read_analysis(kind: Kind, stored: Any, whose: str, line: int) -> PaperAnalys
     if raw is None:
         reread = None if filler else _clean(recorded)
         return PaperAnalysis(recorded, filler, None, reread, None)
-    fields = read_fields(kind, raw)
+    fields = read_fields(raw, Question(kind))
     found = PaperLabel(**_known(fields.values), reading=fields.reading) if fields.values else None
     return PaperAnalysis(recorded, filler, raw, found, fields.read)
 
@@ -304,7 +304,7 @@ class _LogReader:
             raise self.stranger(voter)
         kept = raws.get(voter) if isinstance(raws, dict) else None
         raw = kept.get("_raw_response") if isinstance(kept, dict) else None
-        reading = read("vote", raw, names=self.meta.players) if isinstance(raw, str) else None
+        reading = read(raw, Question("vote", names=self.meta.players)) if isinstance(raw, str) else None
         return PaperVote(voter, target if isinstance(target, str) and target else None, reading)
 
     def exiled(self, _event: dict[str, Any], details: dict[str, Any]) -> None:

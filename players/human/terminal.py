@@ -1,0 +1,262 @@
+"""The person's terminal: what it shows, and what is typed there, line by line and never for longer
+than there is time.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import selectors
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, TextIO, TypeAlias
+
+from wolfbus.errors import PlayerError
+from wolfbus.reading.text import clean_text
+
+logger = logging.getLogger(__name__)
+
+Style: TypeAlias = Literal["", "bold", "dim", "cyan", "yellow"]
+
+WIDTH: Final = 100
+"""Columns where there is no terminal that has its own."""
+
+
+class Screen:
+    """Writes what one person may read; safe from any thread.
+
+    Colours only stand on a terminal, and not under ``NO_COLOR``. A screen that is gone swallows what is written.
+
+    Args:
+        stream: where to write; standard error unless given, for standard output is for results.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        from rich.console import Console
+
+        stream = stream or sys.stderr
+        is_terminal = stream.isatty()
+        self._console = Console(
+            file=stream,
+            force_terminal=is_terminal,
+            width=None if is_terminal else WIDTH,
+            markup=False,
+            highlight=False,
+            emoji=False,
+        )
+        self._lock = threading.Lock()
+        self._gone = False
+
+    def say(self, lines: Iterable[str], style: Style = "") -> None:
+        """Write paragraphs, each on a line of its own."""
+        with self._lock:
+            for line in lines:
+                self._write(line, style, "\n")
+
+    def prompt(self, text: str) -> None:
+        """Write what stands before the person's own words, and stay on that line."""
+        with self._lock:
+            self._write(text, "cyan", " ")
+
+    def _write(self, text: str, style: Style, end: str) -> None:
+        from rich.text import Text
+
+        if self._gone:
+            return
+        try:
+            self._console.print(Text(text, style), end=end)
+            self._console.file.flush()
+        except (OSError, ValueError) as error:
+            # the person's terminal was closed: the game goes on without it
+            self._gone = True
+            logger.debug("the screen is gone: %s", error)
+
+
+LONGEST: Final = 16_384
+"""Bytes of a line; a terminal itself takes 4,096."""
+
+Gap: TypeAlias = Literal["late", "left out", "long", "gone", "closed"]
+"""Why there is no line: the time is up · Ctrl-D at a terminal · it was too long · the input has ended for good · the
+keyboard was closed.
+"""
+
+_KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O?.)")
+"""What arrow and function keys send."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as it was typed, without its end and without what keys other than letters send."""
+
+    text: str
+
+
+class Keyboard:
+    """Reads lines from a descriptor that a terminal in its ordinary mode, a pipe or a file stands behind.
+
+    Args:
+        descriptor: where to read; standard input unless given.
+
+    Raises:
+        PlayerError: there is no standard input.
+    """
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        self._descriptor = _standard_input() if descriptor is None else descriptor
+        try:
+            there = os.fstat(self._descriptor)
+        except OSError as error:
+            raise PlayerError(f"a person cannot play without a keyboard: {error.strerror}") from error
+        self.place = (there.st_dev, there.st_ino)
+        """What is behind the descriptor: equal for two keyboards that are one."""
+        self.is_terminal = os.isatty(self._descriptor)
+        self._typed = bytearray()
+        self._dropping = False
+        """Whether the rest of the line is to be dropped."""
+        self._gone = False
+        self._lock = threading.Lock()
+        self._closed = False
+        self._reading = False
+        self._bell: tuple[int, int] | None = None
+
+    def freshen(self) -> None:
+        """Forget what was typed while nothing was asked; a pipe or file keeps its lines."""
+        if self.is_terminal:
+            self._forget()
+
+    def read_line(self, due: float) -> Line | Gap:
+        """Return the next line, or why there is none.
+
+        A line that is only half typed when the time is up is dropped, with what is typed of it afterwards.
+
+        Args:
+            due: when to give up, on the clock of `time.monotonic`.
+        """
+        bell = self._begin()
+        if bell is None:
+            return "closed"
+        try:
+            return self._read_line(due, bell)
+        finally:
+            self._finish()
+
+    def close(self) -> None:
+        """Read no more, and wake up who waits for a line; safe from any thread."""
+        with self._lock:
+            self._closed = True
+            if self._bell is None:
+                return
+            if self._reading:
+                os.write(self._bell[1], b"!")
+            else:
+                self._put_bell_away()
+
+    def _begin(self) -> int | None:
+        with self._lock:
+            if self._closed:
+                return None
+            if self._bell is None:
+                self._bell = os.pipe()
+            self._reading = True
+            return self._bell[0]
+
+    def _finish(self) -> None:
+        with self._lock:
+            self._reading = False
+            if self._closed:
+                self._put_bell_away()
+
+    def _put_bell_away(self) -> None:
+        if self._bell is not None:
+            for end in self._bell:
+                os.close(end)
+            self._bell = None
+
+    def _read_line(self, due: float, bell: int) -> Line | Gap:
+        # unlike epoll, poll also takes files
+        with getattr(selectors, "PollSelector", selectors.SelectSelector)() as selector:
+            selector.register(bell, selectors.EVENT_READ)
+            if not self._gone:
+                selector.register(self._descriptor, selectors.EVENT_READ)
+            while True:
+                line = self._line()
+                if line is not None:
+                    return line
+                if self._gone:
+                    return "gone"
+                left = due - time.monotonic()
+                ready = {key.fd for key, _ in selector.select(max(0.0, left))} if left > 0 else set()
+                if bell in ready:
+                    return "closed"
+                if self._descriptor in ready:
+                    gap = self._take()
+                    if gap is not None:
+                        return gap
+                elif time.monotonic() >= due:
+                    self._dropping = bool(self._typed) or self._dropping
+                    self._forget()
+                    return "late"
+
+    def _line(self) -> Line | Gap | None:
+        """Return the next whole line of what was typed; None while there is none."""
+        while (end := self._typed.find(b"\n")) >= 0:
+            line = bytes(self._typed[:end])
+            del self._typed[: end + 1]
+            if self._dropping:
+                self._dropping = False
+                continue
+            return _line_of(line) if len(line) <= LONGEST else "long"
+        if self._dropping:
+            self._typed.clear()
+        elif len(self._typed) > LONGEST:
+            self._typed.clear()
+            self._dropping = True
+            return "long"
+        return None
+
+    def _take(self) -> Gap | None:
+        try:
+            some = os.read(self._descriptor, 4096)
+        except BlockingIOError:
+            return None
+        except OSError:
+            # what a terminal says that is no longer there
+            some = b""
+            self._gone = True
+        if some:
+            self._typed += some
+            return None
+        if self.is_terminal and not self._gone:
+            self._typed.clear()
+            return "left out"
+        self._gone = True
+        if self._typed:
+            # a last line without an end
+            self._typed += b"\n"
+        return None
+
+    def _forget(self) -> None:
+        self._typed.clear()
+        if self.is_terminal:
+            import termios  # not on every platform
+
+            self._dropping = False
+            try:
+                termios.tcflush(self._descriptor, termios.TCIFLUSH)
+            except termios.error:
+                self._gone = True
+
+
+def _line_of(line: bytes) -> Line:
+    return Line(clean_text(_KEYS.sub("", line.decode("utf-8", "replace"))).rstrip("\r"))
+
+
+def _standard_input() -> int:
+    try:
+        return sys.stdin.fileno()
+    except (AttributeError, OSError, ValueError) as error:
+        raise PlayerError("a person cannot play without a keyboard: there is no standard input") from error

@@ -1,0 +1,340 @@
+"""`Attempts`: one question on its way: waits, attempts, back-off, adjustments, until there is a reply or none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from players.llm.call import Completion, Question
+from players.llm.circuit import Down
+from players.llm.endpoint import Backoff, Server
+from players.llm.limits import Pass, Paused, urgency
+from players.llm.loop import loop_time
+from players.llm.provider import Failed, Failure, Reply, Request, known_counts
+from wolfbus.messages.calls import Scalar
+
+if TYPE_CHECKING:
+    from players.llm.budget import Budget, Reservation
+
+LONGEST_PAUSE: Final = 60.0
+"""Seconds for which one server's answer keeps all other calls from it."""
+
+FAILURES_KEPT: Final = 32
+"""Failures of earlier attempts that a completion keeps: the last ones, each at most `FAILURE_KEPT` characters."""
+
+FAILURE_KEPT: Final = 300
+
+_SHARE_OF_TIME: Final = 0.25
+_ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
+
+
+class Attempts:
+    """The attempts at one question; to be run once, within the gateway's loop.
+
+    Args:
+        question: what is asked.
+        server: where.
+        budget: what calls may cost.
+        backoff: time between attempts.
+        attempts: tries, the first included; unless given the endpoint's, of which 429s are none.
+        again_if_cut: whether a reply that was cut off before it said anything is asked for once more, with more room.
+
+    Attributes:
+        charged: whether a server may have done, and charged for, work on it.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        server: Server,
+        budget: Budget | None,
+        backoff: Backoff,
+        *,
+        attempts: int | None = None,
+        again_if_cut: bool = True,
+    ) -> None:
+        self._question = question
+        self._model = question.model
+        self._server = server
+        self._budget = budget
+        self._backoff = backoff
+        self._limit = attempts or server.endpoint.attempts
+        self._busy_counts = attempts is not None
+        self.charged = False
+        self._may_double = again_if_cut
+        self._capability = server.capability(question.model.model)
+        self._began = loop_time()
+        self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
+        self._rank = (urgency(question.purpose), server.gate.number())
+        self._attempts = 0
+        self._tries = 0
+        self._busy = 0
+        self._attempt_at = self._began
+        self._adjusted = 0
+        self._queue_s = 0.0
+        self._sent_at: float | None = None
+        self._queue_before = 0.0
+        self._half: Reply | None = None
+        self._last_failure = ""
+        self._failures: deque[str] = deque(maxlen=FAILURES_KEPT)
+        self._waits_for = ""
+        self._tokens: dict[str, int | None] = {}
+        self._parameters: dict[str, Scalar] = {}
+
+    async def run(self) -> Completion:
+        """Ask until there is a reply, or there will be none.
+
+        Raises:
+            WolfError: the budget ends here, or it cannot be kept.
+        """
+        if self._began >= self._question.deadline:
+            return self._completion(error="the request's time was over before it was asked", timed_out=True)
+        try:
+            async with asyncio.timeout_at(self._question.deadline):
+                return self._with(await self._reply())
+        except TimeoutError:
+            if self._half is not None:
+                return self._with(self._half)
+            return self._completion(error=self._out_of_time(), timed_out=True)
+        except Failed as failed:
+            if self._half is not None:
+                return self._with(self._half)
+            tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
+            return self._completion(error=f"{failed.failure.line}{tries}")
+
+    def _out_of_time(self) -> str:
+        if self._attempts:
+            said = f"; before that: {self._last_failure}" if self._last_failure else ""
+            return f"no reply from {self._server.url} in the request's time{said}"
+        waits_for = self._waits_for or f"its turn at {self._server.url}"
+        return f"waited {self._queue_s:.1f} s for {waits_for}, and was never sent"
+
+    def ended(self, reason: str) -> Completion:
+        """Return what came of it when it was ended from outside."""
+        return self._completion(error=reason)
+
+    async def _reply(self) -> Reply:
+        reply = await self._reply_of(self._model.max_tokens)
+        if reply.cut and self._may_double:
+            # should the second time bring nothing, half a reply is worth more than none
+            self._half = reply
+            reply = await self._reply_of(2 * self._model.max_tokens)
+        return reply
+
+    async def _reply_of(self, max_tokens: int) -> Reply:
+        asked = self._question
+        while True:
+            shape = self._capability.for_model(self._model)
+            try:
+                return await self._attempt(Request(self._model, asked.messages, asked.form, shape, max_tokens))
+            except Failed as failed:
+                failure = failed.failure
+            except Paused as pause:
+                line = f"{self._server.url} asked to be left alone for another {_shown(pause.seconds)} s"
+                line += ", longer than this call can wait" + ("" if self._attempts else "; it was never sent")
+                raise Failed(Failure("busy", line, again=False)) from None
+            except Down as down:
+                raise Failed(Failure("connection", str(down), again=False)) from None
+            self._last_failure = failure.line
+            if self._capability.learn(failure, shape, self._model) and self._adjusted < _ADJUSTMENTS:
+                self._adjusted += 1
+                self._gone_on_after(failure)
+                continue
+            if failure.cut:
+                self._gone_on_after(failure)
+                return Reply(None, finish="length")
+            await self._wait_after(failure)
+            self._gone_on_after(failure)
+
+    def _gone_on_after(self, failure: Failure) -> None:
+        self._failures.append(failure.line[:FAILURE_KEPT])
+
+    async def _wait_after(self, failure: Failure) -> None:
+        """Wait until another attempt makes sense.
+
+        Raises:
+            Failed: none does.
+        """
+        left = self._question.deadline - loop_time()
+        if failure.wait is not None and failure.trouble == "busy":
+            # a server may ask for a day; others find out from time to time whether it means that
+            self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
+        if failure.trouble == "busy" and failure.again and not self._busy_counts:
+            await self._wait_while_busy(failure, left)
+            return
+        self._tries += 1
+        if self._tries >= self._limit or not failure.again:
+            raise Failed(failure)
+        if failure.wait is None:
+            await asyncio.sleep(min(self._backoff.delay(self._tries), left / 2))
+            return
+        if failure.wait >= left:
+            raise Failed(_too_long(failure, failure.wait))
+        # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
+        jitter = min(self._backoff.delay(self._tries), (left - failure.wait) / 2)
+        await asyncio.sleep(jitter if failure.trouble == "busy" else failure.wait + jitter)
+
+    async def _wait_while_busy(self, failure: Failure, left: float) -> None:
+        """Wait after a 429, which says that there is a queue and nothing else; the deadline bounds it.
+
+        Raises:
+            Failed: too little time is left for another attempt.
+        """
+        self._busy += 1
+        wait = failure.wait or 0.0
+        if wait >= left:
+            raise Failed(_too_long(failure, wait))
+        # never nothing, as a draw in other cases may be: there is no bound on these attempts but time
+        least = self._backoff.bound(1) / 2
+        delay = min(max(least, self._backoff.delay(self._busy)), (left - wait) / 2)
+        if delay < least and wait < least:
+            raise Failed(failure)
+        # where the server said how long, the gate keeps everybody waiting
+        await asyncio.sleep(delay)
+
+    async def _attempt(self, request: Request) -> Reply:
+        """Wait for leave, make one request, and see to it that everybody hears what came of it."""
+        trial, given = await self._leave(request.tokens)
+        reservation: Reservation | None = None
+        reply: Reply | None = None
+        failure: Failure | None = None
+        sent = False
+        try:
+            if self._budget is not None:
+                asked_at = loop_time()
+                self._waits_for = "the budget"
+                try:
+                    reservation = await self._budget.reserve(self._question, 1)
+                finally:
+                    self._queue_s += loop_time() - asked_at
+            sent = True
+            reply = await self._send(request)
+        except Failed as failed:
+            failure = failed.failure
+            raise
+        finally:
+            self.charged |= sent and (reply is not None or failure is None or failure.charged)
+            used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
+            self._server.gate.leave(given, used if sent else 0, sent=sent)
+            self._tell_circuit(reply, failure, trial=trial, sent=sent)
+            if reservation is not None:
+                _settle(reservation, reply, failure, sent=sent)
+        return reply
+
+    async def _leave(self, tokens: int) -> tuple[bool, Pass]:
+        """Wait until the endpoint is up and its limits leave room; returns whether this is the trial, and the pass."""
+        began = loop_time()
+        gate, circuit = self._server.gate, self._server.circuit
+        try:
+            while True:
+                self._waits_for = f"{self._server.url}, which is down"
+                trial = await circuit.ready(self._rank)
+                try:
+                    given = await gate.enter(*self._rank, tokens, self._question.deadline)
+                except BaseException:
+                    self._waits_for = gate.gave_up_at
+                    circuit.give_up(trial=trial)
+                    raise
+                if trial or circuit.closed:
+                    return trial, given
+                # it opened while this call waited at the gate
+                gate.leave(given, 0, sent=False)
+        finally:
+            self._queue_s += loop_time() - began
+
+    async def _send(self, request: Request) -> Reply:
+        self._parameters = request.parameters
+        now = loop_time()
+        if self._sent_at is None:
+            self._sent_at, self._queue_before = now, self._queue_s
+        self._attempts += 1
+        self._attempt_at = now
+        name, purpose, pace = self._model.model, self._question.purpose, self._server.pace
+        cut = self._attempt_s or pace.cut_after(name, purpose, self._question.deadline - self._began)
+        if cut is not None and cut >= self._question.deadline - now:
+            cut = None
+        try:
+            reply = await self._server.provider.ask(request, cut)
+        except Failed as failed:
+            if failed.failure.trouble == "timeout":
+                pace.add(name, purpose, loop_time() - now)
+            raise
+        pace.add(name, purpose, loop_time() - now)
+        for name, count in known_counts(reply).items():
+            self._tokens[name] = _sum(self._tokens.get(name), count)
+        return reply
+
+    def _tell_circuit(self, reply: Reply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
+        circuit = self._server.circuit
+        failed = partial(circuit.failed, trial=trial, sent_at=self._attempt_at, in_flight=self._server.gate.in_flight)
+        if failure is not None and failure.sick:
+            failed(failure.line, late=failure.trouble == "timeout")
+        elif reply is not None or failure is not None:
+            circuit.succeeded()
+        elif sent and self._had_time() and loop_time() >= self._question.deadline:
+            failed(f"{self._server.url}: no reply in a request's time", late=True)
+        else:
+            circuit.give_up(trial=trial)
+
+    def _had_time(self) -> bool:
+        """Return whether the attempt under way had enough of the usual time to say something of the server."""
+        share = (loop_time() - self._attempt_at) / (self._question.deadline - self._began)
+        return not self._question.hurried and share >= _SHARE_OF_TIME
+
+    def _with(self, reply: Reply) -> Completion:
+        filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
+        error = f"{self._server.url}: its content filter kept the reply back" if filtered else None
+        return replace(
+            self._completion(error=error),
+            text=reply.text,
+            thought=reply.thought,
+            refusal=reply.refusal,
+            finish=reply.finish,
+            served=reply.served,
+        )
+
+    def _completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
+        latency = 0.0
+        if self._sent_at is not None:
+            latency = loop_time() - self._sent_at - (self._queue_s - self._queue_before)
+        return Completion(
+            error=error,
+            timed_out=timed_out,
+            attempts=self._attempts,
+            queue_s=self._queue_s,
+            latency_s=max(0.0, latency),
+            prompt_tokens=self._tokens.get("prompt_tokens"),
+            cached_tokens=self._tokens.get("cached_tokens"),
+            completion_tokens=self._tokens.get("completion_tokens"),
+            parameters=self._parameters,
+            url=self._server.url if self._attempts else None,
+            failures=tuple(self._failures),
+            charged=self.charged,
+        )
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
+
+
+def _too_long(failure: Failure, wait: float) -> Failure:
+    line = f"{failure.line}; it asks to wait for {_shown(wait)} s, longer than this call can"
+    return replace(failure, line=line)
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)
+
+
+def _settle(reservation: Reservation, reply: Reply | None, failure: Failure | None, *, sent: bool) -> None:
+    if reply is not None:
+        reservation.settle(Completion(text=reply.text, attempts=1, **known_counts(reply)), 0)
+    elif not sent:
+        reservation.settle(Completion())
+    else:
+        # cancelled on its way, it may have been charged as well
+        charged = failure is None or failure.charged
+        reservation.settle(Completion(error="no reply", attempts=1), int(charged))

@@ -1,0 +1,251 @@
+"""`Provider`: a server of language models as the gateway sees it, and what goes to it and comes back in our own words.
+
+A provider is one module with a function ``open_provider(endpoint, keys)``: one of `players.llm.providers`, or any that
+the settings name with its package: ``provider = "mypackage.mine"`` in an ``[endpoints]`` table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Final, Literal, Protocol, TypeAlias
+
+from players.llm.call import Form, Message
+from players.llm.keys import Keys
+from players.llm.settings import Endpoint, Model
+from wolfbus.errors import PlayerError
+from wolfbus.messages.calls import Scalar
+
+Mode: TypeAlias = Literal["schema", "object", "text"]
+"""How a reply is held to its form: JSON Schema, JSON mode, the prompt's words alone."""
+
+TokensName: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+
+Lack: TypeAlias = Literal["tokens", "top_p", "temperature", "reasoning_effort", "system", "mode"]
+"""What of a request a server does not take: the name of the bound on the reply, a setting, a message of the system, the
+way in which the reply is held to its form.
+"""
+
+Trouble: TypeAlias = Literal["connection", "timeout", "server", "garbage", "busy", "rejected"]
+"""What a request failed of.
+
+connection: none stood, or it broke · timeout: no reply in the attempt's time · server: it says "later" · garbage: it
+says that all is well, and there is no reply that can be read · busy: it has a queue · rejected: it would fail again.
+"""
+
+SETTINGS: Final = ("temperature", "top_p", "reasoning_effort")
+"""Fields of a model that are sent as they are."""
+
+_OURS: Final = "players.llm.providers"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a request may hold.
+
+    Attributes:
+        mode: how the reply is held to its form.
+        tokens: the member that bounds the reply; None if neither is taken.
+        dropped: settings that the server rejected.
+        system: whether the system has a message of its own; if not, its text heads the first of the user's.
+    """
+
+    mode: Mode = "schema"
+    tokens: TokensName | None = "max_tokens"
+    dropped: frozenset[str] = frozenset()
+    system: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One attempt at a question.
+
+    Attributes:
+        model: whom to ask, and how.
+        messages: the chat so far.
+        form: what shape the reply should have.
+        shape: what the request may hold.
+        max_tokens: bound on the reply.
+    """
+
+    model: Model
+    messages: tuple[Message, ...]
+    form: Form
+    shape: Shape
+    max_tokens: int
+
+    @property
+    def settings(self) -> dict[str, Scalar]:
+        """The model's settings that are sent."""
+        values = {name: getattr(self.model, name) for name in SETTINGS if name not in self.shape.dropped}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def parameters(self) -> dict[str, Scalar]:
+        """What is sent beside the messages, for the record."""
+        parameters = self.settings
+        if self.shape.tokens is not None:
+            parameters[self.shape.tokens] = self.max_tokens
+        parameters["structured"] = self.shape.mode
+        if not self.shape.system:
+            parameters["system"] = "in the user's message"
+        return parameters | self.model.extra
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens it and its reply may take: four characters a token, and the reply's bound."""
+        return sum(len(message.content) for message in self.messages) // 4 + self.max_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote.
+
+    Attributes:
+        text: its text; None if there is none.
+        thought: reasoning beside it.
+        refusal: its words, if it refused in the way that some servers mark.
+        finish: why it stopped.
+        prompt_tokens: as counted by the server; None if it did not; so with the others.
+        cached_tokens: how many of those it had in its cache.
+        completion_tokens: tokens of the reply.
+        served: what the server says of the model: its name, and its fingerprint behind a blank.
+    """
+
+    text: str | None
+    thought: str | None = None
+    refusal: str | None = None
+    finish: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    served: str | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether the bound on its length was reached before there was anything to use."""
+        return self.finish == "length" and not self.refusal and not _holds_object(self.text or "")
+
+    def mapped(self, change: Callable[[str], str]) -> Reply:
+        """Return the reply with all its words changed."""
+        words = {name: getattr(self, name) for name in ("text", "thought", "refusal", "finish", "served")}
+        changed: dict[str, Any] = {name: change(value) for name, value in words.items() if value is not None}
+        return replace(self, **changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a request brought no reply.
+
+    Attributes:
+        trouble: of what kind it is.
+        line: one line for people, without any secret.
+        again: whether another attempt makes sense.
+        wait: seconds that the server wants to be left alone; None if it does not say.
+        charged: whether the server may have done, and charged for, the work all the same.
+        lacks: what the server does not take, if it was rejected for that.
+        cut: whether it was rejected because the reply's bound was reached before any text.
+    """
+
+    trouble: Trouble
+    line: str
+    again: bool
+    wait: float | None = None
+    charged: bool = False
+    lacks: Lack | None = None
+    cut: bool = False
+
+    @property
+    def sick(self) -> bool:
+        """Whether it speaks against the endpoint, not against this one request."""
+        return self.trouble in {"connection", "timeout", "server"}
+
+
+class Failed(Exception):  # noqa: N818 - what happened
+    """A request brought no reply.
+
+    Attributes:
+        failure: why.
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.line)
+        self.failure = failure
+
+
+class Provider(Protocol):
+    """A server of language models. It tries nothing twice and waits for nothing but its reply.
+
+    It is opened without any network, in any thread, and from then on used within one event loop.
+    """
+
+    @property
+    def url(self) -> str:
+        """Where it is, for what is said of it."""
+
+    def shape(self, model: str) -> Shape:
+        """Return what a request to a model should hold before anything is known of it."""
+
+    async def ask(self, request: Request, seconds: float | None) -> Reply:
+        """Make one request.
+
+        Args:
+            request: what is sent.
+            seconds: time for all of it; None where the caller sees to that.
+
+        Raises:
+            Failed: there is no reply.
+        """
+
+    async def close(self) -> None:
+        """Close all connections."""
+
+
+OpenProvider: TypeAlias = Callable[[Endpoint, Keys], Provider]
+"""Opens the provider of an endpoint; raises `PlayerError` where it cannot be asked, as without a key."""
+
+
+def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
+    """Return the provider that an endpoint's settings name.
+
+    Raises:
+        PlayerError: there is none of that name; or it cannot be asked, as without a key.
+    """
+    name = endpoint.provider if "." in endpoint.provider else f"{_OURS}.{endpoint.provider}"
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not name.startswith(error.name):
+            raise
+        raise PlayerError(f'there is no provider "{endpoint.provider}": no module {name}') from None
+    opened: Provider = module.open_provider(endpoint, keys)
+    return opened
+
+
+def known_counts(reply: Reply) -> dict[str, Any]:
+    """Return the tokens of a reply as its server counted them."""
+    return {name: getattr(reply, name) for name in ("prompt_tokens", "cached_tokens", "completion_tokens")}
+
+
+def _holds_object(text: str) -> bool:
+    """Return whether a text holds a JSON object from its opening brace to its closing one."""
+    start = text.find("{")
+    if start < 0:
+        return False
+    depth, quoted, escaped = 0, False, False
+    for character in text[start:]:
+        if quoted:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                quoted = False
+        elif character == '"':
+            quoted = True
+        elif character in "{}":
+            depth += 1 if character == "{" else -1
+            if depth == 0:
+                return True
+    return False

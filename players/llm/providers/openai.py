@@ -1,0 +1,306 @@
+"""OpenAI-compatible servers: one request over HTTP with the `openai` package, and what came of it in our own words."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, quiet_client_logs, redacted, without_key
+from players.llm.provider import Failed, Failure, Reply, Request, Shape, Trouble
+from players.llm.providers.wire import (
+    GENERATION,
+    ErrorInside,
+    NotAReply,
+    body_of,
+    cut_before_text,
+    lack_of,
+    message_of,
+    read_reply,
+    wait_wanted,
+)
+from players.llm.redirects import MOST_REDIRECTS, Astray, origin_of, target_of
+from players.llm.settings import Endpoint
+from wolfbus.printable import printable, storable
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI, RequestOptions
+
+CONNECT_S: Final = 10.0
+"""Seconds for a connection to stand."""
+
+SERVED_KEPT: Final = 200
+"""Characters that are kept of what a server says of its model."""
+
+_IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after 5 s
+_PATH: Final = "/chat/completions"
+_OWN_HEADERS: Final = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
+_VERSION: Final = re.compile(r"/v\d")
+_IN_CONTAINER: Final = (
+    "; this is a container, where that host is the container itself: a server on the machine around it is "
+    "host.docker.internal, and must listen to more than the machine's loopback"
+)
+_NEVER_STOOD: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
+
+
+_RETRIED: Final = frozenset({408, 409, 425})
+"""Statuses below 500, beside 429, that may be different next time; so may all from 500 on, but those of `_NEVER`."""
+
+_NEVER: Final = frozenset({501, 505, 511})
+
+
+class OpenAIProvider:
+    """The `openai` client for one endpoint, without its own retries.
+
+    Requests are sent as bytes and replies read by `wire`: building and validating the library's own objects takes half
+    of its time. Its aiohttp transport is used where that package is installed: with the other one, a request takes the
+    longer the more connections there are.
+
+    Args:
+        endpoint: its address, its connections at most, and another origin to which it may redirect.
+        keys: where its address and key are looked up.
+        aiohttp: whether to use that transport; unless given, if it is there.
+
+    Attributes:
+        url: base URL.
+
+    Raises:
+        PlayerError: there is no key, or no URL.
+    """
+
+    def __init__(self, endpoint: Endpoint, keys: Keys, *, aiohttp: bool | None = None) -> None:
+        self.url = keys.url(endpoint)
+        self._key = keys.key(endpoint)
+        self._key_env = keys.name(endpoint)
+        self._at_once = endpoint.at_once
+        self._follow_redirects = endpoint.follow_redirects
+        self._aiohttp = find_spec("aiohttp") is not None if aiohttp is None else aiohttp
+        self._opened: AsyncOpenAI | None = None
+
+    def shape(self, _model: str) -> Shape:
+        """Return what to try first: OpenAI's newer models take no max_tokens, and many other servers nothing else."""
+        host = urlsplit(self.url).hostname or ""
+        return Shape(tokens="max_completion_tokens" if host.endswith("openai.com") else "max_tokens")
+
+    async def ask(self, request: Request, seconds: float | None) -> Reply:
+        """Make one request; see `Provider.ask`."""
+        try:
+            async with asyncio.timeout(seconds) if seconds is not None else contextlib.nullcontext():
+                response = await self._response(body_of(request))
+        except TimeoutError:
+            line = f"{self.url}: no reply within {seconds:.3g} s"
+            raise Failed(Failure("timeout", line, again=True, charged=True)) from None
+        except Astray as error:
+            line = f"{self.url}: {without_key(str(error), self._key)}"
+            raise Failed(Failure("rejected", line, again=False)) from None
+        except _transport_errors(aiohttp=self._aiohttp) as error:
+            raise Failed(self._lost(error)) from None
+        if response.is_success:
+            return self._read(response, request)
+        said = _json_or_text(response.content)
+        if (written := _rejected_text(said)) is not None:
+            # the server checks the model's text by itself, and hands over what it does not like
+            return Reply(written[0], finish=written[1]).mapped(self._cleaned)
+        raise Failed(self._failure(response.status_code, response.headers, said, request))
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._opened is not None:
+            await self._opened.close()
+
+    @property
+    def _client(self) -> AsyncOpenAI:
+        if self._opened is None:
+            self._opened = _open(self.url, self._key or NO_KEY, self._at_once, aiohttp=self._aiohttp)
+        return self._opened
+
+    async def _response(self, body: bytes) -> httpx2.Response:
+        """Return what the server says, whatever its status, after redirects that may be followed.
+
+        Raises:
+            Astray: a redirect may not be followed, or there are too many.
+        """
+        url = f"{self.url}{_PATH}"
+        for _ in range(MOST_REDIRECTS + 1):
+            response = await self._one_response(body, url)
+            target = target_of(response.status_code, response.headers, url, self.url, self._follow_redirects)
+            if target is None:
+                return response
+            url = target
+        raise Astray(f"{response.status_code}: more than {MOST_REDIRECTS} redirects in a row")
+
+    async def _one_response(self, body: bytes, url: str) -> httpx2.Response:
+        import httpx2
+        from openai import APIStatusError, Omit
+
+        options: RequestOptions = {}
+        if origin_of(url) != origin_of(self.url):
+            # whoever allowed prompts to go there said nothing of the key
+            options = {"headers": dict.fromkeys(_OWN_HEADERS, Omit())}
+        try:
+            return await self._client.post(url, content=body, cast_to=httpx2.Response, options=options)
+        except APIStatusError as error:
+            return error.response
+
+    def _read(self, response: httpx2.Response, request: Request) -> Reply:
+        try:
+            reply = read_reply(response.content)
+        except NotAReply as error:
+            line = f"{self.url}: {response.status_code}, but {error}"
+            raise Failed(Failure("garbage", line, again=True, charged=True)) from None
+        except ErrorInside as error:
+            code = str(error.error.get("code")) if isinstance(error.error, Mapping) else ""
+            status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
+            raise Failed(self._failure(status, response.headers, {"error": error.error}, request)) from None
+        reply = reply.mapped(self._cleaned)
+        # only now: half of our key would not be found
+        return replace(reply, served=None if reply.served is None else printable(reply.served, SERVED_KEPT) or None)
+
+    def _cleaned(self, words: str) -> str:
+        # a server that is not to be trusted may hand our headers back as the model's words; and a reply that was cut
+        # off within a character may end in half of it, which no file or stream can hold
+        return storable(without_key(words, self._key))
+
+    def _said_of_key(self) -> str:
+        if self._key is not None:
+            return f"the key in {self._key_env} is"
+        if self._key_env is None:
+            return "no key was sent (key_env in an [endpoints] table names one), and that is"
+        return f"no key is in {self._key_env}, and that is"
+
+    def _failure(self, status: int, headers: Mapping[str, str], said: Any, request: Request) -> Failure:
+        message, code = message_of(said)
+        words = redacted(message, self._key)
+        trouble = _trouble_of(status)
+        spent = "insufficient_quota" in {code, *_codes(said)}
+        if spent:
+            what = f"{status}: the account's quota is used up"
+        elif status in {401, 403}:
+            what = f"{status}: {self._said_of_key()} not accepted"
+        elif status == 404:
+            what = f"404: there is no model {request.model.model!r}, or the URL is wrong"
+        else:
+            what = str(status)
+        line = f"{self.url}: {what}" + (f": {words}" if words else "")
+        if status == 404 and not _VERSION.search(urlsplit(self.url).path):
+            line += f"; did you mean {self.url}/v1?"
+        return Failure(
+            trouble,
+            line,
+            again=(trouble != "rejected" and not spent) or code in GENERATION,
+            wait=wait_wanted(headers),
+            lacks=lack_of(request, status, message, code),
+            cut=cut_before_text(status, message),
+        )
+
+    def _lost(self, error: BaseException) -> Failure:
+        chain = list(_causes(error))
+        names = {kind.__name__ for each in chain for kind in type(each).__mro__}
+        never_stood = bool(names & _NEVER_STOOD)
+        if any(isinstance(each, socket.gaierror) for each in chain):
+            what = "no host of that name is known"
+        elif any(isinstance(each, ConnectionRefusedError) for each in chain):
+            what = "connection refused" + (_IN_CONTAINER if is_here(self.url) and _in_container() else "")
+        elif any(isinstance(each, ssl.SSLError) for each in chain):
+            what = redacted(f"no secure connection: {chain[-1]}", self._key)
+        elif never_stood or (names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}):
+            never_stood = True
+            what = f"no connection within {CONNECT_S:g} s" if "TimeoutError" in names else "no connection"
+        else:
+            what = "the connection broke before a reply came"
+        return Failure("connection", f"{self.url}: {what}", again=True, charged=not never_stood)
+
+
+def _in_container() -> bool:
+    """Return whether this process runs in a container, by the variable that says so.
+
+    Our image sets it, and so do some engines; a file like /.dockerenv stands also on machines that
+    are containers themselves, with model servers of their own.
+    """
+    return bool(os.environ.get("container"))  # noqa: SIM112 - that is its name
+
+
+def _open(url: str, key: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
+    import httpx2
+    from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient
+
+    quiet_client_logs()
+    kind = DefaultAioHttpClient if aiohttp else DefaultAsyncHttpxClient
+    timeout = httpx2.Timeout(None, connect=CONNECT_S)
+    limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
+    # a redirect would take prompts wherever the server likes: `Client` follows them, where that is allowed
+    transport = kind(timeout=timeout, limits=limits, follow_redirects=False)
+    client = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=transport)
+    if url != OPENAI_URL:
+        # they come from the environment, and are nobody else's business
+        client.organization = client.project = None
+    return client
+
+
+def open_provider(endpoint: Endpoint, keys: Keys) -> OpenAIProvider:
+    """Return the provider of an endpoint; see `players.llm.provider`."""
+    return OpenAIProvider(endpoint, keys)
+
+
+def _trouble_of(status: int) -> Trouble:
+    """Return what a status other than success means."""
+    if status == 429:
+        return "busy"
+    return "server" if status in _RETRIED or (status >= 500 and status not in _NEVER) else "rejected"
+
+
+@cache
+def _transport_errors(*, aiohttp: bool) -> tuple[type[Exception], ...]:
+    from openai import APIConnectionError
+
+    errors: tuple[type[Exception], ...] = (APIConnectionError, OSError, EOFError, ValueError, RuntimeError)
+    if not aiohttp:
+        return errors
+    # what the library's transport does not turn into errors of its own
+    from aiohttp import ClientError
+
+    return (*errors, ClientError)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    for _ in range(16):
+        if seen is None:
+            return
+        yield seen
+        if isinstance(seen, BaseExceptionGroup):
+            yield from seen.exceptions
+        seen = seen.__cause__ or seen.__context__
+
+
+def _json_or_text(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        text = content[:4096].decode("utf-8", "replace").strip()
+        return "a page of HTML" if text.startswith("<") else text
+
+
+def _codes(said: Any) -> set[str]:
+    error = said.get("error", said) if isinstance(said, Mapping) else None
+    return {str(error.get(name)) for name in ("code", "type")} if isinstance(error, Mapping) else set()
+
+
+def _rejected_text(said: Any) -> tuple[str, str] | None:
+    """Return the text that a server did not let through, and its code for that."""
+    error = said.get("error") if isinstance(said, Mapping) else None
+    text = error.get("failed_generation") if isinstance(error, Mapping) else None
+    if not isinstance(error, Mapping) or not isinstance(text, str) or not text.strip():
+        return None
+    return text, str(error.get("code") or "failed_generation")[:64]

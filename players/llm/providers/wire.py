@@ -1,0 +1,258 @@
+"""The chat completions API: requests and replies between our own words and JSON, and what rejections mean.
+
+Servers say in words, not in codes, what they do not take. The words below are those of OpenAI, Azure, vLLM, SGLang,
+llama.cpp, Ollama, LM Studio, Mistral, Groq, DeepSeek, Gemini and Anthropic behind LiteLLM.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+from players.llm.call import Message
+from players.llm.provider import Lack, Reply, Request
+
+_THOUGHTS: Final = ("reasoning_content", "reasoning")
+_MOST_TOKENS: Final = 2**53 - 1
+_LONGEST: Final = 366 * 86_400.0
+_DROPPABLE: Final[tuple[Lack, ...]] = ("top_p", "temperature", "reasoning_effort")
+_SPEAKING: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
+"""Statuses whose message may be about something that the server does not take; chat templates fail with 500."""
+
+_NOT_TAKEN: Final = re.compile(
+    r"(?i)unsupported|not[ _-]+supported|n.t support|not support|not compatible|incompatible|unrecogni[sz]ed|unknown"
+    r"|unexpected|not permitted|forbidden|not allowed|not accepted|only the default|cannot both|can.?t both|deprecated"
+    r"|use '?max_|not available|unavailable|not enabled|extra inputs|invalid parameter|no such"
+)
+_SYSTEM: Final = re.compile(
+    r"(?i)system[ _`'\"]*(?:role|message|prompt|instruction)|role[\w ,:=]*[`'\"]*system|developer instruction"
+    r"|only user and assistant roles|roles must alternate|first message must be (?:from )?(?:the )?user"
+)
+_FORMAT: Final = re.compile(
+    r"(?i)response[ _]?format|json_?schema|json_?object|json schema|json mode|json output|structured[ _-]?output|guided"
+    r"|grammar|invalid format|the word '?json|\boutput_config\b|\bstrict\b"
+)
+_TOO_SMALL: Final = re.compile(r"(?i)max_tokens or model output limit was reached|with higher max_tokens")
+GENERATION: Final = frozenset({"json_validate_failed", "json_parse_failed", "tool_use_failed"})
+"""Codes with which servers reject what their own model wrote: the next reply may be different."""
+
+
+class NotAReply(ValueError):  # noqa: N818 - what it is
+    """A body that holds no reply; the text says what it is."""
+
+
+class ErrorInside(Exception):  # noqa: N818 - what it is
+    """A body that came with a status of success and holds an error.
+
+    Attributes:
+        error: what it says.
+    """
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def body_of(request: Request) -> bytes:
+    """Return the JSON of a request."""
+    model, shape = request.model, request.shape
+    body: dict[str, Any] = {"model": model.model, "messages": _messages(request.messages, system=shape.system)}
+    body |= request.settings
+    if shape.tokens is not None:
+        body[shape.tokens] = request.max_tokens
+    if shape.mode == "schema":
+        form = request.form
+        schema = {"name": form.name, "schema": dict(form.schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif shape.mode == "object":
+        body["response_format"] = {"type": "json_object"}
+    body |= model.extra
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:
+        # UTF-8 has no lone surrogates, an escape in JSON has
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _messages(messages: Sequence[Message], *, system: bool) -> list[dict[str, str]]:
+    if system:
+        return [{"role": message.role, "content": message.content} for message in messages]
+    # chat templates without a system role also want turns to alternate
+    merged: list[dict[str, str]] = []
+    for message in messages:
+        role = "user" if message.role == "system" else message.role
+        if merged and merged[-1]["role"] == role:
+            merged[-1]["content"] += f"\n\n{message.content}"
+        else:
+            merged.append({"role": role, "content": message.content})
+    return merged
+
+
+def read_reply(content: bytes) -> Reply:
+    """Read the body of a response.
+
+    Raises:
+        NotAReply: it is none.
+        ErrorInside: it is an error, in spite of its status.
+    """
+    if not content.strip():
+        raise NotAReply("the reply's body is empty")
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        kind = "a page of HTML" if content.lstrip()[:1] == b"<" else "no JSON"
+        raise NotAReply(f"the reply's body is {kind}") from None
+    if not isinstance(body, dict):
+        raise NotAReply("the reply's body is no JSON object")
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(first, dict):
+        if body.get("error"):
+            raise ErrorInside(body["error"])
+        raise NotAReply("the reply holds no choice")
+    message = first.get("message")
+    if not isinstance(message, dict):
+        message = {"content": first.get("text")}
+    text, thoughts = _content(message.get("content"))
+    thoughts += [value for name in _THOUGHTS if isinstance(value := message.get(name), str)]
+    refusal = message.get("refusal")
+    finish = first.get("finish_reason")
+    return Reply(
+        text,
+        thought="\n\n".join(dict.fromkeys(thought for thought in thoughts if thought.strip())) or None,
+        refusal=refusal if isinstance(refusal, str) and refusal.strip() else None,
+        finish=finish[:64] if isinstance(finish, str) else None,
+        served=_served(body),
+        **_usage(body.get("usage")),
+    )
+
+
+def _served(body: Mapping[str, Any]) -> str | None:
+    words = [body.get(name) for name in ("model", "system_fingerprint")]
+    return " ".join(word.strip() for word in words if isinstance(word, str) and word.strip()) or None
+
+
+def _content(content: Any) -> tuple[str | None, list[str]]:
+    """Return text and thoughts of a message, which may be cut into typed parts."""
+    if isinstance(content, str):
+        return content, []
+    if not isinstance(content, list):
+        return None, []
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            if isinstance(part.get("text"), str):
+                texts.append(part["text"])
+            elif "thinking" in part:
+                inner, _ = _content(part["thinking"])
+                thoughts += [inner] if inner else []
+    return "".join(texts) if texts else None, thoughts
+
+
+def _usage(usage: Any) -> dict[str, int | None]:
+    if not isinstance(usage, dict):
+        return {}
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    return {
+        "prompt_tokens": _count(usage.get("prompt_tokens")),
+        "cached_tokens": _count(usage.get("prompt_cache_hit_tokens") if cached is None else cached),
+        "completion_tokens": _count(usage.get("completion_tokens")),
+    }
+
+
+def _count(number: Any) -> int | None:
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    whole = isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= _MOST_TOKENS
+    return number if whole else None
+
+
+def message_of(body: Any) -> tuple[str, str]:
+    """Return the message and the code of an error's body, which comes in many forms; everything of use is in there.
+
+    FastAPI says ``detail``, OpenAI ``error.message`` and ``error.param``, LM Studio ``error`` as a string.
+    """
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    if isinstance(error, str):
+        return error, ""
+    if not isinstance(error, Mapping):
+        return ("" if error is None else json.dumps(error, default=str)), ""
+    said = error.get("message") or error.get("detail") or error.get("msg") or error
+    message = said if isinstance(said, str) else json.dumps(said, default=str)
+    if (param := error.get("param")) and isinstance(param, str) and param not in message:
+        message = f"{message} ({param})"
+    codes = [str(error[name]) for name in ("code", "type") if error.get(name)]
+    return message, next((code for code in codes if not code.isdigit()), "")
+
+
+def lack_of(request: Request, status: int, message: str, code: str) -> Lack | None:
+    """Return what of a request its server does not take, as far as a rejection tells.
+
+    Args:
+        request: what was rejected.
+        status: of HTTP.
+        message: the server's words.
+        code: its own code of the error.
+    """
+    if status not in _SPEAKING or code in GENERATION:
+        return None
+    shape, not_taken = request.shape, _NOT_TAKEN.search(message)
+    if (
+        not_taken
+        and shape.tokens is not None
+        and re.search(rf"\b{shape.tokens}\b", message)
+        and not _TOO_SMALL.search(message)
+    ):
+        return "tokens"
+    for name in _DROPPABLE:
+        if not_taken and name in request.settings and re.search(rf"\b{name}\b", message):
+            return name
+    if shape.system and _SYSTEM.search(message):
+        return "system"
+    if request.model.structured != "auto" or shape.mode == "text" or not _FORMAT.search(message):
+        return None
+    # a worker that broke down over a grammar may manage the next one
+    return "mode" if status < 500 or not_taken or "invalid" in message.casefold() else None
+
+
+def cut_before_text(status: int, message: str) -> bool:
+    """Return whether a server rejected a request because the reply's bound was reached before any text."""
+    return status == 400 and _TOO_SMALL.search(message) is not None
+
+
+def wait_wanted(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a server asks to be left alone: ``retry-after-ms``, or Retry-After, seconds or a date.
+
+    None where it does not say, or says what is no time. A date in the past is 0.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return min(milliseconds / 1000, _LONGEST)
+    given = headers.get("retry-after")
+    if given is None:
+        return None
+    seconds = _number(given)
+    if seconds is None:
+        try:
+            moment = parsedate_to_datetime(given)
+        except (ValueError, OverflowError):
+            return None
+        seconds = max(0.0, moment.timestamp() - time.time())
+    return min(seconds, _LONGEST)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text) if text is not None else math.nan
+    except ValueError:
+        return None
+    return number if number >= 0 and math.isfinite(number) else None

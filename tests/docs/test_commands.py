@@ -1,0 +1,136 @@
+"""What the pages tell to type works as they say."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from tests.docs.pages import PAGES, ROOT, blocks, commands, name_of
+from tests.golden.running import wolfbus
+from wolfbus.cli import cli
+from wolfbus.testing.model_server import ModelServer
+
+SHORT: Final = "debate_turns = 1\nmax_rounds = 1\n"
+"""Rules of a game that is soon over."""
+SMALLER: Final = (
+    (r"--games (100|20|16)\b", "--games 1"),
+    (r"--speed 2\b", "--speed 1000000"),
+    (r"^(wolfbus compare (?!.*--permutations).*)", r"\1 --permutations 100"),
+)
+"""What a reader has time for and a test has not."""
+ONCE: Final = (["check-agent"], ["report"])
+"""Commands that take long, and do the same for another agent or study: the README's are enough."""
+RUN: Final = [
+    page
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    if {block.kind for block in blocks(page)} & {"sh", "sh together"}
+]
+"""Pages whose commands are run; those of the examples have tests of their own."""
+
+
+@pytest.fixture(scope="module")
+def model_url() -> Iterator[str]:
+    with ModelServer() as server:
+        yield server.url
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model_url: str) -> Path:
+    """A folder as a reader has it: the examples, a key, and, in a test, a model server that is ours."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("node_modules"))
+    models = tmp_path / "examples" / "models.toml"
+    models.write_text(SHORT + models.read_text("utf-8").replace("http://localhost:8000/v1", model_url), "utf-8")
+    (tmp_path / ".env").write_text(f"OPENAI_API_KEY=k\nOPENAI_BASE_URL={model_url}\n")
+    return tmp_path
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_what_a_page_tells_to_type_works(page: Path, folder: Path, model_url: str, redis_url: str) -> None:
+    for block in blocks(page):
+        if block.kind.startswith("python") and (named := re.match(r"# (\w+\.py)\n", block.text)):
+            (folder / named[1]).write_text(block.text)
+        if block.kind not in ("sh", "sh together"):
+            continue
+        text = re.sub(r"http://localhost:800\d/v1", model_url, block.text)
+        text = text.replace("redis://localhost:6379/0", redis_url)
+        for pattern, smaller in SMALLER:
+            text = re.sub(pattern, smaller, text, flags=re.MULTILINE)
+        if block.kind == "sh":
+            lines = text.splitlines()
+            if page.name != "README.md":
+                lines = [line for line in lines if line.split()[1:2] not in ONCE]
+            for line in lines:
+                typed(line, folder)
+        else:
+            scripted(text.replace("\nwait\n", "\nfor job in $(jobs -p); do wait $job || exit 1; done\n"), folder)
+
+
+def typed(line: str, folder: Path) -> None:
+    """Run one line in `folder`; wolfbus within this process, which is quicker."""
+    games = sorted((folder / "runs").glob("*.ndjson"), key=lambda path: path.stat().st_mtime_ns)
+    if games:
+        line = line.replace("GAME", games[0].stem)
+    words = shlex.split(line, comments=True)
+    if words[:1] != ["wolfbus"] or "human" in line:
+        if words and words[0] != "export":
+            scripted(line, folder)
+        return
+    out = words.index(">") if ">" in words else len(words)
+    said = wolfbus(folder, *words[1:out])
+    assert said.code == 0, f"{line}\n{said.out}\n{said.err}"
+    if out < len(words):
+        (folder / words[out + 1]).write_text(said.out)
+
+
+def scripted(text: str, folder: Path) -> None:
+    """Run a script in `folder`, where nobody is at the keyboard."""
+    bin_folder = Path(sys.executable).parent
+    told = subprocess.run(
+        ["bash", "-e", "-c", text],
+        cwd=folder,
+        env={**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, f"{text}\n{told.stdout}\n{told.stderr}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
+def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
+    wrong = [f"{line}: {fault}" for line in commands(page) if (fault := _fault(line))]
+    assert not wrong, "\n".join(wrong)
+
+
+def _fault(line: str) -> str | None:
+    """Return what of a line is no command or option of ours."""
+    try:
+        words = shlex.split(line, comments=True)[1:]
+    except ValueError:
+        words = line.split()[1:]
+    command: click.Command | None = cli
+    context = click.Context(cli)
+    known = {"--help", "-h", "--version"}
+    for word in words:
+        if word == "--" or word in "|>":
+            break
+        if isinstance(command, click.Group) and re.fullmatch("[a-z][a-z-]+", word):
+            command = command.get_command(context, word)
+            if command is None:
+                return f"no command {word}"
+            known.update(name for option in command.params for name in (*option.opts, *option.secondary_opts))
+        elif word.startswith("-") and len(word) > 1 and word.partition("=")[0].rstrip(")") not in known:
+            return f"no option {word}"
+    return None

@@ -1,0 +1,73 @@
+"""The map shows the house as it stands, and what is made by scripts is current."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import wolfbus
+from tests.docs.pages import PAGES, ROOT, name_of
+
+FOLDERS = r"(?:wolfbus|moderator|players|analytics|tests|docs|examples|benchmarks|docker)"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_path_that_a_page_names_exists(page):
+    named = re.findall(rf"`({FOLDERS}/[\w./-]*)`", page.read_text(encoding="utf-8"))
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_what_the_map_finds_in_a_file_is_there():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    found = re.findall(rf"`({FOLDERS}/[\w./-]*\.\w+)`: ((?:`\w+`(?:, )?)+)", page)
+    assert found
+    for path, names in found:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        for each in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"(?:def|class) {each}\b|^{each}\b", text, re.MULTILINE), f"{path} has no {each}"
+
+
+def made(script: str) -> str:
+    told = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def test_the_page_of_commands_is_what_the_commands_say_of_themselves(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "make"))
+    from commands import PAGE, rewritten
+
+    page = PAGE.read_text(encoding="utf-8")
+    assert rewritten(page) == page, "run: python docs/make/commands.py"
+
+
+def test_the_picture_is_a_drawing_of_the_game_that_loads_nothing():
+    words = {name: _words(text) for name, text in (
+        ("as it is", (ROOT / "docs" / "play.svg").read_text(encoding="utf-8")),
+        ("made anew", made("docs/make/picture.py")),
+    )}  # fmt: skip
+    for name, said in words.items():
+        for player in ("Jonas", "Nils", "Ada", "Kira", "Esther", "Greta", "Leon", "Bruno"):
+            assert player in said, f"the picture {name} lacks {player}"
+        assert "The Werewolves win after 3 rounds" in said
+
+
+def _words(svg: str) -> str:
+    root = ET.fromstring(svg)
+    assert not re.search(r"""(?:href|src|url\()\s*=?\s*["']?https?:""", svg)
+    pieces = ["".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")]
+    return " ".join(pieces).replace("\u00a0", " ")
+
+
+def test_the_version_has_one_home():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "wolfbus.__version__"}
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == wolfbus.__version__
+    assert f"## {wolfbus.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -1,0 +1,51 @@
+"""Providers that the settings name: our own, one of somebody else's, one that is not there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from players.llm.settings import Endpoint, Model
+from wolfbus import cli
+from wolfbus.errors import PlayerError
+
+from .conftest import MakeGateway, question
+
+
+def test_a_provider_is_one_file_and_its_name_in_the_settings(make_gateway: MakeGateway) -> None:
+    asking = make_gateway(environment={})
+    model = Model(model="polly", endpoint=Endpoint(provider="tests.llm.gateway.toy"))
+    asking.gateway.probe([model])
+    came = asking.one(question(model, "Pretty bird!"))
+    assert (came.text, came.url, came.prompt_tokens, came.attempts) == ("Pretty bird!", "toy://parrot", 3, 1)
+    assert came.parameters["structured"] == "text"
+
+
+@pytest.mark.parametrize("name", ["nothing", "tests.llm.gateway.nothing", "nothing.at.all"])
+def test_a_provider_that_is_not_there_is_named(make_gateway: MakeGateway, name: str) -> None:
+    gateway = make_gateway(environment={}).gateway
+    with pytest.raises(PlayerError, match=f'^there is no provider "{name}": no module [a-z.]+$'):
+        gateway.check([Model(model="x", endpoint=Endpoint(provider=name))])
+
+
+def test_a_name_that_can_be_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="provider"):
+        Endpoint(provider="os; drop")
+
+
+def test_a_game_of_models_is_played_without_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = tmp_path / "mock.toml"
+    rules.write_text(
+        'debate_turns = 2\nmax_rounds = 1\nplayers = "llm:m*8"\n[models.m]\nendpoint = "here"\n'
+        '[endpoints.here]\nprovider = "mock"\n'
+    )
+    assert cli.run(["play", "--config", str(rules), "--out", str(tmp_path), "--seed", "5", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["calls"]["total"]["failed"] == 0
+    record = [json.loads(line) for line in Path(told["record"]).read_text().splitlines()]
+    answers = [event for event in record if event["type"] == "answered"]
+    # what is usual is left out
+    assert answers
+    assert not any("reading" in event or "outcome" in event for event in answers)

@@ -1,0 +1,380 @@
+"""`StudyRun`: one run of a study, from its folder's lock to its last manifest."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from wolfbus.bus.url import shown_url
+from wolfbus.cli.calling import GIVE_UP
+from wolfbus.cli.studying.folder import StudyFolder
+from wolfbus.cli.studying.loading import Study
+from wolfbus.cli.studying.playing import Halt, quiet_brains
+from wolfbus.cli.studying.progress import StudyProgress
+from wolfbus.cli.studying.scheduler import StudyScheduler
+from wolfbus.cli.studying.showing import design_lines, design_notes, house_note
+from wolfbus.cli.studying.stock import take_stock
+from wolfbus.cli.studying.versions import prompts_hash, versions
+from wolfbus.cli.studying.workers import LocalWorker, Orders, Report, WorkerProcess
+from wolfbus.errors import ConfigError, reason_of
+from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences, utc_now
+from wolfbus.study.plan import Plan, PlannedGame
+from wolfbus.study.result import Spent
+
+if TYPE_CHECKING:
+    from players.llm.budget import Amount, Budget
+    from players.venue import Venue
+
+_SHOWN = 5
+"""Failed games whose errors are told at the end."""
+
+Ending = Literal["through", "halted", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a study is played, which its folder does not tell.
+
+    Attributes:
+        url: the bus.
+        house: name of the house on that bus whose agents play; None if brains of our own do.
+        tickets: hear holders of a ticket only, each as its ticket says.
+        share: name of the agenda on that bus from which workers anywhere take the games; None to play them here.
+        resume: go on with what is in the folder.
+        probe: ask each model something small first.
+        give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
+        cassette: folder to record model replies into.
+        replay_cassette: folder to play them from.
+        quiet: show nothing.
+        plain: show lines even in a terminal.
+    """
+
+    url: str = field(default="memory://", repr=False)
+    house: str | None = None
+    tickets: bool = False
+    share: str | None = None
+    resume: bool = False
+    probe: bool = True
+    give_up: int = GIVE_UP
+    cassette: Path | None = None
+    replay_cassette: Path | None = None
+    quiet: bool = False
+    plain: bool = False
+
+    def again(self) -> str:
+        """Return them as they are told on a command line to go on; the bus as `shown_url` shows it."""
+        told = [] if self.house is None else ["--house", self.house]
+        told += ["--tickets"] if self.tickets else []
+        told += [] if self.share is None else ["--share", self.share]
+        told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
+        if self.cassette is not None:
+            told += ["--cassette", str(self.cassette)]
+        if self.replay_cassette is not None:
+            told += ["--replay-cassette", str(self.replay_cassette)]
+        if self.give_up != GIVE_UP:
+            told += ["--give-up", str(self.give_up)]
+        return "".join(f" {shlex.quote(word)}" for word in told)
+
+
+class StudyRun:
+    """One run of a study.
+
+    Args:
+        study: what is to be played.
+        plan: its games.
+        folder: where it goes.
+        options: how it is played.
+
+    Attributes:
+        manifest: what is known of the study; from `play` on.
+        halted: why no more could be played, if that is so.
+        errors: (game, error) of a few games that failed.
+    """
+
+    manifest: Manifest
+
+    def __init__(self, study: Study, plan: Plan, folder: Path, options: RunOptions) -> None:
+        self.study = study
+        self.plan = plan
+        self.folder = folder
+        self.options = options
+        self.halted: Halt | None = None
+        self.errors: list[tuple[str, str]] = []
+
+    def play(self) -> Ending:
+        """Play what is missing.
+
+        Raises:
+            ConfigError: the folder has a study, and it is not to be resumed, or it is another one.
+            WolfError: the folder is held by another run, a model does not answer, a worker does not start.
+            OSError: the folder cannot be written.
+        """
+        with quiet_brains(), StudyFolder(self.folder) as folder:
+            there = self._look_at(folder)
+            head = self._head(there)
+            created = there["created"] if there is not None else utc_now()
+            settings = self.study.settings
+            planned = list(self.plan.games(settings.games))
+            self.manifest = Manifest(head, planned, created)
+            if there is None:
+                pending, before = planned, Spent()
+            else:
+                pending, before = take_stock(folder, there, self.plan, planned, self.manifest)
+            del planned
+            self._tell_who_played(head["design"])
+            if not self.options.quiet:
+                click.echo("\n".join(design_lines(head["design"])), err=True)
+            folder.write("study.toml", [self.study.text()])
+            folder.write("rules.toml", [self.study.rules_text()])
+            with self._venue(before) as (venue, budget):
+                folder.write(FILE, self.manifest.pieces(utc_now()))
+                if not pending and not self._is_left_open(folder):
+                    return "through"
+                return self._conduct(folder, pending, venue, budget)
+
+    # -- what is there
+
+    def _look_at(self, folder: StudyFolder) -> dict[str, Any] | None:
+        if not folder.has_study:
+            return None
+        if not self.options.resume:
+            raise ConfigError(f"{self.folder}: there is a study already; add --resume to go on with it")
+        there = folder.manifest()
+        if there.get("created") is None:
+            raise ConfigError(f"{self.folder / FILE}: created: field required")
+        return there
+
+    def _head(self, there: dict[str, Any] | None) -> dict[str, Any]:
+        plan, settings = self.plan, self.study.settings
+        balance = plan.balance(settings.games)
+        design: dict[str, Any] = {"kind": plan.kind, "rotation": plan.design.rotation, "cycle": plan.design.cycle}
+        design |= balance
+        design["equal_shares"] = len({share for _, share in plan.shares}) == 1
+        design["notes"] = design_notes(plan.kind, balance, plan.design.rotation, plan.design.cycle)
+        if self.options.house is not None:
+            design["notes"].append(house_note(tickets=self.options.tickets))
+        head: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "study": plan.study,
+            "name": settings.name,
+            "seed": plan.seed,
+            "config": self.study.config.model_dump(mode="json"),
+            "agents": list(plan.agents),
+            "seats": None if self.study.seats is None else list(self.study.seats),
+            # what agents of a house are made of is in the records, as far as they say
+            "models": self.study.used_models(plan.agents) if self.options.house is None else {},
+            "prompts": prompts_hash(plan.agents) if self.options.house is None else None,
+            **({} if self.options.house is None else {"house": self.options.house, "tickets": self.options.tickets}),
+            "design": design,
+            "budget_usd": settings.budget,
+            **versions(),
+        }
+        if there is None:
+            return head
+        if (what := differences(head, there)) is not None:
+            raise ConfigError(f"{self.folder}: {what}")
+        playing = {name: head[name] for name in ("wolfbus", "python", "git")}
+        began = {name: there.get(name) for name in playing}
+        others = there.get("continued_with") or []
+        if playing not in (began, *others):
+            others = [*others, playing]
+        head |= began
+        return {**head, "continued_with": others} if others else head
+
+    def _tell_who_played(self, design: dict[str, Any]) -> None:
+        """Put into the manifest who played where the plan does not say, and how even that was."""
+        if self.plan.kind == "joined":
+            played = self.manifest.played
+            design |= self.plan.balance_of(played, self.study.settings.games)
+            brains = sorted({brain for each in played.values() for brain in each})
+            self.manifest.amend(design=design, agents=brains)
+
+    def _is_left_open(self, folder: StudyFolder) -> bool:
+        if self.options.house is None:
+            return False
+        from wolfbus.cli.studying.house_worker import is_left_open
+
+        return is_left_open(self.options.url, self.options.house, folder.sessions())
+
+    # -- playing
+
+    @contextlib.contextmanager
+    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, Budget | None]]:
+        """Open what the brains of this process share, with each brain checked and each model asked a first time."""
+        if self.options.house is not None or self.options.share is not None:
+            yield None, None
+            return
+        from players.spec import check
+        from players.venue import Venue
+
+        settings, brains = self.study.settings, self.plan.agents
+        budget: Budget | None = None
+        if settings.budget is not None or settings.budget_tokens is not None:
+            from players.llm.budget import Amount
+            from players.llm.budget import Budget as Kept
+
+            before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
+            budget = Kept(settings.budget, settings.budget_tokens, before)
+        tape = None
+        if settings.workers == 1 and (self.options.cassette is not None or self.options.replay_cassette is not None):
+            from players.llm.cassette import Cassette
+
+            record, play = self.options.cassette, self.options.replay_cassette
+            tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
+        logs = self.folder / "stderr"
+        with Venue(self.study.models, budget, tape, logs, give_up=self.options.give_up) as venue:
+            check(brains, venue)
+            if budget is not None:
+                budget.check(venue.models_of(brains))
+            if self.options.replay_cassette is None or tape is not None:
+                venue.check(brains)
+                if self.options.probe:
+                    venue.probe(brains)
+            yield venue, budget
+
+    def _conduct(
+        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: Budget | None
+    ) -> Ending:
+        from wolfbus.cli.house import tune_garbage_collection
+
+        tune_garbage_collection()
+        news: queue.SimpleQueue[Report] = queue.SimpleQueue()
+        settings = self.study.settings
+        orders = self._orders(folder, min(settings.workers, len(pending)), venue)
+        with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
+            scheduler = StudyScheduler(
+                folder,
+                self.manifest,
+                pending,
+                self._at_once(len(pending)),
+                news,
+                progress,
+                None if settings.workers == 1 else lambda key: _hired(key, orders, news),
+            )
+            if budget is not None:
+                scheduler.spent = lambda: _spent(budget.spent)
+            pending.clear()
+            hasty = True
+            interrupted = False
+            try:
+                self._hire(scheduler, folder, venue, budget, news, orders)
+                scheduler.run()
+                hasty = scheduler.halted is not None
+                if scheduler.halted is not None:
+                    scheduler.break_off(scheduler.halted.why)
+            except OSError as error:
+                # journal or manifest cannot be written
+                scheduler.halted = _no_room(error)
+            except KeyboardInterrupt:
+                interrupted = True
+                with contextlib.suppress(KeyboardInterrupt):
+                    scheduler.break_off("interrupted")
+            finally:
+                scheduler.close(hasty=hasty)
+                self.halted, self.errors = scheduler.halted, scheduler.errors[:_SHOWN]
+            self._tell_who_played(self.manifest.design)
+            try:
+                scheduler.write()
+            except OSError as error:
+                self.halted = self.halted or _no_room(error)
+        return "interrupted" if interrupted else "halted" if self.halted is not None else "through"
+
+    def _hire(
+        self,
+        scheduler: StudyScheduler,
+        folder: StudyFolder,
+        venue: Venue | None,
+        budget: Budget | None,
+        news: queue.SimpleQueue[Report],
+        orders: Orders,
+    ) -> None:
+        """Give the scheduler those who play: agents of a house, workers anywhere, this process, or its own."""
+        how, settings, say = self.options, self.study.settings, scheduler.say
+        if how.house is not None:
+            from wolfbus.cli.studying.house_worker import HouseWorker
+
+            scheduler.take(0, HouseWorker(how, self.plan, settings, folder, news, say))
+        elif how.share is not None:
+            from wolfbus.cli.studying.agenda_worker import AgendaWorker
+
+            scheduler.take(0, AgendaWorker(how.url, how.share, self.study, self.folder, news))
+            where = f"--bus {shlex.quote(shown_url(how.url))} --agenda {how.share}"
+            say(f"the games are on agenda {how.share}; on any machine, play them with: wolfbus worker {where}")
+        elif settings.workers == 1:
+            scheduler.take(0, LocalWorker(how.url, self.plan.config, self.folder, venue, news))
+        else:
+            if budget is not None:
+                from players.llm.budget import SharedBudget
+
+                shared = SharedBudget(settings.budget, settings.budget_tokens, scheduler.answer, budget.spent)
+                scheduler.share(shared)
+                scheduler.spent = lambda: _spent(shared.spent)
+            self._hire_all(scheduler, orders, news)
+
+    def _at_once(self, pending: int) -> int:
+        """Return how many games are handed out at a time."""
+        if self.options.share is not None:
+            # workers take as many as each likes
+            return pending
+        # of a house, the next games wait where its moderator finds them at once
+        return self.study.settings.at_once * (1 if self.options.house is None else 2)
+
+    def _orders(self, folder: StudyFolder, workers: int, venue: Venue | None) -> Orders:
+        models = {}
+        if venue is not None and any(brain.startswith("llm:") for brain in self.plan.agents):
+            from players.llm.settings import model_of
+
+            words = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
+            models = {each: venue.settled(model_of(each, self.study.models)) for each in words}
+        settings = self.study.settings
+        return Orders(
+            url=self.options.url,
+            config=self.plan.config,
+            folder=self.folder,
+            logs=self.folder / "stderr",
+            brains=self.plan.agents,
+            models=models,
+            workers=workers,
+            budget=settings.budget,
+            budget_tokens=settings.budget_tokens,
+            cassette=self.options.cassette,
+            replay_cassette=self.options.replay_cassette,
+            give_up=self.options.give_up,
+            lock_fd=folder.lock_fd,
+        )
+
+    def _hire_all(self, scheduler: StudyScheduler, orders: Orders, news: queue.SimpleQueue[Report]) -> None:
+        hired = []
+        for key in range(orders.workers):
+            worker = WorkerProcess(key, orders, news)
+            scheduler.take(key, worker)
+            hired.append(worker)
+        for worker in hired:
+            worker.wait_ready()
+
+
+def _hired(key: int, orders: Orders, news: queue.SimpleQueue[Report]) -> WorkerProcess:
+    worker = WorkerProcess(key, orders, news)
+    try:
+        worker.wait_ready()
+    except BaseException:
+        worker.close(hasty=True)
+        raise
+    return worker
+
+
+def _spent(amount: Amount) -> dict[str, Any]:
+    return Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens).model_dump()
+
+
+def _no_room(error: OSError) -> Halt:
+    return Halt(f"{error.filename or 'the journal'}: {reason_of(error)}")

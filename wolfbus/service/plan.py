@@ -1,0 +1,145 @@
+"""Which processes make a house on one machine, the same as in the compose file, and when their work is done."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from wolfbus.bus import Bus, open_bus, streams
+from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
+from wolfbus.errors import BusError
+from wolfbus.service.process import Program
+
+OPEN: Final = "open"
+"""Stands in a players spec for a seat that is left to an agent from outside."""
+
+MODERATOR: Final = "moderator"
+ANALYTICS: Final = "analytics"
+
+_PATIENCE_S: Final = 5.0
+_MASKED: Final = "user and password in place of the stars; it is not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run plays.
+
+    Attributes:
+        url: the bus's address.
+        house: the house's name.
+        brains: brain of every seat, in seating order; `OPEN` for a seat that is left to others.
+        out: folder for records and results.
+        seed: the session's seed; None for a fresh one.
+        games: how many games.
+        at_once: games under way at a time.
+        config: file of rules and models; None for the defaults.
+        log: how the processes' log lines look.
+    """
+
+    url: str = field(repr=False)
+    house: str
+    brains: Sequence[str]
+    out: Path
+    seed: str | None = None
+    games: int = 1
+    at_once: int = 1
+    config: Path | None = None
+    log: str = "text"
+
+    def programs(self) -> list[Program]:
+        """Return the processes: a moderator, an agent for every seat that is not open, and analytics."""
+        shared = ["--house", self.house, "--log", self.log]
+        config = [] if self.config is None else ["--config", str(self.config)]
+        moderator = [*config, "--games", str(self.games), "--at-once", str(self.at_once), "--archive"]
+        seats = ["--seats", str(self.at_once), *config]
+        return [
+            self._program(MODERATOR, "moderator", *shared, *moderator),
+            *(
+                # one word for option and value: a brain's own could begin with a dash
+                self._program(f"player-{place}", "player", *shared, *seats, "--place", str(place), f"--brain={brain}")
+                for place, brain in enumerate(self.brains, start=1)
+                if brain != OPEN
+            ),
+            self._program(ANALYTICS, "analytics", *shared, "--out", str(self.out)),
+        ]
+
+    def _program(self, name: str, *words: str) -> Program:
+        leads = name in {MODERATOR, ANALYTICS}
+        # The address may hold a password, and the seed tells all roles: others on this machine see command lines.
+        # A process that is started again while Redis is away waits as those do that had reached it.
+        url = with_patience(self.url, PATIENCE_S)
+        environment = {"WOLFBUS_BUS": url, f"WOLFBUS_{words[0].upper()}_BUS": url}
+        if name == MODERATOR and self.seed is not None:
+            environment["WOLFBUS_MODERATOR_SEED"] = self.seed
+        named = words if leads else (*words, "--name", name)
+        return Program(name, (sys.executable, "-m", "wolfbus", *named), environment, leads=leads, muted=leads)
+
+    def invitation(self) -> list[str]:
+        """Return the lines that tell how to take the open seats, and how to give a password."""
+        places = [str(place) for place, brain in enumerate(self.brains, start=1) if brain == OPEN]
+        if not places:
+            return []
+        one = len(places) == 1
+        shown = shown_url(self.url)
+        secret = shown != self.url
+        bus = "" if secret else f"--bus {shlex.quote(shown)} "
+        where = f"--house {self.house} --place {places[0]}"
+        typed = f"a password is needed: type {shown}, {_MASKED}"
+        password = f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({typed})"
+        return [
+            (f"seat {places[0]} is open" if one else f"seats {', '.join(places)} are open, one such line takes each")
+            + "; in another terminal:",
+            *([password] if secret else []),
+            f"  wolfbus join {bus}{where} -- COMMAND      (a program that speaks the line protocol)",
+            f"  wolfbus player {bus}{where} --brain human      (you)",
+        ]
+
+
+class Closed:
+    """Tells whether a house has closed since `mark`.
+
+    Args:
+        url: the bus's address.
+        house: the house's name.
+    """
+
+    def __init__(self, url: str, house: str) -> None:
+        # for as long as this is asked nothing else is done
+        self._url = with_patience(url, _PATIENCE_S)
+        self._news = streams.games(house)
+        self._read = "0-0"
+        self._closed = False
+        self._bus: Bus | None = None
+
+    def mark(self) -> None:
+        """Connect, and take note of what stands on the bus already.
+
+        Raises:
+            BusError, ConfigError: there is no such bus.
+        """
+        self._bus = open_bus(self._url)
+        self._read = self._bus.last_id(self._news)
+
+    def __call__(self) -> bool:
+        """Tell whether the house has closed; False while the bus is away, whose end is no end of the work."""
+        while not self._closed and self._bus is not None:
+            try:
+                news = self._bus.entries(self._news, self._read)
+            except BusError:
+                return False
+            if not news:
+                break
+            self._read = news[-1].id
+            self._closed = any(entry.type == "house_closed" for entry in news)
+        return self._closed
+
+    def close(self) -> None:
+        """Disconnect."""
+        if self._bus is not None:
+            with contextlib.suppress(BusError):
+                self._bus.close()

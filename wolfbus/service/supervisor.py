@@ -1,0 +1,230 @@
+"""Keeping a set of processes going until those that lead it have ended, and telling on one terminal what they say."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import queue
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import click
+
+from wolfbus.printable import printable
+from wolfbus.service.process import Child, Program, Said, signal_name
+from wolfbus.service.stop import Stopping
+
+OWN: Final = "up"
+"""Name under which the supervisor itself speaks."""
+
+PAUSES_S: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
+"""Seconds before each restart of one process; after the last one it is given up."""
+
+GRACE_S: Final = 12.0
+"""Longest wait for processes that were asked to stop; a player plays on for 8 s."""
+
+LINGER_S: Final = 15.0
+"""Longest wait for the rest to leave by itself once the leaders have ended."""
+
+USAGE: Final = 2
+"""Exit code of a process that was started wrongly; another start would not help."""
+
+_SLICE_S: Final = 0.1
+
+
+@dataclass(slots=True)
+class RunOutcome:
+    """How a run went.
+
+    Attributes:
+        codes: last exit code by name, of all that have ended by themselves; below 0 for a signal.
+        restarts: how often each was started again, where it was.
+        reason: why the run was broken off, "" if it was not.
+        interrupted: whether it was broken off because somebody asked.
+    """
+
+    codes: dict[str, int] = field(default_factory=dict)
+    restarts: dict[str, int] = field(default_factory=dict)
+    reason: str = ""
+    interrupted: bool = False
+
+
+class Supervisor:
+    """Starts programs, tells what they say, starts again what dies, and stops them all.
+
+    Args:
+        programs: what to run, in the order of starting; stopped together, those beneath last.
+        tell: called with (name, line) for every line, from the thread that runs.
+        stopping: breaks the run off when somebody asks.
+        finished: tells, when something has ended, whether that was to be: the work is done.
+        pauses_s: seconds before each restart of one program.
+        grace_s: seconds that a program has between being asked to stop and being killed.
+        linger_s: seconds that the others have to leave by themselves after the leaders.
+    """
+
+    def __init__(
+        self,
+        programs: Sequence[Program],
+        tell: Callable[[str, str], None],
+        stopping: Stopping,
+        finished: Callable[[], bool],
+        pauses_s: Sequence[float] = PAUSES_S,
+        grace_s: float = GRACE_S,
+        linger_s: float = LINGER_S,
+    ) -> None:
+        self._said: Said = queue.SimpleQueue()
+        self._children = {program.name: Child(program, self._said) for program in programs}
+        self._tell = tell
+        self._stopping = stopping
+        self._finished = finished
+        self._pauses_s = pauses_s
+        self._grace_s = grace_s
+        self._linger_s = linger_s
+        self._due: dict[str, float] = {}
+        self._ended = RunOutcome()
+        self._leaving = False
+
+    def start(self, *names: str) -> None:
+        """Start programs by name; by the thread that will call `run`, which must outlast them."""
+        for name in names:
+            self._children[name].start()
+
+    def run(self) -> RunOutcome:
+        """Start what does not run yet, and return once every leader has ended or the run was broken off.
+
+        Nothing that was started runs any more when this returns or raises.
+
+        Raises:
+            KeyboardInterrupt: somebody did not want to wait; everything was killed.
+        """
+        try:
+            self.start(*(name for name, child in self._children.items() if not child.running))
+            while not self._over():
+                self._step()
+            self._leaving = True
+            self._due.clear()
+            if not self._ended.reason:
+                self._until(lambda: not self._left() or self._stopping.asked, self._linger_s)
+                if late := self._left():
+                    self._tell(OWN, f"{', '.join(late)} did not leave with the house and will be stopped")
+            self._stop()
+        finally:
+            self.kill()
+        return self._ended
+
+    def kill(self) -> None:
+        """Kill whatever runs, at once; what is beneath goes last."""
+        for child in sorted(self._children.values(), key=lambda child: child.program.beneath):
+            child.kill()
+        self._pass_on()
+
+    def _over(self) -> bool:
+        if self._stopping.asked and not self._ended.reason:
+            self._break_off(
+                "interrupted" if self._stopping.why == "SIGINT" else f"asked to stop ({self._stopping.why})"
+            )
+            self._ended.interrupted = True
+        return bool(self._ended.reason) or all(
+            name in self._ended.codes for name, child in self._children.items() if child.program.leads
+        )
+
+    def _left(self) -> list[str]:
+        """Return what still runs of that which should leave by itself."""
+        return [name for name, child in self._children.items() if child.running and not child.program.beneath]
+
+    def _step(self) -> None:
+        """Pass on what is said, bury what ended, and start what is due, for a moment."""
+        self._pass_on(_SLICE_S)
+        for name, child in self._children.items():
+            code = child.ended()
+            if code is not None:
+                self._pass_on()
+                self._bury(child, code)
+            if name in self._due and time.monotonic() >= self._due[name]:
+                del self._due[name]
+                child.start()
+
+    def _bury(self, child: Child, code: int) -> None:
+        name = child.program.name
+        if self._leaving or self._stopping.asked or (not child.program.beneath and self._finished()):
+            self._ended.codes[name] = code
+            return
+        how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        if code == USAGE:
+            self._ended.codes[name] = code
+            self._break_off(f"{name} {how}: it cannot run like this")
+        elif child.starts > len(self._pauses_s):
+            self._ended.codes[name] = code
+            self._break_off(f"{name} {how}; it was started {child.starts} times and is given up")
+        else:
+            pause = self._pauses_s[child.starts - 1]
+            self._ended.restarts[name] = child.starts
+            self._due[name] = time.monotonic() + pause
+            self._tell(OWN, f"{name} {how}; starting it again in {pause:g} s")
+
+    def _break_off(self, reason: str) -> None:
+        if not self._ended.reason:
+            self._ended.reason = reason
+            self._tell(OWN, f"{reason}; stopping everything")
+
+    def _stop(self) -> None:
+        for child in self._children.values():
+            if not child.program.beneath:
+                child.ask_to_stop()
+        self._until(lambda: not self._left(), self._grace_s)
+        if late := self._left():
+            self._tell(OWN, f"{', '.join(late)} did not stop in {self._grace_s:g} s and will be killed")
+
+    def _until(self, done: Callable[[], bool], most_s: float) -> None:
+        until = time.monotonic() + most_s
+        while not done() and time.monotonic() < until:
+            self._step()
+
+    def _pass_on(self, wait_s: float = 0.0) -> None:
+        """Tell what was said so far, waiting for the first line."""
+        while True:
+            try:
+                name, line = self._said.get(timeout=wait_s) if wait_s else self._said.get_nowait()
+            except queue.Empty:
+                return
+            self._tell(name, line)
+            wait_s = 0.0
+
+
+_WIDTH: Final = len("moderator")
+_LINE_AT_MOST: Final = 4000
+_COLOURS: Final = ("cyan", "magenta", "blue", "yellow", "green", "bright_cyan", "bright_magenta", "bright_blue")
+
+
+class Speaker:
+    """Prints lines on stderr, each with the name of its process before it; in a terminal each name has a colour.
+
+    Args:
+        plain: print lines as they are, for programs, and what the supervisor says as JSON.
+        quiet: print only what the supervisor itself says.
+    """
+
+    def __init__(self, *, plain: bool = False, quiet: bool = False) -> None:
+        self._plain = plain
+        self._quiet = quiet
+        self._colours: dict[str, str] = {OWN: "white"}
+        self._next = itertools.cycle(_COLOURS)
+
+    def __call__(self, name: str, line: str) -> None:
+        """Print a line of the process called `name`."""
+        if self._quiet and name != OWN:
+            return
+        if self._plain:
+            click.echo(json.dumps({"level": "info", "event": line, "service": OWN}) if name == OWN else line, err=True)
+            return
+        if name not in self._colours:
+            self._colours[name] = next(self._next)
+        click.echo(click.style(f"{name:{_WIDTH}} │ ", fg=self._colours[name]) + _harmless(line), err=True)
+
+
+def _harmless(line: str) -> str:
+    """Return a line without anything that a terminal would obey; a traceback's lines keep their indentation."""
+    text = line.lstrip(" ")
+    return " " * min(len(line) - len(text), 40) + printable(text, _LINE_AT_MOST)
