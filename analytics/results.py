@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from analytics import Result
-from analytics.text import render
-from wolfbus.errors import RecordError
+from analytics.report.terminal import text
+from wolfbus.errors import RecordError, reason_of
 from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.vocabulary import Winner
 from wolfbus.whole_file import write_whole
@@ -124,7 +124,7 @@ class Results:
             for game in self.games
             if not game.fine
         ]
-        return "\n".join([render(self.metrics).rstrip("\n"), "", *lines, self.summary()]) + "\n"
+        return "\n".join([text(self.metrics).rstrip("\n"), "", *lines, self.summary()]) + "\n"
 
 
 def write_results(results: Results) -> None:
@@ -177,7 +177,7 @@ def _set_aside(folder: Path, session: str) -> None:
         try:
             path.rename(path.with_name(f"{path.stem}.{before}{path.suffix}"))
         except OSError as error:
-            raise RecordError(f"{path}: cannot be renamed: {(error.strerror or str(error)).lower()}") from None
+            raise RecordError(f"{path}: cannot be renamed: {reason_of(error)}") from None
 
 
 def _replace(path: Path, text: str) -> None:
@@ -185,4 +185,4 @@ def _replace(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, [text])
     except OSError as error:
-        raise RecordError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise RecordError(f"{path}: cannot be written: {reason_of(error)}") from None

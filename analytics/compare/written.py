@@ -1,16 +1,18 @@
-"""A comparison as text for the terminal and as CSV."""
+"""A comparison as blocks, for the terminal, and as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from typing import Final
 
 from analytics import Result
-from analytics.grid import between, grid, note, number, percent, shortened
-from wolfbus.printable import printable
+from wolfbus.document.blocks import Block, Cell, Row, Table, Terms, columns, plain, warning
+from wolfbus.document.formats import UNDEFINED, between, count, number, of, shown
+from wolfbus.document.terminal import written
+from wolfbus.printable import shortened
 
-_SHARES: Final = frozenset({"share", "points"})
 _COLUMNS: Final = (
     *(
         "metric",
@@ -27,36 +29,46 @@ _COLUMNS: Final = (
     ),
     *("low", "high", "p", "p_holm", "reason"),
 )
+_NAME: Final = 60
 
 
 def render(result: Result) -> str:
-    """Return what `compare` or `compare_agents` found as text that ends in a newline."""
-    a, b = (shortened(printable(result[side]["name"], 200), 60) for side in "ab")
-    rows = [
-        [
-            name,
-            *(_value(row[side], row["unit"]) for side in "ab"),
-            *(str(row[f"n_{side}"]) for side in "ab"),
-            _value(row["difference"]["value"], row["unit"], signed=True),
-            _interval(row),
-            _p(row["p"]),
-            _p(row["p_holm"]),
-        ]
-        for name, row in result["metrics"].items()
-    ]
-    lines = [
-        *note(f"A: {a} ({_about(result['a'])})", indent=""),
-        *note(f"B: {b} ({_about(result['b'])})", indent=""),
-    ]
-    lines += [*note(_pairing(result), indent=""), *_warnings(result), ""]
-    lines += grid(
-        "B minus A with its bootstrap 95 % interval; shares and their differences in percent; p: permutation test, "
-        f"Holm: adjusted for all {result['tested']} tests",
-        ["metric", "A", "B", "n A", "n B", "B - A", "interval", "p", "Holm"],
-        rows,
-        "see --json for the reason of each.",
+    """Return what `compare` or `compare_agents` found as text for the terminal."""
+    return written(_blocks(result))
+
+
+def _blocks(result: Result) -> Iterator[Block]:
+    yield Terms(
+        tuple((side.upper(), (f"{shortened(result[side]['name'], _NAME)} ({_about(result[side])})",)) for side in "ab")
     )
-    return "\n".join(lines).rstrip() + "\n"
+    yield plain(_pairing(result))
+    if _dealt_differently(result):
+        yield warning("the two were dealt roles in different shares; differences may be those of the roles")
+    caption = (
+        "B minus A with its bootstrap 95 % interval; p: permutation test, Holm: adjusted for all "
+        f"{of(result['tested'], 'test')}"
+    )
+    heads = columns("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p", "Holm")
+    notes = (f"{UNDEFINED} undefined: see --json for the reason of each.",)
+    rows = tuple(_row(name, row) for name, row in result["metrics"].items())
+    yield Table("comparison", caption, heads, rows, notes if any(_lacks(row) for row in rows) else ())
+
+
+def _lacks(row: Row) -> bool:
+    return any(cell.text == UNDEFINED for cell in row.cells)
+
+
+def _row(name: str, row: Result) -> Row:
+    difference, unit = row["difference"], row["unit"]
+    interval = between(difference["low"], difference["high"], unit, signed=True)
+    cells = (
+        *(shown(row[side], "share" if unit == "points" else unit) for side in "ab"),
+        *(count(row[f"n_{side}"]) for side in "ab"),
+        shown(difference["value"], unit, signed=True),
+        interval or UNDEFINED,
+        *("< 0.0001" if row[p] is not None and row[p] < 0.0001 else number(row[p], 4) for p in ("p", "p_holm")),
+    )
+    return Row(Cell(name), tuple(Cell(cell) for cell in cells))
 
 
 def as_csv(result: Result) -> str:
@@ -81,31 +93,11 @@ def as_csv(result: Result) -> str:
     return out.getvalue()
 
 
-def _value(value: float | None, unit: str, *, signed: bool = False) -> str:
-    if unit in _SHARES:
-        return percent(value, signed)
-    shown = number(value, 3)
-    return f"+{shown}" if signed and value is not None and not shown.startswith("-") else shown
-
-
-def _interval(row: Result) -> str:
-    low, high = row["difference"]["low"], row["difference"]["high"]
-    if row["unit"] in _SHARES:
-        return between(low, high, signed=True)
-    if low is None or high is None:
-        return number(None)
-    return f"{_value(low, row['unit'], signed=True)} to {_value(high, row['unit'], signed=True)}"
-
-
-def _p(value: float | None) -> str:
-    return "<.0001" if value is not None and value < 0.0001 else number(value, 4)
-
-
 def _about(side: Result) -> str:
-    games = f"{side['games']} game{'' if side['games'] == 1 else 's'}"
+    games = of(side["games"], "game")
     if "seats" not in side:
         return games
-    roles = ", ".join(f"{role} {count}" for role, count in side["roles"].items())
+    roles = ", ".join(f"{role} {number_}" for role, number_ in side["roles"].items())
     return f"{games}, {side['seats']} seats: {roles}"
 
 
@@ -124,16 +116,11 @@ def _pairing(result: Result) -> str:
     return f"{told}{left}; {tested}"
 
 
-def _warnings(result: Result) -> list[str]:
+def _dealt_differently(result: Result) -> bool:
     if result["kind"] != "agents":
-        return []
+        return False
     shares = [
-        [count / side["seats"] if side["seats"] else 0.0 for count in side["roles"].values()]
+        [dealt / side["seats"] if side["seats"] else 0.0 for dealt in side["roles"].values()]
         for side in (result["a"], result["b"])
     ]
-    if max(abs(one - other) for one, other in zip(*shares, strict=True)) <= 0.05:
-        return []
-    return note(
-        "WARNING: the two were dealt roles in different shares; differences may be those of the roles",
-        indent="",
-    )
+    return bool(max(abs(one - other) for one, other in zip(*shares, strict=True)) > 0.05)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from analytics.report.context import Context
-from analytics.report.html import visible
+from wolfbus.document.visible import visible
 
 PAPER: Final = r"""@misc{wolf2025,
   title  = {{WOLF}: Werewolf-based Observations for {LLM} Deception and Falsehoods},

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Final
 
 from analytics.gather import FileNote
 from analytics.gather.checks import StudyCheck
-from analytics.report.blocks import Cell, Link
-from analytics.report.html import visible
+from analytics.report.cells import look
 from analytics.report.links import Selection
-from analytics.report.numbers import look
+from wolfbus.document.blocks import Cell, Link
+from wolfbus.document.visible import visible
 from wolfbus.printable import cut_middle, told_apart
 
 NAME_SHOWN: Final = 60
@@ -112,10 +112,3 @@ def shorten_name(name: str, limit: int) -> str:
 def path_of(path: str) -> str:
     """Return a file's name and its folder's, fit to show: where that is, is nobody's business whom the page reaches."""
     return cut_middle(visible("/".join(PurePath(path).parts[-2:])[: 40 * PATH_SHOWN]), PATH_SHOWN)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return "a, b and c"."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"

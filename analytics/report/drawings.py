@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
-from analytics.report.blocks import Figure
+from wolfbus.document.blocks import Figure
 
 Score: TypeAlias = Literal["suspicion", "before"]
 """Suspicion as stated, or D before the statement, which is a real prediction."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from analytics.report.blocks import (
+from wolfbus.document.blocks import (
     Block,
     Bullets,
     Cell,
@@ -21,7 +21,7 @@ from analytics.report.blocks import (
     Table,
     Terms,
 )
-from analytics.report.html import visible
+from wolfbus.document.visible import visible
 
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 

@@ -11,19 +11,14 @@ from typing import Final
 from markupsafe import Markup
 
 from analytics.figures import css
-from analytics.report.blocks import Block, Link, Part, Section, Table
 from analytics.report.context import Context
-from analytics.report.html import joined, tag, visible
+from analytics.report.html import templates
 from analytics.report.index import Index
 from analytics.report.links import INDEX, Selection
-from analytics.report.markup import section_markup
+from wolfbus.document.blocks import Block, Link, Part, Section, Table
 
 REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"
 """What the page forbids itself, besides every script and style that is not its own."""
-_LEAD: Final = (
-    "WOLF measures deception among language models: every statement of a game of Werewolf is labelled by its speaker "
-    "and judged by everybody else. In each cell stand the value, its 95 % interval and n below it, and "
-)
 
 
 def page(title: str, sections: Sequence[Section], index: Index, context: Context, *, before: str = "cite") -> str:
@@ -37,54 +32,24 @@ def page(title: str, sections: Sequence[Section], index: Index, context: Context
         before: key of the section that the index comes before.
     """
     style, script = css() + _own("page.css"), _own("page.js")
-    policy = f"{REFUSED}; style-src {_hash(style)}; script-src {_hash(script)}"
-    statements = index.markup(context, selections_of(sections))
-    parts, entries = [], []
-    for section in sections:
-        if section.key == before:
-            parts.append(statements)
-            entries.append((INDEX, "Index of statements"))
-        parts.append(section_markup(section))
-        entries.append((section.key, section.title))
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("meta", name="generator", content=f"wolfbus {context.version}"),
-        tag("title", visible(title)),
-        # both are files of this package
-        tag("style", Markup(style)),  # noqa: S704
+    document = (
+        templates()
+        .get_template("page.html")
+        .render(
+            title=title,
+            sections=sections,
+            before=before,
+            index_key=INDEX,
+            index=index.markup(context, selections_of(sections)),
+            version=context.version,
+            policy=f"{REFUSED}; style-src {_hash(style)}; script-src {_hash(script)}",
+            # both are files of this package
+            style=Markup(style),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+        )
     )
-    body = tag(
-        "body",
-        tag("a", "Skip to the report", href="#main", class_="skip"),
-        tag(
-            "nav",
-            tag("ul", *(tag("li", tag("a", name, href=f"#{key}")) for key, name in entries)),
-            aria_label="Contents",
-        ),
-        tag("header", tag("h1", tag("bdi", visible(title))), tag("p", _lead())),
-        tag("main", *parts, id="main", tabindex=-1),
-        tag("footer", tag("p", f"Made by wolfbus {context.version} from the records alone; no number was typed in.")),
-        tag("script", Markup(script)),  # noqa: S704 - see style
-    )
-    document = Markup("<!doctype html>\n") + tag("html", head, body, lang="en-GB") + Markup("\n")
     # a lone surrogate cannot be stored, and none should have come so far
-    return str(document).encode("utf-8", "replace").decode()
-
-
-def _lead() -> Markup:
-    return joined(
-        [
-            _LEAD,
-            tag("em", "paper"),
-            " for what the paper published. Numbers that are underlined lead to ",
-            tag("a", "the statements behind them", href=f"#{INDEX}"),
-            ".",
-        ]
-    )
+    return document.encode("utf-8", "replace").decode()
 
 
 def selections_of(sections: Iterable[Section]) -> Iterator[Selection]:
@@ -97,7 +62,7 @@ def selections_of(sections: Iterable[Section]) -> Iterator[Selection]:
 def _linked(block: Block) -> Iterator[Selection]:
     if isinstance(block, Table):
         for row in block.rows:
-            yield from (cell.link for cell in (row.head, *row.cells) if cell.link is not None)
+            yield from (cell.link for cell in (row.head, *row.cells) if isinstance(cell.link, Selection))
         return
     for part in _parts(block):
         if isinstance(part, Link) and isinstance(part.to, Selection):

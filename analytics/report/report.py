@@ -10,11 +10,9 @@ from analytics import Result
 from analytics.gather import Criteria, Gathered
 from analytics.gather.checks import checks
 from analytics.published import published
-from analytics.report.blocks import Section
 from analytics.report.cite import bibtex
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
-from analytics.report.html import visible
 from analytics.report.index import Index
 from analytics.report.markdown import escaped, section_markdown
 from analytics.report.page import page
@@ -40,6 +38,8 @@ from analytics.report.sections import (
     votes,
 )
 from wolfbus import __version__
+from wolfbus.document.blocks import Section
+from wolfbus.document.visible import visible
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     summary.section,

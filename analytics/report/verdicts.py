@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from analytics import Result
-from analytics.report.numbers import ends, look
+from analytics.report.cells import ends, look
 
 Verdict: TypeAlias = Literal["above", "below", "unclear", "few"]
 """Against nothing: the interval lies above 0, below it, holds it or is missing, or rests on too few games."""

@@ -210,8 +210,8 @@ def test_play_need_not_load_what_only_reports_need():
     import subprocess
 
     code = (
-        "import sys, analytics.fold, analytics.metrics, analytics.text\n"
-        "heavy = {'numpy', 'scipy', 'sklearn'} & set(sys.modules)\n"
+        "import sys, analytics.fold, analytics.metrics, analytics.report.terminal\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'markupsafe', 'rich'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from markupsafe import Markup
 
-from analytics.report.html import joined, tag, visible, words
-
-
-def test_children_and_attributes_are_escaped():
-    made = tag("a", "<script>", Markup("<b>ours</b>"), href='"><img onerror=alert(1)>')
-    assert str(made) == '<a href="&#34;&gt;&lt;img onerror=alert(1)&gt;">&lt;script&gt;<b>ours</b></a>'
+from analytics.report.html import section_html
+from wolfbus.document.blocks import Cell, Link, Listing, Row, Section, Table, columns, plain
+from wolfbus.document.visible import visible, words
 
 
-def test_attributes_may_be_left_out_or_stand_alone():
-    assert str(tag("input", hidden=True, value="", checked=None, data_x=0)) == '<input hidden value="" data-x="0">'
-
-
-def test_nothing_is_joined_from_none():
-    assert str(joined(["a", None, "<"], "&")) == "a&amp;&lt;"
+def test_words_of_strangers_are_escaped_and_visible_wherever_they_stand():
+    hostile = '"><script>\u202e'
+    row = Row(Cell(hostile), (Cell(hostile, hostile, hostile, reason=hostile),))
+    table = Table("t", hostile, columns(hostile, hostile), (row,), (hostile,), (hostile,))
+    made = section_html(Section("s", hostile, (plain(hostile, Link(hostile, hostile)), table, Listing(hostile))))
+    assert "<script" not in made
+    assert "\u202e" not in made
+    assert made.count("&gt;&lt;script&gt;[U+202E]") == 15
+    assert 'href="#&#34;&gt;' in made
 
 
 @pytest.mark.parametrize(

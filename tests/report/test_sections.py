@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from analytics.gather import FileNote, Study
-from analytics.report.blocks import Table
+from analytics.report.html import section_html
 from analytics.report.markdown import section_markdown
-from analytics.report.markup import section_markup
-from analytics.report.numbers import number
 from analytics.report.page import selections_of
 from analytics.report.report import ORDER, Report
 from analytics.report.sections import agents, events, summary, table1, table3, table4, truth, variability, votes
 from tests.report import sample
+from wolfbus.document.blocks import Table
+from wolfbus.document.formats import number
 
 NAMES = [made.__module__.rpartition(".")[2] for made in ORDER]
 
@@ -36,7 +36,7 @@ def whole(found):
 @pytest.mark.parametrize("made", ORDER, ids=NAMES)
 def test_a_section_stands_on_whole_findings(made, found):
     section = made(*found)
-    html, text = str(section_markup(section)), section_markdown(section)
+    html, text = str(section_html(section)), section_markdown(section)
     for told in (html, text):
         assert section.title.split(":")[0] in told
         assert "None" not in told
@@ -48,7 +48,7 @@ def test_a_section_stands_on_whole_findings(made, found):
 @pytest.mark.parametrize("made", ORDER, ids=NAMES)
 def test_a_section_stands_on_undefined_findings_and_says_why(made, found):
     section = made(sample.undefined(found[0]), found[1])
-    told = str(section_markup(section)) + section_markdown(section)
+    told = str(section_html(section)) + section_markdown(section)
     assert "None" not in told
     for block in section.blocks:
         if isinstance(block, Table):
@@ -59,7 +59,7 @@ def test_a_section_stands_on_undefined_findings_and_says_why(made, found):
 @pytest.mark.parametrize("made", ORDER, ids=NAMES)
 def test_a_section_stands_where_its_findings_are_missing(made, found):
     section = made({}, found[1])
-    assert str(section_markup(section))
+    assert str(section_html(section))
     assert section_markdown(section).startswith("## ")
 
 

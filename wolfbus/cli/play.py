@@ -189,7 +189,8 @@ def _report(
     as_json: bool,
 ) -> None:
     from analytics.metrics import Metrics
-    from analytics.text import render, warnings
+    from analytics.report.caveats import missing_answers
+    from analytics.report.terminal import text
 
     metrics = Metrics()
     metrics.add(rows)
@@ -214,13 +215,13 @@ def _report(
     if accounts is not None:
         summary["calls"] = accounts.summary()
     if as_json:
-        summary["warnings"] = warnings(result, reasons)
+        summary["warnings"] = [f"WARNING: {told}" for told in missing_answers(result, reasons)]
         # where nobody looks at tables, somebody may still look here
         for line in summary["warnings"]:
             click.echo(f"wolfbus: {line}", err=True)
         click.echo(json.dumps(summary))
         return
-    click.echo(render(result, reasons), nl=False)
+    click.echo(text(result, reasons), nl=False)
     won = {"villagers": "the villagers win", "werewolves": "the Werewolves win", None: "nobody wins"}[ended.winner]
     rounds = f"{ended.rounds} round{'' if ended.rounds == 1 else 's'}"
     click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {rounds} "

@@ -206,16 +206,17 @@ def _print(result: Proof, map_file: Path | None, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(result.as_json(), allow_nan=False))
         return
-    from analytics.text import render
+    from analytics.report.terminal import text
 
     for line in result.summary():
         click.echo(line)
     click.echo("")
-    click.echo(render(result.metrics), nl=False)
+    click.echo(text(result.metrics), nl=False)
     if result.recalibrated is not None:
-        from analytics.text import recalibrated_lines
+        from analytics.report.terminal import recalibration_table
+        from wolfbus.document.terminal import written
 
-        click.echo("\n" + "\n".join(recalibrated_lines(result.recalibrated, str(map_file))))
+        click.echo("\n" + written([recalibration_table(result.recalibrated, str(map_file))]), nl=False)
     sys.stdout.flush()
     for problem in result.problems:
         click.echo(f"wolfbus: {result.name}: {problem}", err=True)

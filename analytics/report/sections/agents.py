@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.figures import leaderboard
-from analytics.report.blocks import Block, Cell, Heading, Prose, Row, Section, Table, columns, plain
+from analytics.report.cells import counted, estimate, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import count, counted, estimate, look, number, of, value
+from wolfbus.document.blocks import Block, Cell, Heading, Prose, Row, Section, Table, columns, plain
+from wolfbus.document.formats import count, number, of
 
 _AXES: Final = {
     "detects": "Detects",

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.figures import precision_recall, roc
-from analytics.report.blocks import Block, Cell, Heading, Row, Section, Table, columns
+from analytics.report.cells import counted, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
-from analytics.report.numbers import count, counted, interval, look, shown, value
+from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, Table, columns
+from wolfbus.document.formats import count, shown
 
 _MEASURES: Final = {
     "balanced_accuracy": "Balanced accuracy",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analytics.report.blocks import Listing, Section, plain
 from analytics.report.cite import bibtex
 from analytics.report.context import Context
+from wolfbus.document.blocks import Listing, Section, plain
 
 
 def section(context: Context, games: Sequence[str]) -> Section:

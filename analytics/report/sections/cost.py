@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from analytics import Result
-from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.cells import look, value
 from analytics.report.context import Context, shorten_name
-from analytics.report.numbers import look, value
+from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.formats import count, listed, of
 
 _SUMS: Final = {
     "calls": "Calls", "failed": "Failed", "prompt_tokens": "Prompt tokens", "cached_tokens": "Cached tokens",
@@ -23,17 +24,18 @@ def section(findings: Result, _: Context) -> Section:
     called = bool(look(cost, "total", "calls"))
     rows = [
         Row(Cell(shorten_name(str(key), 60)), _sums(row))
-        for split in ("model", "brain", "kind")
+        for split in ("model", "brain", "kind", "seat")
         for key, row in (cost.get(f"by_{split}") or {}).items()
     ]
     rows.append(Row(Cell("All"), _sums(cost.get("total") or {}), total=True))
     empty = "No model was called."
-    heads = columns("Model, agent, kind of request", *_SUMS.values(), "Money", "Median latency", "95th percentile")
+    heads = columns("Model, agent, kind", *_SUMS.values(), "Money", "Median latency", "95th percentile")
     by = Table(
         "cost-table",
-        "Model calls by model, by agent and by kind of request",
+        "Model calls by model, agent and kind of request" + (", and by seat" if cost.get("by_seat") else ""),
         heads,
         tuple(rows) if called else (),
+        tuple(_lacking(cost.get("total") or {})),
         empty=empty,
     )
     per = tuple(
@@ -51,6 +53,26 @@ def section(findings: Result, _: Context) -> Section:
     )
     each = Table("cost-per", "What a game and a statement took", per_heads, per if called else (), notes, empty=empty)
     return Section("cost", "Cost", (by, each) if called else (by,))
+
+
+def _lacking(total: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is not in the sums, and what they hold besides."""
+    calls = total.get("calls") or 0
+    missing = {"prompt_tokens": "prompt tokens", "completion_tokens": "reply tokens", "cost_usd": "a price"}
+    lacking = [
+        f"{count(lost)} lack {words}"
+        for name, words in missing.items()
+        if 0 < (lost := total.get(f"{name}_missing") or 0) < calls
+    ]
+    if lacking:
+        yield f"Of {of(calls, 'call')}, {listed(lacking)}."
+    if played := total.get("cassette"):
+        yield (
+            f"{count(played)} from a cassette, with the tokens that they once took; they cost nothing, and no times "
+            "are told of them."
+        )
+    if (attempts := total.get("attempts") or 0) > calls:
+        yield f"They took {of(attempts, 'attempt')}."
 
 
 def _sums(row: Mapping[str, Any]) -> tuple[Cell, ...]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from analytics import Result
 from analytics.gather.checks import StudyCheck
-from analytics.report.blocks import Block, Bullets, Cell, Column, Row, Section, Table, plain
+from analytics.report.cells import counted, look
 from analytics.report.context import Context, path_of
-from analytics.report.html import visible
-from analytics.report.numbers import count, counted, look, number
 from wolfbus.config import GameConfig
+from wolfbus.document.blocks import Block, Bullets, Cell, Column, Row, Section, Table, plain
+from wolfbus.document.formats import count, number
+from wolfbus.document.visible import visible
 
 _FACTS = {
     "name": "Name",

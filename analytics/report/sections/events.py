@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from analytics import Result
-from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.cells import estimate, look
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.numbers import count, estimate, look
+from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.formats import count
 
 _LINES: Final = (
     ("Seer", "before", "Seer, before it claims to be the Seer"),

@@ -6,11 +6,12 @@ from functools import partial
 
 from analytics import Result
 from analytics.figures import figure1
-from analytics.report.blocks import Block, Cell, Column, Row, Section, Table, columns
+from analytics.report.cells import ends, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import UNDEFINED, ends, look, number, percent, value
+from wolfbus.document.blocks import Block, Cell, Column, Row, Section, Table, columns
+from wolfbus.document.formats import UNDEFINED, number, percent
 from wolfbus.vocabulary import ROLES
 
 

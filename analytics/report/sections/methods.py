@@ -7,8 +7,9 @@ from typing import Final
 
 from analytics import Result
 from analytics.definitions import Definition, definitions
-from analytics.report.blocks import Block, Heading, Link, Part, Prose, Section, Strong, Terms, plain
-from analytics.report.context import Context, listed
+from analytics.report.context import Context
+from wolfbus.document.blocks import Block, Heading, Link, Part, Prose, Section, Strong, Terms, plain
+from wolfbus.document.formats import listed
 
 TITLES: Final[Mapping[str, str]] = {
     "settings": "Units",

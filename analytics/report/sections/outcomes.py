@@ -6,11 +6,11 @@ from functools import partial
 
 from analytics import Result
 from analytics.figures import production_by_role, win_shares
-from analytics.report.blocks import Block, Cell, Heading, Row, Section, Table, columns
+from analytics.report.cells import counted, either, ends, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, either, ends, interval, look, value
+from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, Table, columns
 
 _LENGTHS = {
     "nights": "Nights",

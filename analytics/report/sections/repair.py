@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from analytics import Result
-from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.cells import counted, ends, look, value
 from analytics.report.context import Context
-from analytics.report.numbers import counted, ends, look, value
+from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.formats import count
 
 _HOW: Final = ("clean", "extracted", "repaired", "coerced", "reasked", "defaulted", "timed_out", "declined")
 _KINDS: Final = {
@@ -28,6 +29,8 @@ def section(findings: Result, context: Context) -> Section:
     kinds = tuple(
         Row(Cell(_KINDS.get(kind, kind)), _counts(row)) for kind, row in (repair.get("by_kind") or {}).items()
     )
+    faults = (look(repair, "overall", "faults") or {}).items()
+    wrong = ", ".join(f"{fault} {count(number)}" for fault, number in faults if number)
     notes = (
         (
             "Clean: as it stood. Extracted: JSON taken out of prose. Repaired: broken JSON mended. Coerced: "
@@ -36,6 +39,7 @@ def section(findings: Result, context: Context) -> Section:
             "its agent does not answer this kind."
         ),
         "Lost: defaulted and timed out, of those not declined.",
+        *([f"What was wrong with those without an answer: {wrong}."] if wrong else []),
     )
     heads = ("Replies", *(name.replace("_", " ").capitalize() for name in _HOW), "Lost")
     by_agent = Table(

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analytics import Result
-from analytics.report.blocks import Bullets, Link, Part, Section, Strong, warning
-from analytics.report.context import Context, listed
+from analytics.report.caveats import caveats
+from analytics.report.cells import look
+from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.numbers import between, count, look, of, percent, plural, shown
-from analytics.report.verdicts import SOUND, TELLING, Verdict, blocks_of, clear_best, metric, verdict
-from analytics.text import warnings
+from analytics.report.verdicts import TELLING, Verdict, blocks_of, clear_best, metric, verdict
+from wolfbus.document.blocks import Bullets, Link, Part, Section, Strong, warning
+from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
 
 Sentence = tuple[Part, ...]
 
@@ -28,54 +29,6 @@ def headlines(findings: Result, context: Context) -> list[str]:
         "".join(part if isinstance(part, str) else part.text for part in each) for each in sentences(findings, context)
     ]
     return told[:5]
-
-
-def caveats(findings: Result, context: Context) -> Iterator[str]:
-    """Yield what must be known before any number is believed."""
-    if look(findings, "outcomes", "mixed_protocols"):
-        yield "Games of different protocols are mixed; their numbers are not of one measurement."
-    elif look(findings, "outcomes", "protocols", "compact"):
-        yield "The games were played by the compact protocol; these numbers are not those of the paper's protocol."
-    if findings.get("repair"):
-        for told in warnings(findings):
-            yield told.removeprefix("WARNING: ") + "."
-    if problems := len(context.problems):
-        lost = sum(not note.counted for note in context.problems)
-        yield (
-            f"Something is wrong with {of(problems, 'file')}; of {count(lost)} nothing is counted, "
-            "of the others what holds. They are listed under “What was run”."
-        )
-    yield from _few(findings)
-    for study in context.studies:
-        totals = study.get("totals") or {}
-        missing = {name: totals.get(name) or 0 for name in ("failed", "stopped", "pending")}
-        if any(missing.values()):
-            told = ", ".join(f"{number_} {name}" for name, number_ in missing.items() if number_)
-            yield f"Of {of(totals.get('games') or 0, 'game')} planned, not all were played to their end: {told}."
-    fillers = look(findings, "settings", "include_defaulted") or []
-    if True in fillers:
-        yield (
-            "Missing labels and judgements are counted as “truthful, suspicion 0.5”, as in the paper's code; "
-            "that flatters nobody's honesty but moves every figure."
-        )
-    elif missing_labels := look(findings, "labels", "defaulted"):
-        total = look(findings, "labels", "total") or 0
-        yield (
-            f"{count(missing_labels)} of {count(total)} labels and judgements are missing; every figure "
-            f"leaves them out."
-        )
-
-
-def _few(findings: Result) -> Iterator[str]:
-    blocks = blocks_of(findings)
-    if not 0 < blocks < SOUND:
-        return
-    noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"
-    told = of(blocks, noun, "blocks of games" if noun != "game" else None)
-    if blocks < TELLING:
-        yield f"There {'is' if blocks == 1 else 'are'} only {told}: too few to tell what is better than what."
-    else:
-        yield f"There are only {told}: 95 % intervals of so few are somewhat too narrow (they hold about 88 to 92 %)."
 
 
 def sentences(findings: Result, context: Context) -> Iterator[Sentence]:

@@ -6,11 +6,11 @@ from functools import partial
 
 from analytics import Result
 from analytics.figures import suspicion_heatmap
-from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.cells import estimate, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import estimate, interval, look, value
+from wolfbus.document.blocks import Cell, Row, Section, Table, columns
 from wolfbus.vocabulary import ROLES
 
 

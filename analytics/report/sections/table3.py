@@ -7,11 +7,11 @@ from typing import Final
 
 from analytics import Result
 from analytics.figures import confusion
-from analytics.report.blocks import Cell, Row, Section, Table, columns, note
+from analytics.report.cells import counted, ends, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, ends, look, value
+from wolfbus.document.blocks import Cell, Row, Section, Table, columns, note
 
 _COUNTS: Final = ("tp", "tn", "fp", "fn")
 _RATES: Final = {

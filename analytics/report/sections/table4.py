@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.figures import reliability
-from analytics.report.blocks import Block, Cell, Heading, Row, Section, Table, columns, plain
+from analytics.report.cells import counted, either, ends, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
 from analytics.report.links import Selection
-from analytics.report.numbers import Ends, counted, either, ends, interval, look, value
+from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, Table, columns, plain
+from wolfbus.document.formats import Ends
 
 _HEADS: Final = ("Brier", "ROC AUC", "AUPRC", "Judgements", "Base rate", "Brier skill", "AUPRC − base", "ECE")
 _VALUES: Final = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from analytics import Result
-from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.cells import counted, interval, value
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, interval, value
+from wolfbus.document.blocks import Cell, Row, Section, Table, columns
 
 _UNJUDGED = "no statement of this row has a judgement that counts"
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from analytics import Result
-from analytics.report.blocks import Block, Cell, Row, Section, Table, columns, plain
+from analytics.report.cells import counted, estimate, interval, look, value
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.numbers import counted, estimate, interval, look, value
+from wolfbus.document.blocks import Block, Cell, Row, Section, Table, columns, plain
 from wolfbus.vocabulary import Verdict
 
 _MEASURES: Final = {

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from analytics import Result
-from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.cells import NO_INTERVAL, counted, ends, estimate, look, value
 from analytics.report.context import Context
-from analytics.report.numbers import NO_INTERVAL, between, count, counted, ends, estimate, look, shown, value
 from analytics.report.verdicts import SOUND, TELLING
+from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.formats import between, count, shown
 
 _WINS: Final = {"villager_wins": "villagers", "werewolf_wins": "werewolves", "no_winner": "nobody"}
 
@@ -59,7 +60,7 @@ def _row(name: str, metric: Mapping[str, Any], findings: Result, context: Contex
     if mean is not None and half is not None:
         spread = Cell(
             f"{shown(mean, unit)} ± {100 * half:.1f}"
-            if unit in {"share", "probability", "points"}
+            if unit in {"share", "points"}
             else f"{shown(mean, unit)} ± {half:.3f}"
         )
     baseline = metric.get("baseline")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from analytics import Result
-from analytics.report.blocks import Cell, Row, Section, Table, columns
+from analytics.report.cells import counted, estimate, look, value
 from analytics.report.context import Context
-from analytics.report.numbers import count, counted, estimate, look, of, value
+from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.formats import count, of
 
 
 def section(findings: Result, _: Context) -> Section:

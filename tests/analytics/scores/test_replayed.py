@@ -16,11 +16,12 @@ from analytics.measures.recalibration import recalibrated, recalibration
 from analytics.measures.study import Study
 from analytics.measures.table4 import curves, table4
 from analytics.measures.thresholds import thresholds
-from analytics.text import recalibrated_lines
+from analytics.report.terminal import recalibration_table
 from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import Script, random_game
 from tests.game.driver import play
 from wolfbus.cli import cli
+from wolfbus.document.terminal import written
 from wolfbus.errors import ConfigError
 
 
@@ -69,14 +70,15 @@ def test_what_is_undefined_of_a_record_says_why(map_file):
     script.said("Wim", True, {"Vic": (True, 0.9)})
     found = recalibrated(script.rows(), halved(map_file))
     assert list(found["after"]["undefined"]) == ["auc"]
-    text = "\n".join(recalibrated_lines(found, "map.json"))
-    assert "- undefined: every statement judged is labelled deceptive" in text
+    text = written([recalibration_table(found, "map.json")])
+    assert "– undefined: every statement judged is labelled deceptive" in text
 
 
 def test_lines_are_plain_and_narrow(map_file):
-    lines = recalibrated_lines(recalibrated(random_game(5).rows(), halved(map_file)), "a\x1b[2J/ä" + "x" * 200)
-    assert all(len(line) <= 100 and line.isascii() and line.isprintable() for line in lines)
-    assert any(line.split()[:3] == ["this", "record,", "after"] for line in lines)
+    found = recalibrated(random_game(5).rows(), halved(map_file))
+    lines = written([recalibration_table(found, "a\x1b[2J/ä" + "x" * 200)]).splitlines()
+    assert all(len(line) <= 100 and line.isprintable() for line in lines)
+    assert any(line.split()[:3] == ["This", "record,", "after"] for line in lines)
     assert any("flatter" in line for line in lines)
 
 

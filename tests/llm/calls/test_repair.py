@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from analytics.fold import fold
 from analytics.metrics import Metrics, metrics
-from analytics.text import render
+from analytics.report.terminal import text
 from tests.analytics.script import Script, random_game, section
 from tests.game.driver import Missing, play
 from tests.record.synthetic import small_game
@@ -83,15 +83,14 @@ def test_the_area_under_the_curve_agrees_with_scikit_learn():
 
 def test_text_shows_the_report_only_where_there_is_something_to_repair():
     clean = fold(play(GameConfig(debate_turns=1, max_rounds=1), "1").events)
-    assert "Repair report" not in render(metrics([clean]))
-    text = render(metrics([mixed().rows()]))
-    assert max(map(len, text.splitlines())) <= 100
-    part = text[text.index("Repair report") :]
-    (judged,) = [line.split() for line in part.splitlines() if line.startswith("    assess_other")]
-    assert judged == ["assess_other", "9", "3", "0", "0", "0", "3", "0", "3", "0"]
-    (only,) = [line.split() for line in part.splitlines() if line.startswith("  clean only")]
-    assert only[2:] == ["2", "100.0", "100.0", "50.0", "50.0", "1.000", "2"]
-    both = render(metrics([mixed().rows(), Script(brains=dict.fromkeys(("Wim", "Vic"), "x" * 99)).rows(), clean]))
+    assert "Replies by agent" not in text(metrics([clean]))
+    shown = text(metrics([mixed().rows()]))
+    part = shown[shown.index("The same by kind of reply") :]
+    (judged,) = [line.split() for line in part.splitlines() if line.startswith("  Judgements")]
+    assert judged[:10] == ["Judgements", "9", "3", "0", "0", "0", "3", "0", "3", "0"]
+    (only,) = [line.split() for line in part.splitlines() if "clean" in line and "label" in line]
+    assert [cell for cell in only if cell[0].isdigit()] == ["2", "100.0", "100.0", "50.0", "50.0", "1.000"]
+    both = text(metrics([mixed().rows(), Script(brains=dict.fromkeys(("Wim", "Vic"), "x" * 99)).rows(), clean]))
     assert max(map(len, both.splitlines())) <= 100
 
 
@@ -105,8 +104,8 @@ def compact(script: Script) -> Script:
 
 def test_protocols_are_counted_and_never_mixed_silently():
     paper, other = random_game(1).rows(), compact(random_game(2)).rows()
-    assert "protocol" not in render(metrics([paper]))
-    assert "compact protocol" in render(metrics([other]))
+    assert "protocol" not in text(metrics([paper]))
+    assert "compact protocol" in text(metrics([other]))
     one = Metrics()
     one.add(paper)
     two = Metrics()
@@ -115,6 +114,4 @@ def test_protocols_are_counted_and_never_mixed_silently():
     one.merge(two)
     assert one.result()["outcomes"]["protocols"] == {"paper": 1, "compact": 1}
     assert one.result()["outcomes"]["mixed_protocols"] is True
-    warning = render(one.result()).splitlines()[0]
-    assert warning.startswith("WARNING: games of different protocols are mixed (1 paper and 1 compact)")
-    assert len(warning) <= 100
+    assert text(one.result()).startswith("WARNING: Games of different protocols are mixed")

@@ -78,6 +78,11 @@ class StudyScheduler:
         self.errors: list[tuple[str, str]] = []
         """(game, error) of the first games that failed."""
 
+    @property
+    def say(self) -> Callable[[str], None]:
+        """Tells people something that is not about games; any thread may call it."""
+        return self._progress.say
+
     def take(self, key: int, worker: Worker) -> None:
         """Let a worker play from now on."""
         self._workers[key] = worker

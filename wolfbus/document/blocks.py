@@ -1,12 +1,18 @@
-"""What a section is made of, apart from how it is written down: `markup` makes HTML of it, `markdown` Markdown."""
+"""What is told, apart from how it is written down: a section is a heading and blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
-from analytics.report.links import Selection
+
+class Target(Protocol):
+    """A place within the same document that a number leads to."""
+
+    @property
+    def anchor(self) -> str:
+        """The id to go to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,7 @@ class Cell:
     text: str
     under: str = ""
     paper: str = ""
-    link: Selection | None = None
+    link: Target | None = None
     reason: str | None = None
     lacking: str | None = None
 
@@ -97,7 +103,7 @@ class Link:
     """A place to go: a selection of statements, or an anchor of the page."""
 
     text: str
-    to: Selection | str
+    to: Target | str
 
 
 @dataclass(frozen=True, slots=True)

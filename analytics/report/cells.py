@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
-from analytics.report.blocks import Cell
-from analytics.report.links import Selection
+from wolfbus.document.blocks import Cell, Target
+from wolfbus.document.formats import Ends, between, count, shown
 
-UNDEFINED: Final = "–"
 NO_INTERVAL: Final = "no interval"
-Ends: TypeAlias = tuple[float | None, float | None]
-"""An interval's lower and upper end, both None where there is none."""
-Unit: TypeAlias = Literal["share", "score", "mean", "points", "logit", "count", "money", "seconds"]
-"""share: as a percentage · points: a difference of shares · score, mean and logit: as it stands · count: whole."""
-
-_SHARES: Final = frozenset({"share", "probability"})
 
 
 def look(findings: Any, *path: str | int) -> Any:
@@ -49,56 +42,6 @@ def either(first: Ends, second: Ends) -> Ends:
     return second if None in first else first
 
 
-def percent(value: float | None, *, signed: bool = False) -> str:
-    """Return a share as "47.9 %"."""
-    if value is None:
-        return UNDEFINED
-    return f"{number(100 * value, 1, signed=signed)}\u00a0%"
-
-
-def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
-    """Return a number with so many decimals, and a true minus sign; what rounds to 0 has no sign."""
-    if value is None:
-        return UNDEFINED
-    text = f"{value:z.{digits}f}"
-    if signed and float(text) > 0:
-        text = f"+{text}"
-    return text.replace("-", "−")
-
-
-def count(value: float | None) -> str:
-    """Return a whole number, thousands apart."""
-    return UNDEFINED if value is None else f"{round(value):,}"
-
-
-def shown(value: float | None, unit: str) -> str:
-    """Return a value in its unit."""
-    if value is None:
-        return UNDEFINED
-    if unit in _SHARES:
-        return percent(value)
-    if unit == "points":
-        return f"{number(100 * value, 1, signed=True)} points"
-    if unit == "count":
-        return count(value)
-    if unit == "money":
-        return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
-    if unit == "seconds":
-        return f"{value:,.1f} s"
-    return number(value, {"logit": 2, "mean": 1}.get(unit, 3), signed=unit == "logit")
-
-
-def between(low: float | None, high: float | None, unit: str = "share") -> str:
-    """Return an interval as "45.1–53.2 %", "" where there is none."""
-    if low is None or high is None:
-        return ""
-    if unit in _SHARES:
-        return f"{number(100 * low, 1)}–{number(100 * high, 1)}\u00a0%"
-    if unit == "points":
-        return f"{number(100 * low, 1, signed=True)} to {number(100 * high, 1, signed=True)}"
-    return f"{shown(low, unit)} to {shown(high, unit)}"
-
-
 def value(
     found: float | None,
     unit: str = "share",
@@ -106,7 +49,7 @@ def value(
     n: int | None = None,
     within: Ends = (None, None),
     paper: float | None = None,
-    link: Selection | None = None,
+    link: Target | None = None,
     reason: str | None = None,
 ) -> Cell:
     """Return a cell.
@@ -131,7 +74,7 @@ def estimate(
     unit: str = "share",
     *,
     paper: float | None = None,
-    link: Selection | None = None,
+    link: Target | None = None,
 ) -> Cell:
     """Return the cell of an estimate ``{"value", "low", "high", "n", "reason"}``."""
     if not found:
@@ -151,7 +94,7 @@ def estimate(
     return replace(cell, under=under, lacking=str(lacking))
 
 
-def counted(found: int | None, *, paper: float | None = None, link: Selection | None = None) -> Cell:
+def counted(found: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
     """Return the cell of a whole number."""
     published = "" if paper is None else count(paper)
     return Cell(count(found), paper=published, link=link if found else None, reason=None if found is not None else "")
@@ -160,13 +103,3 @@ def counted(found: int | None, *, paper: float | None = None, link: Selection | 
 def text(words: str) -> Cell:
     """Return a cell of words."""
     return Cell(words)
-
-
-def of(number_: int, noun: str, nouns: str | None = None) -> str:
-    """Return "1 game", "2 games"."""
-    return f"{number_:,} {noun if number_ == 1 else nouns or noun + 's'}"
-
-
-def plural(role: str) -> str:
-    """Return "Werewolves" for "Werewolf", "Seers" for "Seer"."""
-    return "Werewolves" if role == "Werewolf" else f"{role}s"

@@ -1,0 +1,113 @@
+"""What must be known before any number is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from analytics import Result
+from analytics.report.cells import look
+from analytics.report.context import Context
+from analytics.report.verdicts import SOUND, TELLING, blocks_of
+from wolfbus.document.formats import count, of
+from wolfbus.printable import told_apart
+
+_BUILT_IN: Final = frozenset({"scripted", "random", "silent"})
+_BEARABLE: Final = 0.1
+"""Share of missing answers up to which a brain's figures are taken for its own."""
+_NAME: Final = 64
+
+
+def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) -> list[str]:
+    """Return a line for each brain of whose answers more than a tenth is missing: defaulted, because no reply could be
+    had or used, or timed out.
+
+    The built-in brains that ask nobody are not named; those that play at their seats do so by design.
+
+    Args:
+        result: the figures.
+        reasons: the commonest reason of a brain whose answers are missing, a line each, where they are known.
+    """
+    lines: list[str] = []
+    brains = look(result, "repair", "by_brain") or {}
+    shown = told_apart(brains, _NAME)
+    for brain, own in brains.items():
+        row = own["overall"]
+        asked, lost = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
+        if brain.partition(":")[0] in _BUILT_IN or lost <= _BEARABLE * asked:
+            continue
+        causes = [(number, fault) for fault, number in row["faults"].items() if number]
+        if row["timed_out"]:
+            causes.append((row["timed_out"], "timed out"))
+        told = ", ".join(f"{cause} {number}" for number, cause in sorted(causes, key=lambda each: -each[0]))
+        if reasons is not None and brain in reasons:
+            told += f"; most often: {reasons[brain]}"
+        what = "model" if brain.startswith("llm") else "brain"
+        lines.append(
+            f"{lost} of {asked} answers of {shown[brain]} are defaults" + (f" ({told})" if told else "")
+            + f": what follows says little of the {what}"
+        )  # fmt: skip
+    return lines
+
+
+def protocols(result: Result) -> str:
+    """Return what the games' protocols mean for their numbers, "" if they are the paper's."""
+    if look(result, "outcomes", "mixed_protocols"):
+        return "Games of different protocols are mixed; their numbers are not of one measurement."
+    if look(result, "outcomes", "protocols", "compact"):
+        return "The games were played by the compact protocol; these numbers are not those of the paper's protocol."
+    return ""
+
+
+def fillers(result: Result) -> str:
+    """Return what became of missing labels and judgements, "" if none is missing."""
+    ways = look(result, "settings", "include_defaulted") or []
+    if len(ways) > 1:
+        return (
+            "In some of these games missing labels and judgements are counted as “truthful, suspicion 0.5”, as in the "
+            "paper's code; in the others they are left out."
+        )
+    if True in ways:
+        return (
+            "Missing labels and judgements are counted as “truthful, suspicion 0.5”, as in the paper's code; "
+            "that flatters nobody's honesty but moves every figure."
+        )
+    if lost := look(result, "labels", "defaulted"):
+        total = look(result, "labels", "total") or 0
+        return f"{count(lost)} of {count(total)} labels and judgements are missing; every figure leaves them out."
+    return ""
+
+
+def caveats(findings: Result, context: Context) -> Iterator[str]:
+    """Yield all caveats of a report."""
+    if told := protocols(findings):
+        yield told
+    for line in missing_answers(findings):
+        yield f"{line}."
+    if problems := len(context.problems):
+        lost = sum(not note.counted for note in context.problems)
+        yield (
+            f"Something is wrong with {of(problems, 'file')}; of {count(lost)} nothing is counted, "
+            "of the others what holds. They are listed under “What was run”."
+        )
+    yield from _few(findings)
+    for study in context.studies:
+        totals = study.get("totals") or {}
+        missing = {name: totals.get(name) or 0 for name in ("failed", "stopped", "pending")}
+        if any(missing.values()):
+            told = ", ".join(f"{number} {name}" for name, number in missing.items() if number)
+            yield f"Of {of(totals.get('games') or 0, 'game')} planned, not all were played to their end: {told}."
+    if told := fillers(findings):
+        yield told
+
+
+def _few(findings: Result) -> Iterator[str]:
+    blocks = blocks_of(findings)
+    if not 0 < blocks < SOUND:
+        return
+    noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"
+    told = of(blocks, noun, "blocks of games" if noun != "game" else None)
+    if blocks < TELLING:
+        yield f"There {'is' if blocks == 1 else 'are'} only {told}: too few to tell what is better than what."
+    else:
+        yield f"There are only {told}: 95 % intervals of so few are somewhat too narrow (they hold about 88 to 92 %)."

@@ -1,0 +1,119 @@
+"""The figures of games as text for the terminal: the report's own tables, of what is known without a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from analytics import Result
+from analytics.report.caveats import fillers, missing_answers, protocols
+from analytics.report.context import Context
+from analytics.report.sections import (
+    cost,
+    events,
+    figure1,
+    outcomes,
+    repair,
+    table1,
+    table2,
+    table3,
+    table5,
+    votes,
+)
+from wolfbus.document.blocks import Block, Cell, Row, Section, Table, columns, plain, warning
+from wolfbus.document.formats import count, number, of
+from wolfbus.document.terminal import written
+from wolfbus.printable import shortened
+
+_ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
+    outcomes.section,
+    table1.section,
+    table2.section,
+    table3.section,
+    table5.section,
+    figure1.section,
+    events.section,
+    votes.section,
+    repair.section,
+    cost.section,
+)
+_SCORES: Final = ("brier", "ece", "auc")
+
+
+def text(result: Result, reasons: Mapping[str, str] | None = None) -> str:
+    """Return `Metrics.result`, or what JSON made of it, as text that ends in a newline.
+
+    Args:
+        result: the figures.
+        reasons: as for `missing_answers`.
+    """
+    return written(_blocks(result, reasons))
+
+
+def _blocks(result: Result, reasons: Mapping[str, str] | None) -> Iterator[Block]:
+    told = [protocols(result), *missing_answers(result, reasons)]
+    yield from (warning(line) for line in told if line)
+    yield plain(_opening(result))
+    context = Context(agents=tuple(result["repair"]["by_brain"]))
+    overall = result["repair"]["overall"]
+    for section in _ORDER:
+        if section is repair.section and overall["replies"] == overall["clean"]:
+            continue
+        for block in section(result, context).blocks:
+            if isinstance(block, Table) and _tells(block):
+                yield block
+
+
+def _tells(table: Table) -> bool:
+    return any(cell.reason is None for row in table.rows for cell in row.cells)
+
+
+def _opening(result: Result) -> str:
+    games, labels, settings = result["outcomes"], result["labels"], result["settings"]
+    alpha, prior = (" and ".join(number(each, 2) for each in settings[name]) or "–" for name in ("alpha", "prior"))
+    return " ".join(
+        part
+        for part in (
+            f"{of(games['games'], 'game')}, {count(games['finished'])} finished;",
+            f"smoothed suspicion with alpha {alpha}, prior {prior}.",
+            f"{of(labels['total'], 'self-label or judgement', 'self-labels and judgements')}:",
+            f"{count(labels['clean'])} clean, {count(labels['repaired'])} repaired.",
+            fillers(result),
+        )
+        if part
+    )
+
+
+def recalibration_table(result: Result, name: str) -> Table:
+    """Return `recalibrated` as a table.
+
+    Args:
+        result: what `recalibrated` returned, or what JSON made of it.
+        name: the map's file.
+    """
+    fitted, before = result["map"], result["before"]
+    held = fitted["held_out"]
+    games = of(fitted["games"], "game")
+    caption = (
+        f"Suspicion recalibrated by {shortened(name, 60)} ({fitted['kind']}, fitted on {of(fitted['n'], 'judgement')} "
+        f"of {games}); beside this record, what such maps did to games that they were not fitted on"
+    )
+    told = "If this game is one of those that the map was fitted on, its numbers after flatter the map."
+    lines = (
+        ("This record, before", before, before["n"]),
+        ("This record, after", result["after"], before["n"]),
+        ("Held-out games, before", held["before"], fitted["n"]),
+        ("Held-out games, after", held["after"], fitted["n"]),
+    )
+    rows = tuple(
+        Row(
+            Cell(head),
+            (*(_cell(row[score], before["undefined"].get(score)) for score in _SCORES), Cell(count(n))),
+        )
+        for head, row, n in lines
+    )
+    return Table("recalibrated", caption, columns("", "Brier", "ECE", "AUC", "Judgements"), rows, (told,))
+
+
+def _cell(value: float | None, reason: str | None) -> Cell:
+    return Cell(number(value), reason=None if value is not None else reason)

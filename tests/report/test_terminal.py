@@ -1,0 +1,127 @@
+"""The figures in the terminal: the report's tables by the terminal's writer."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from analytics.metrics import metrics
+from analytics.report.terminal import text
+from tests.analytics.script import Script, random_game
+from wolfbus.document.blocks import (
+    Bullets,
+    Cell,
+    Figure,
+    Heading,
+    Link,
+    Listing,
+    Row,
+    Strong,
+    Table,
+    Terms,
+    columns,
+    plain,
+    warning,
+)
+from wolfbus.document.terminal import written
+
+MANY = metrics(random_game(seed).rows() for seed in range(12))
+
+
+def part_of(shown, start):
+    """The paragraph whose first line begins with `start`."""
+    (found,) = [part for part in shown.split("\n\n") if part.startswith(start)]
+    return found
+
+
+@pytest.mark.parametrize("result", [metrics([]), metrics([random_game(2).rows()]), MANY], ids=["none", "one", "many"])
+def test_text_is_narrow_and_explains_every_dash(result):
+    shown = text(result)
+    assert shown.endswith("\n")
+    assert max(map(len, shown.splitlines())) <= 100
+    assert all(line == line.rstrip() for line in shown.splitlines())
+    for part in shown.split("\n\n"):
+        body = [line for line in part.splitlines() if not line.startswith("  –")]
+        if any(re.search(r"\s–(\s|$)", line) for line in body):
+            assert "– undefined:" in part, part
+
+
+def test_text_of_a_result_that_went_through_json_is_the_same():
+    assert text(json.loads(json.dumps(MANY))) == text(MANY)
+
+
+def test_detection_stands_beside_base_rate_and_constant_guess():
+    script = Script().dawn()
+    script.said("Wim", True, {"Vic": (True, 0.9), "Val": (False, 0.1)})
+    script.said("Sia", True, {"Vic": (True, 0.9), "Val": (False, 0.1)})
+    script.said("Doc", False, {"Vic": (False, 0.2), "Val": (False, 0.1)})
+    shown = text(metrics([script.rows()]))
+    (counts,) = re.findall(r"^  Villager +(.*)", part_of(shown, "Table 3. "), re.MULTILINE)
+    assert counts.replace(" %", "").split() == ["2", "2", "0", "2", "66.7", "100.0", "50.0", "66.7"]
+    (beside,) = re.findall(r"^  Villager +(.*)", part_of(shown, "Beside Table 3"), re.MULTILINE)
+    assert beside.replace(" %", "").split()[:4] == ["6", "66.7", "66.7", "66.7"]
+
+
+def test_huge_counts_still_fit():
+    result = json.loads(json.dumps(MANY))
+    for row in result["table3"].values():
+        row.update(n=9_999_999, tp=9_999_999, tn=9_999_999, fp=9_999_999, fn=9_999_999, accuracy=1.0, precision=1.0)
+    for line in result["figure1"]["suspicion"].values():
+        for point in line:
+            point.update(mean=0.999, sem=0.011, n=10_000)
+    for point in result["figure1"]["flagged"]:
+        point.update(n=2_000_000)
+    assert max(map(len, text(result).splitlines())) <= 100
+
+
+def test_strange_brain_names_are_visible_and_cut():
+    script = Script(brains={"Wim": "мод\u202eль" * 40}).dawn()
+    script.said("Wim", True, {})
+    shown = text(metrics([script.rows()]))
+    assert "[U+202E]" in shown
+    assert all(line.isprintable() and len(line) <= 100 for line in shown.splitlines())
+
+
+def test_fillers_are_announced():
+    script = Script().dawn()
+    script.said("Wim", "timed_out", {"Vic": (True, 0.9)})
+    told = " ".join(text(metrics([script.rows()])).split())
+    assert "every figure leaves them out" in told
+    assert "as in the paper's code" in " ".join(text(metrics([script.rows(include_defaulted=True)])).split())
+    assert text(metrics([script.rows(), script.rows(include_defaulted=True)])).count("In some of these games") == 1
+
+
+def test_the_first_separable_round_or_its_reason_is_told():
+    assert "There is no such round: " in text(MANY)
+    script = Script(alpha=1.0).dawn()
+    script.said("Wim", True, {"Sia": (True, 0.9)})
+    script.said("Vic", True, {"Sia": (True, 0.1)})
+    assert "Werewolves stand out from round 1 on." in text(metrics([script.rows()] * 10))
+
+
+def test_every_block_has_a_form_in_the_terminal():
+    table = Table(
+        *("t", "Who did what.", columns("Who", "How\u00a0much")),
+        (Row(Cell("evil\x1b[2J|agent"), (Cell("47.9\u00a0%", "45.1–53.2\u00a0% · n 30", "50.0\u00a0%"),)),),
+        ("A note.",),
+        ("It says both.",),
+    )
+    shown = written(
+        [
+            *(Heading("Heading", "h"), plain("Words, ", Strong("strong"), " and ", Link("linked", "#x"), ".")),
+            *(warning("mind this."), Bullets((("one",), ("two",))), Figure("f", lambda: "<svg>", "Drawn.")),
+            *(table, Table("e", "Nothing", (), (), empty="There is nothing.")),
+            *(Listing("  as it\n    stands"), Terms((("Term", ("what it means",)),))),
+        ]
+    )
+    assert shown == (
+        "Heading\n\nWords, strong and linked.\n\nWARNING: mind this.\n\n- one\n- two\n\n"
+        "Who did what.\n"
+        f"  {'Who':<22}  {'How much':>39}\n"
+        f"  {'─' * 63}\n"
+        "  evil[U+001B][2J|agent  47.9 % (45.1–53.2 %; n 30; paper 50.0 %)\n"
+        "  A note.\n  The paper contradicts itself. It says both.\n\n"
+        "Nothing: There is nothing.\n\n  as it\n    stands\n\nTerm: what it means\n"
+    )

@@ -1,0 +1,109 @@
+"""How numbers look, wherever people read them: in the terminal, on the page, in figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
+
+UNDEFINED: Final = "–"
+Ends: TypeAlias = tuple[float | None, float | None]
+"""An interval's lower and upper end, both None where there is none."""
+Unit: TypeAlias = Literal["share", "score", "mean", "points", "logit", "count", "money", "seconds"]
+"""share: as a percentage · points: a difference of shares · score, mean and logit: as it stands · count: whole. A unit
+that is none of these, such as "probability", is shown as a score."""
+
+_DIGITS: Final = {"logit": 2, "mean": 1}
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """Return a share as "47.9 %"."""
+    return UNDEFINED if value is None else f"{number(100 * value, digits)}\u00a0%"
+
+
+def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
+    """Return a number with so many decimals, and a true minus sign; what rounds to 0 has no sign."""
+    if value is None:
+        return UNDEFINED
+    text = f"{value:z.{digits}f}"
+    if signed and float(text) > 0:
+        text = f"+{text}"
+    return text.replace("-", "−")
+
+
+def count(value: float | None) -> str:
+    """Return a whole number, thousands apart."""
+    return UNDEFINED if value is None else f"{round(value):,}"
+
+
+def money(usd: float | None) -> str:
+    """Return dollars; sums below one have four decimals, for a call costs fractions of a cent."""
+    if usd is None:
+        return UNDEFINED
+    return f"${usd:,.4f}" if usd < 1 else f"${usd:,.2f}"
+
+
+def seconds(value: float | None) -> str:
+    """Return seconds, with two decimals below ten."""
+    if value is None:
+        return UNDEFINED
+    return f"{value:.2f} s" if value < 10 else f"{value:,.1f} s"
+
+
+def ago(seconds_: float | None) -> str:
+    """Return how long ago something was, in the largest unit of which there are two: "3 min ago"."""
+    if seconds_ is None:
+        return UNDEFINED
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds_ >= 2 * size:
+            return f"{seconds_ // size:.0f} {unit} ago"
+    return f"{seconds_:.0f} s ago"
+
+
+def size(bytes_: int) -> str:
+    """Return a number of bytes: "12 kB", "3.4 MB"."""
+    return f"{bytes_ / 1024:.0f} kB" if bytes_ < 1 << 20 else f"{bytes_ / (1 << 20):.1f} MB"
+
+
+def shown(value: float | None, unit: str, *, signed: bool = False) -> str:
+    """Return a value in its unit; logits and points always have a sign."""
+    if value is None:
+        return UNDEFINED
+    if unit == "share":
+        return f"{number(100 * value, 1, signed=signed)}\u00a0%"
+    if unit == "points":
+        return f"{number(100 * value, 1, signed=True)} points"
+    if unit == "count":
+        return count(value)
+    if unit == "money":
+        return money(value)
+    if unit == "seconds":
+        return seconds(value)
+    return number(value, _DIGITS.get(unit, 3), signed=signed or unit == "logit")
+
+
+def between(low: float | None, high: float | None, unit: str = "share", *, signed: bool = False) -> str:
+    """Return an interval as "45.1–53.2 %", "" where there is none."""
+    if low is None or high is None:
+        return ""
+    if unit == "share" and not signed:
+        return f"{number(100 * low, 1)}–{number(100 * high, 1)}\u00a0%"
+    if unit == "share" or unit == "points":
+        return f"{number(100 * low, 1, signed=True)} to {number(100 * high, 1, signed=True)}"
+    return f"{shown(low, unit, signed=signed)} to {shown(high, unit, signed=signed)}"
+
+
+def of(number_: int, noun: str, nouns: str | None = None) -> str:
+    """Return "1 game", "2 games"."""
+    return f"{number_:,} {noun if number_ == 1 else nouns or noun + 's'}"
+
+
+def plural(role: str) -> str:
+    """Return "Werewolves" for "Werewolf", "Seers" for "Seer"."""
+    return "Werewolves" if role == "Werewolf" else f"{role}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return "a, b and c"."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
