@@ -141,9 +141,7 @@ class _Service:
             settings.name, "analytics", f"wolfbus {__version__}", seats=0, in_house=True, service="analytics"
         )
         membership = Membership(settings.url, house, introduction, again_s=settings.again_s)
-        self._member = Member(
-            membership, bus, self._reader, self._writer, timers, over=self._part
-        )
+        self._member = Member(membership, bus, self._reader, self._writer, timers, over=self._part)
         self._live = LivePost(bus, house, settings.name)
         self._ended = threading.Event()
         self._soon = threading.Event()

@@ -285,14 +285,10 @@ class Frame:
         """
         axes = self.families[name].axes
         wanted = {each: value for each, value in self.where.items() if each in axes} | where
-        fixed = tuple(
-            (1 + axes.index(axis), value) for axis, value in wanted.items() if value is not None
-        )
+        fixed = tuple((1 + axes.index(axis), value) for axis, value in wanted.items() if value is not None)
         sides = tuple(
             (1 + axes.index(axis), tuple(values))
-            for axis, values in (
-                (each, VALUES[each]) if isinstance(each, str) else each for each in by
-            )
+            for axis, values in ((each, VALUES[each]) if isinstance(each, str) else each for each in by)
         )
         if (name, fixed, sides) not in self._cubes:
             self._cubes[name, fixed, sides] = self._cube(name, fixed, sides)
