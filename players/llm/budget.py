@@ -66,7 +66,7 @@ Tell: TypeAlias = Callable[[int, int, str | None], None]
 """Tells a holder whether its call may go out: the holder, the call's key, why not (None for yes)."""
 
 
-class Ledger(Protocol):
+class BudgetLedger(Protocol):
     """Decides which calls may go out; the answer comes by another way, see `SharedBudget` and `Budget.hear`."""
 
     def reserve(self, holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
@@ -198,7 +198,7 @@ class Budget:
         usd: float | None = None,
         tokens: int | None = None,
         before: Amount = NOTHING,
-        ledger: Ledger | None = None,
+        ledger: BudgetLedger | None = None,
     ) -> None:
         if usd is not None and not 0 <= usd < math.inf:
             raise ConfigError(f"budget: {usd} is no sum of US dollars")
@@ -206,7 +206,7 @@ class Budget:
             raise ConfigError(f"budget-tokens: {tokens} is no number of tokens")
         self._in_dollars = usd is not None
         self._own = SharedBudget(usd, tokens, self._answer, before)
-        self._ledger: Ledger = ledger or self._own
+        self._ledger: BudgetLedger = ledger or self._own
         self._keys = itertools.count()
         self._asked: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Future[str | None]]] = {}
         self._guess = _PromptGuess()

@@ -50,7 +50,7 @@ class Window:
     def __init__(self, limit: float | None, length: float = MINUTE) -> None:
         self._limit = limit
         self._length = length
-        self._spent: deque[Spent] = deque()
+        self._spent: deque[Spending] = deque()
         self._sum = 0.0
 
     def free_at(self, amount: float, now: float) -> float:
@@ -67,16 +67,16 @@ class Window:
                 return spent.at + self._length
         return self._spent[-1].at + self._length
 
-    def spend(self, amount: float, now: float) -> Spent | None:
+    def spend(self, amount: float, now: float) -> Spending | None:
         """Count an amount; what is returned can be corrected."""
         if self._limit is None:
             return None
-        spent = Spent(now, amount)
+        spent = Spending(now, amount)
         self._spent.append(spent)
         self._sum += amount
         return spent
 
-    def correct(self, spent: Spent | None, amount: float) -> None:
+    def correct(self, spent: Spending | None, amount: float) -> None:
         """Put what an amount turned out to be in the place of what was counted."""
         if spent is not None and not spent.forgotten:
             self._sum += amount - spent.amount
@@ -92,7 +92,7 @@ class Window:
 
 
 @dataclass(slots=True)
-class Spent:
+class Spending:
     """An amount that counts for a while."""
 
     at: float
@@ -104,8 +104,8 @@ class Spent:
 class Pass:
     """Leave to make one request; to be given back."""
 
-    requests: Spent | None
-    tokens: Spent | None
+    requests: Spending | None
+    tokens: Spending | None
 
 
 @dataclass(slots=True, order=True)

@@ -47,7 +47,7 @@ def model_words() -> ModelWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class PromptScene:
     """What the double understood of a prompt.
 
     Attributes:
@@ -61,14 +61,14 @@ class Scene:
     partners: str = ""
 
 
-def scene_of(prompt: str, schema: Schema | None) -> Scene:
+def scene_of(prompt: str, schema: Schema | None) -> PromptScene:
     """Read from a prompt who one is and who lives; of a prompt that does not say, from whom the form lets choose."""
     seat = _last("\nYou are ", _ME, prompt)
     me, role = (seat[1], seat[2]) if seat else ("", "Villager")
     living = _last("\nLiving", _LIVING, prompt)
     names = living[1].strip(" .").split(", ") if living else _players(schema or {})
     partners = _last(" Your partner", _PARTNERS, prompt) if role == "Werewolf" else None
-    return Scene(tuple(name for name in names if name != me), role, partners[1] if partners else "")
+    return PromptScene(tuple(name for name in names if name != me), role, partners[1] if partners else "")
 
 
 def chooses_player(schema: Schema) -> bool:
@@ -78,8 +78,8 @@ def chooses_player(schema: Schema) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
-    """Draws by purpose, independent of each other."""
+class PromptDraws:
+    """PromptDraws by purpose, independent of each other."""
 
     seed: str
 
@@ -96,7 +96,7 @@ class Draws:
         return least + (most - least) * unit(self.seed, purpose)
 
 
-class Writer:
+class FormFiller:
     """Fills forms.
 
     Args:
@@ -105,9 +105,9 @@ class Writer:
         scene: what it is about.
     """
 
-    def __init__(self, server_seed: int, seed: str, scene: Scene) -> None:
+    def __init__(self, server_seed: int, seed: str, scene: PromptScene) -> None:
         self._server_seed = str(server_seed)
-        self._draws = Draws(seed)
+        self._draws = PromptDraws(seed)
         self._scene = scene
 
     def fill(self, schema: Schema) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from wolfbus.testing.model_answer import Draws, Writer, scene_of
+from wolfbus.testing.model_answer import FormFiller, PromptDraws, scene_of
 from wolfbus.testing.model_behaviour import Behaviour
 from wolfbus.testing.model_form import schema_of_prompt
 from wolfbus.testing.model_ugly import Draft, ModelReply, spoil
@@ -100,13 +100,13 @@ def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], dig
         schema = schema_of_prompt([each["content"] for each in messages if each["role"] != "assistant"])
     scene = scene_of(prompt, schema)
     seed = _seed(behaviour.seed, messages)
-    draws = Draws(f"{behaviour.seed}|{digest}")
+    draws = PromptDraws(f"{behaviour.seed}|{digest}")
 
     def answer(number: int = 0) -> Any:
-        writer = Writer(behaviour.seed, f"{seed}|{number}" if number else seed, scene)
+        writer = FormFiller(behaviour.seed, f"{seed}|{number}" if number else seed, scene)
         return None if schema is None else writer.fill(schema)
 
-    draft = Draft(answer(), schema or {}, draws, answer, Writer(behaviour.seed, seed, scene))
+    draft = Draft(answer(), schema or {}, draws, answer, FormFiller(behaviour.seed, seed, scene))
     reply, completion, reasoning = _limited(behaviour, spoil(behaviour, draft), body, draws)
     return Spoken(reply, len(prompt), _tokens(prompt), cache.take(body["model"], prompt), completion, reasoning)
 
@@ -123,7 +123,7 @@ def _tokens(text: str | None) -> int:
 
 
 def _limited(
-    behaviour: Behaviour, reply: ModelReply, body: Mapping[str, Any], draws: Draws
+    behaviour: Behaviour, reply: ModelReply, body: Mapping[str, Any], draws: PromptDraws
 ) -> tuple[ModelReply, int, int]:
     """Return the reply within the most tokens asked for, and how many were spent: in all, and on thinking."""
     most = body.get("max_completion_tokens") or body.get("max_tokens")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
-from wolfbus.testing.model_answer import Draws, Writer, chooses_player, model_words
+from wolfbus.testing.model_answer import FormFiller, PromptDraws, chooses_player, model_words
 from wolfbus.testing.model_behaviour import UGLY, Behaviour, UglySort, drawn_sort
 from wolfbus.testing.model_form import Schema, bounds
 
@@ -64,9 +64,9 @@ class Draft:
 
     value: dict[str, Any] | None
     schema: Schema
-    draws: Draws
+    draws: PromptDraws
     again: Callable[[int], Any]
-    writer: Writer
+    writer: FormFiller
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ from tests.llm.prompts.calls import Calls
 from tests.llm.prompts.games import CONFIGS, play
 from wolfbus.messages.content import CONTENT
 from wolfbus.reading import Question, read, read_parts
-from wolfbus.testing.model_answer import Scene, Writer
+from wolfbus.testing.model_answer import FormFiller, PromptScene
 from wolfbus.testing.model_form import schema_of_prompt
 from wolfbus.vocabulary import KINDS
 
@@ -79,7 +79,7 @@ def test_an_obedient_reply_is_read_clean(part, writing):
     schema = asked.form.schema if writing == "schema" else schema_of_prompt([form_in_words(asked.template)])
     assert schema is not None
     for number in range(30):
-        reply = Writer(0, str(number), Scene(NAMES)).fill(schema)
+        reply = FormFiller(0, str(number), PromptScene(NAMES)).fill(schema)
         assert list(reply) == list(asked.form.schema["properties"])
         legal = part.legal
         got = read(json.dumps(reply, ensure_ascii=False), Question(part.kind, legal=legal, names=NAMES))
@@ -94,7 +94,7 @@ def test_every_part_of_an_obedient_reply_is_read_clean(parts, writing):
     schema, words = asked.form.schema, schema_of_prompt([form_in_words(asked.template)])
     wanted = {part_name(part.kind, part.about): Question(part.kind, part.legal, NAMES) for part in parts}
     for number in range(20):
-        reply = Writer(0, str(number), Scene(NAMES)).fill(schema if writing == "schema" else words)
+        reply = FormFiller(0, str(number), PromptScene(NAMES)).fill(schema if writing == "schema" else words)
         got = read_parts(json.dumps(reply), wanted)
         assert {name: (read.reading, read.thought) for name, read in got.items()} == {
             name: ("clean", reply[name]["thought"]) for name in wanted
