@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from typing import Any, Final
 
 from analytics import Result
+from analytics.columns import Columns
 from analytics.gather import Gathered
 from analytics.gather import Study as Told
 from analytics.gather.checks import study_check
@@ -64,7 +65,7 @@ def findings(gathered: Gathered) -> Result:
         return _together(gathered, _of_agents(study), _of_tables(study, gathered.ledger))
     # numpy's work is divided: the two halves take about as long, and share nothing but the columns
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        others = pool.submit(_of_agents, study)
+        others = pool.submit(_of_agents_in, gathered.columns)
         ours = _of_tables(study, gathered.ledger)
         return _together(gathered, others.result(), ours)
 
@@ -114,6 +115,11 @@ def table_intervals(study: Study) -> Result:
         "recalibration": recalibration_intervals(study),
     }
     return {name: found[name] for name in _INTERVALS}
+
+
+def _of_agents_in(columns: Columns) -> Result:
+    """Return the same in a process of its own; a study that is at work cannot be sent there."""
+    return _of_agents(Study(columns))
 
 
 def _of_agents(study: Study) -> Result:
