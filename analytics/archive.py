@@ -17,7 +17,7 @@ from analytics.fold import GameFold
 from analytics.rows import GameRows
 from wolfbus.bus.protocol import Entry
 from wolfbus.canonical import canonical
-from wolfbus.errors import MessageError, RecordError, RulesError
+from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import Asked, Opened
 from wolfbus.printable import counted
@@ -148,7 +148,7 @@ class GameArchive:
                 os.close(folder)
             return self.path.stat().st_size
         except OSError as error:
-            raise RecordError(f"{self.path.parent}: {(error.strerror or str(error)).lower()}") from None
+            raise RecordError(f"{self.path.parent}: {reason_of(error)}") from None
 
     def close(self) -> None:
         """Bring what was written to the disk and close the file, if it is open.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.report.terminal import text
-from wolfbus.errors import RecordError
+from wolfbus.errors import RecordError, reason_of
 from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.vocabulary import Winner
 from wolfbus.whole_file import write_whole
@@ -177,7 +177,7 @@ def _set_aside(folder: Path, session: str) -> None:
         try:
             path.rename(path.with_name(f"{path.stem}.{before}{path.suffix}"))
         except OSError as error:
-            raise RecordError(f"{path}: cannot be renamed: {(error.strerror or str(error)).lower()}") from None
+            raise RecordError(f"{path}: cannot be renamed: {reason_of(error)}") from None
 
 
 def _replace(path: Path, text: str) -> None:
@@ -185,4 +185,4 @@ def _replace(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, [text])
     except OSError as error:
-        raise RecordError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise RecordError(f"{path}: cannot be written: {reason_of(error)}") from None

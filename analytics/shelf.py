@@ -15,7 +15,7 @@ from analytics.live import rolling
 from analytics.metrics import Metrics
 from analytics.results import Kept
 from analytics.rows import GameRows
-from wolfbus.errors import WolfError
+from wolfbus.errors import WolfError, reason_of
 from wolfbus.messages.house import Archived, GameClosed, SessionSoFar
 from wolfbus.printable import printable
 from wolfbus.session import game_id
@@ -194,7 +194,7 @@ class Shelf:
             try:
                 now = Path(kept.record).stat().st_size
             except OSError as error:
-                wrong = (error.strerror or str(error)).lower()
+                wrong = reason_of(error)
             else:
                 wrong = f"it has {now} bytes" if now != size else ""
             if wrong and kept.error is None:

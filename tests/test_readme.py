@@ -44,9 +44,7 @@ def test_the_agent_of_the_tutorial_that_is_served_bids_votes_and_declines_the_re
 
     (block,) = re.findall(r"```python\n(from wolfbus.agent.*?)```", TUTORIAL, re.DOTALL)
     served = []
-    monkeypatch.setattr(
-        Agent, "serve", classmethod(lambda cls, url, **options: served.append((cls, url, options)))
-    )
+    monkeypatch.setattr(Agent, "serve", classmethod(lambda cls, url, **options: served.append((cls, url, options))))
     exec(compile(block, "bring-an-agent.md", "exec"), {"__name__": "tutorial"})
     ((agent, url, options),) = served
     assert url.startswith("redis://")
@@ -72,9 +70,8 @@ def test_the_test_command_of_the_readme_is_the_one_ci_runs():
     contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert command in contributing
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert command.replace("pip install", "pip install --quiet") in script or (
-        'pip" install --quiet -e ".[dev]"' in script and "\npytest\n" in script
-    )
+    assert 'install --quiet -e ".[dev]"' in script
+    assert script.splitlines()[-1] == "pytest"
 
 
 def test_what_proves_what_is_said_alike_in_the_readme_and_in_security():

@@ -145,3 +145,15 @@ class GivenUp(PlayerError):  # noqa: N818
 
 class CassetteError(PlayerError):
     """A cassette cannot be read or written, or lacks the reply to a call."""
+
+
+def reason_of(error: OSError, *, folder: bool = False) -> str:
+    """Return why the system refused, in its own words and lower case, as in "no space left on device".
+
+    Args:
+        error: what it raised.
+        folder: whether a folder was to be made or used: one that is something else is then called so.
+    """
+    if folder and isinstance(error, FileExistsError | NotADirectoryError):
+        return "that is no folder"
+    return (error.strerror or str(error) or type(error).__name__).lower()

@@ -34,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from analytics import Result
 from wolfbus import __version__
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, reason_of
 from wolfbus.messages.codec import first_fault
 from wolfbus.printable import printable
 from wolfbus.whole_file import read_whole, write_whole
@@ -291,7 +291,7 @@ def save_map(recalibration: Result, path: Path, kind: Kind | None = None) -> Sav
     try:
         write_whole(path, [content])
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise ConfigError(f"{path}: cannot be written: {reason_of(error)}") from None
     return saved
 
 

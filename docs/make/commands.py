@@ -1,4 +1,4 @@
-"""Rewrites what docs/commands.md says of each command, from the commands themselves: ``python docs/make/commands.py``."""
+"""Rewrites what docs/commands.md says of each command, from the commands: ``python docs/make/commands.py``."""
 
 from __future__ import annotations
 

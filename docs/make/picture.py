@@ -68,9 +68,7 @@ def drawing(text: str) -> str:
     """Return coloured text as an SVG that loads nothing from anywhere."""
     console = Console(width=WIDTH, record=True, file=io.StringIO(), legacy_windows=False)
     console.print(Text.from_ansi(text.rstrip()), crop=True)
-    svg = console.export_svg(
-        title="wolfbus play --seed 7", theme=MONOKAI, unique_id="play", font_aspect_ratio=0.6
-    )
+    svg = console.export_svg(title="wolfbus play --seed 7", theme=MONOKAI, unique_id="play", font_aspect_ratio=0.6)
     svg = re.sub(r"@font-face \{.*?\}\s*|<!--.*?-->\s*", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", _MONOSPACE)
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"

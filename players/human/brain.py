@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar, Final
 
-from players.human.keyboard import Gap, Keyboard
-from players.human.news import News
-from players.human.question import empty_is_legal, help_in_words, prompt_for, question_in_words
-from players.human.screen import Screen
-from players.human.still import still
-from players.human.table import table_in_words
+from players.human.news import News, table_in_words
+from players.human.question import (
+    COUNTS_AS,
+    content_in_words,
+    empty_is_legal,
+    help_in_words,
+    prompt_for,
+    question_in_words,
+)
+from players.human.terminal import Gap, Keyboard, Screen
 from players.human.typed import Typo, answer_of
-from players.human.wording import COUNTS_AS, content_in_words
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.writer import Replies
 from wolfbus.errors import PlayerError
@@ -276,3 +280,14 @@ class HumanBrain(Agent):
         if isinstance(content, Choice) and None not in (ask.legal or ()):
             content = None
         return Answer(content) if content is not None else Answer(fault="failed", note="the person gave no answer")
+
+
+def still(view: SeatView) -> SeatView:
+    """Return a view that knows what this one knows now, and learns nothing more; facts are shared."""
+    held = copy.copy(view)
+    for field in fields(view):
+        value = getattr(view, field.name)
+        if isinstance(value, list | dict):
+            setattr(held, field.name, value.copy())
+    held.suspicion = copy.deepcopy(view.suspicion)
+    return held

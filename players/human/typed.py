@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from players.human.question import KINDS_TYPED
-from players.human.wording import names_of
+from players.human.question import KINDS_TYPED, names_of
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import logging
 import math
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from functools import partial
+from typing import Final, Protocol, TypeAlias
 
 from players.llm.accounts import dollars, exact_cost
 from players.llm.call import Completion, Question
@@ -33,9 +34,144 @@ OVERHEAD: Final = 128
 
 _TELLING = 1024  # bytes from which on a prompt tells more of a model's tokens than of its chat template
 
+_HERE: Final = 0
+"""The holder that a process is to itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Money and tokens.
+
+    Attributes:
+        usd: US dollars; 0 for models without a price.
+        tokens: of prompts and replies together.
+    """
+
+    usd: Decimal
+    tokens: int
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.usd + other.usd, self.tokens + other.tokens)
+
+    def __sub__(self, other: Amount) -> Amount:
+        return Amount(self.usd - other.usd, self.tokens - other.tokens)
+
+    def __mul__(self, times: int) -> Amount:
+        return Amount(self.usd * times, self.tokens * times)
+
+
+NOTHING: Final = Amount(Decimal(0), 0)
+
+Tell: TypeAlias = Callable[[int, int, str | None], None]
+"""Tells a holder whether its call may go out: the holder, the call's key, why not (None for yes)."""
+
+
+class Ledger(Protocol):
+    """Decides which calls may go out; the answer comes by another way, see `SharedBudget` and `Budget.hear`."""
+
+    def reserve(self, holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
+        """Set aside the most that a call could take as soon as it fits."""
+
+    def settle(self, holder: int, key: int, taken: Amount) -> None:
+        """Count what a call took and give back the rest; a call that still waits is withdrawn."""
+
+
+class SharedBudget:
+    """What several holders may spend together: the workers of a study, or one process alone.
+
+    What is spent and set aside never exceeds a limit. Calls wait in the order in which they came, and none overtakes
+    another. To be used from one thread.
+
+    Args:
+        usd: limit in US dollars; None for no limit.
+        tokens: limit on tokens of prompts and replies; None for no limit.
+        tell: tells holders what became of their calls.
+        before: what was spent before.
+
+    Attributes:
+        spent: what is spent, as far as holders have told.
+        held: what is set aside.
+    """
+
+    def __init__(self, usd: float | None, tokens: int | None, tell: Tell, before: Amount = NOTHING) -> None:
+        self._limit_usd = None if usd is None else Decimal(repr(usd))
+        self._limit_tokens = tokens
+        self._tell = tell
+        self.spent = before
+        self.held = NOTHING
+        self._holding: dict[tuple[int, int], Amount] = {}
+        self._waiting: dict[tuple[int, int], tuple[Callable[[], Amount], str]] = {}
+        self._refusal: str | None = None
+
+    def reserve(self, holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
+        """Set aside the most that a call could take as soon as it fits beside those in flight; the holder is told.
+
+        A call that would not fit even if nothing were in flight ends the budget, for all that wait and all later ones.
+
+        Args:
+            holder: who asks.
+            key: names the call among the holder's.
+            worst: returns the most that it could take, from what is known by then.
+            what: the call, for what is said of it.
+        """
+        self._waiting[holder, key] = worst, what
+        self._end_if_hopeless(worst(), what)
+        self._move()
+
+    def settle(self, holder: int, key: int, taken: Amount) -> None:
+        """Count what a call took and give back the rest; a call that still waits is withdrawn."""
+        if self._waiting.pop((holder, key), None) is None:
+            self._take((holder, key), taken)
+        self._move()
+
+    def lose(self, holder: int) -> None:
+        """Count all that a holder had set aside as spent: it is gone, and its calls may have been charged."""
+        for place in [place for place in self._holding if place[0] == holder]:
+            self._take(place, self._holding[place])
+        for place in [place for place in self._waiting if place[0] == holder]:
+            del self._waiting[place]
+        self._move()
+
+    def _take(self, place: tuple[int, int], taken: Amount) -> None:
+        held = self._holding.pop(place, None)
+        if held is not None:
+            self.held -= held
+            self.spent += taken
+
+    def _move(self) -> None:
+        """Let those go out that wait and fit, the first one first."""
+        while self._waiting:
+            place, (worst, what) = next(iter(self._waiting.items()))
+            amount = worst()
+            self._end_if_hopeless(amount, what)
+            if self._refusal is None:
+                if not self._fits(self.spent + self.held + amount):
+                    return
+                self._holding[place] = amount
+                self.held += amount
+            del self._waiting[place]
+            self._tell(*place, self._refusal)
+
+    def _fits(self, amount: Amount) -> bool:
+        return (self._limit_usd is None or amount.usd <= self._limit_usd) and (
+            self._limit_tokens is None or amount.tokens <= self._limit_tokens
+        )
+
+    def _end_if_hopeless(self, worst: Amount, what: str) -> None:
+        after = self.spent + worst
+        if self._refusal is not None or self._fits(after):
+            return
+        if self._limit_usd is not None and after.usd > self._limit_usd:
+            spent, limit, more = (dollars(each, 4) for each in (self.spent.usd, self._limit_usd, worst.usd))
+        else:
+            spent, limit, more = f"{self.spent.tokens:,}", f"{self._limit_tokens:,} tokens", f"{worst.tokens:,}"
+        self._refusal = (
+            f"the budget ends here: {spent} of {limit} spent, and the next call could take up to {more} ({what})"
+        )
+
 
 class Budget:
-    """What a run may spend on model calls.
+    """What a process may spend on model calls.
 
     Before a call, `reserve` sets aside the most that it could take; `Reservation.settle` puts in its place what it
     took. What is spent and set aside never exceeds a limit, so that neither does what is spent, *provided that* no
@@ -49,33 +185,51 @@ class Budget:
     Args:
         usd: limit in US dollars; None for no limit.
         tokens: limit on tokens of prompts and replies; None for no limit.
+        before: what was spent before.
+        ledger: decides in the place of this process, whose limits then only say whether models need a price; it
+            answers by `hear`.
 
     Raises:
         ConfigError: a limit that is negative or no number.
     """
 
-    def __init__(self, usd: float | None = None, tokens: int | None = None) -> None:
+    def __init__(
+        self,
+        usd: float | None = None,
+        tokens: int | None = None,
+        before: Amount = NOTHING,
+        ledger: Ledger | None = None,
+    ) -> None:
         if usd is not None and not 0 <= usd < math.inf:
             raise ConfigError(f"budget: {usd} is no sum of US dollars")
         if tokens is not None and tokens < 0:
             raise ConfigError(f"budget-tokens: {tokens} is no number of tokens")
-        self._limit_usd = None if usd is None else Decimal(repr(usd))
-        self._limit_tokens = tokens
-        self._spent = _NOTHING
-        self._held = _NOTHING
-        self._waiting: deque[tuple[Reservation, asyncio.Future[None]]] = deque()
-        self._refusal: str | None = None
+        self._in_dollars = usd is not None
+        self._own = SharedBudget(usd, tokens, self._answer, before)
+        self._ledger: Ledger = ledger or self._own
+        self._keys = itertools.count()
+        self._asked: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Future[str | None]]] = {}
         self._guess = _PromptGuess()
 
     @property
+    def spent(self) -> Amount:
+        """What is spent; requests of unknown usage count in full. Nothing is known here of what a ledger decides."""
+        return self._own.spent
+
+    @property
+    def held(self) -> Amount:
+        """What is set aside for calls in flight."""
+        return self._own.held
+
+    @property
     def spent_usd(self) -> float:
-        """US dollars spent, where prices are configured; requests of unknown usage count in full."""
-        return float(self._spent.usd)
+        """US dollars spent, where prices are configured."""
+        return float(self._own.spent.usd)
 
     @property
     def spent_tokens(self) -> int:
-        """Tokens spent; requests of unknown usage count in full."""
-        return self._spent.tokens
+        """Tokens spent."""
+        return self._own.spent.tokens
 
     def check(self, models: Mapping[str, Model] | Iterable[Model]) -> None:
         """Make sure that the budget can be kept with these models.
@@ -86,7 +240,7 @@ class Budget:
         Raises:
             ConfigError: there is a limit in dollars, and a model has no price.
         """
-        if self._limit_usd is None:
+        if not self._in_dollars:
             return
         named = models.items() if isinstance(models, Mapping) else ((model.model, model) for model in models)
         unpriced = {alias: model for alias, model in named if model.price is None}
@@ -107,64 +261,35 @@ class Budget:
             BudgetSpent: the call would not fit even if nothing were in flight, or another call did not before.
             ConfigError: there is a limit in dollars, and the model has no price.
         """
-        if self._limit_usd is not None and question.model.price is None:
-            raise ConfigError(_price_missing({question.model.model: question.model}))
+        self.check([question.model])
         requests = question.model.endpoint.attempts if requests is None else requests
-        reservation = Reservation(question, requests, self._guess, self._settle)
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((reservation, waiter))
-        self._worst_unless_hopeless(reservation)
-        self._wake()
+        loop, key = asyncio.get_running_loop(), next(self._keys)
+        reservation = Reservation(question, requests, self._guess, partial(self._ledger.settle, _HERE, key))
+        answer: asyncio.Future[str | None] = loop.create_future()
+        self._asked[key] = loop, answer
         try:
-            await waiter
+            what = f"{question.label}: {question.purpose}, {question.model.model}"
+            self._ledger.reserve(_HERE, key, reservation.worst, what)
+            refusal = await answer
         except asyncio.CancelledError:
-            if waiter.cancelled():
-                self._wake()
-            elif waiter.exception() is None:
-                reservation.settle(Completion())
+            reservation.settle(Completion())
             raise
+        finally:
+            del self._asked[key]
+        if refusal is not None:
+            raise BudgetSpent(refusal)
         return reservation
 
-    def _settle(self, reservation: Reservation, taken: Amount) -> None:
-        self._held -= reservation.held
-        self._spent += taken
-        self._wake()
+    def hear(self, key: int, refusal: str | None) -> None:
+        """Take a ledger's answer, from any thread."""
+        asked = self._asked.get(key)
+        if asked is not None:
+            asked[0].call_soon_threadsafe(self._answer, _HERE, key, refusal)
 
-    def _wake(self) -> None:
-        while self._waiting:
-            reservation, waiter = self._waiting[0]
-            if not waiter.done():
-                worst = self._worst_unless_hopeless(reservation)
-                if self._refusal is not None:
-                    waiter.set_exception(BudgetSpent(self._refusal))
-                elif not self._fits(self._spent + self._held + worst):
-                    return
-                else:
-                    reservation.held = worst
-                    self._held += worst
-                    waiter.set_result(None)
-            self._waiting.popleft()
-
-    def _fits(self, amount: Amount) -> bool:
-        return (self._limit_usd is None or amount.usd <= self._limit_usd) and (
-            self._limit_tokens is None or amount.tokens <= self._limit_tokens
-        )
-
-    def _worst_unless_hopeless(self, reservation: Reservation) -> Amount:
-        worst = reservation.worst()
-        after = self._spent + worst
-        if self._refusal is not None or self._fits(after):
-            return worst
-        if self._limit_usd is not None and after.usd > self._limit_usd:
-            spent, limit, more = (dollars(each, 4) for each in (self._spent.usd, self._limit_usd, worst.usd))
-        else:
-            spent, limit, more = f"{self._spent.tokens:,}", f"{self._limit_tokens:,} tokens", f"{worst.tokens:,}"
-        question = reservation.question
-        self._refusal = (
-            f"the budget ends here: {spent} of {limit} spent, and the next call could take up to {more} "
-            f"({question.label}: {question.purpose}, {question.model.model})"
-        )
-        return worst
+    def _answer(self, _holder: int, key: int, refusal: str | None) -> None:
+        asked = self._asked.get(key)
+        if asked is not None and not asked[1].done():
+            asked[1].set_result(refusal)
 
 
 class Reservation:
@@ -179,21 +304,22 @@ class Reservation:
     """
 
     def __init__(
-        self, question: Question, requests: int, guess: _PromptGuess, settled: Callable[[Reservation, Amount], None]
+        self, question: Question, requests: int, guess: _PromptGuess, settled: Callable[[Amount], None]
     ) -> None:
         self.question = question
         self.requests = requests
         self.prompt_tokens = 0
         self.reply_tokens = 2 * question.model.max_tokens
-        self.held = _NOTHING
+        self.held = NOTHING
         self._guess = guess
-        self._settled: Callable[[Reservation, Amount], None] | None = settled
+        self._settled: Callable[[Amount], None] | None = settled
         self._size = _prompt_size(question)
 
     def worst(self) -> Amount:
-        """Return the most that the call could take, from what is known of the model now."""
+        """Return the most that the call could take, from what is known of the model now; that is set aside."""
         self.prompt_tokens = self._guess.bound(self.question.model.model, self._size)
-        return self._amount(self.prompt_tokens, None, self.reply_tokens) * self.requests
+        self.held = self._amount(self.prompt_tokens, None, self.reply_tokens) * self.requests
+        return self.held
 
     def settle(self, completion: Completion, lost: int | None = None) -> None:
         """Count what the call took, and give back the rest. Must be called once, whatever came of the call; a second
@@ -227,7 +353,7 @@ class Reservation:
         # tokens of several attempts may come summed up
         if answered and completion.attempts == 1:
             self._guess.learn(self.question.model.model, self._size, prompt)
-        settled(self, taken)
+        settled(taken)
 
     def _amount(self, prompt: int, cached: int | None, reply: int) -> Amount:
         price = self.question.model.price
@@ -261,31 +387,6 @@ class _PromptGuess:
             self._per_byte[model] = max(seen, self._per_byte.get(model, LEAST_GUESS))
         elif seen > self._per_byte.get(model, FIRST_GUESS):
             self._per_byte[model] = seen
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """Money and tokens.
-
-    Attributes:
-        usd: US dollars; 0 for models without a price.
-        tokens: of prompts and replies together.
-    """
-
-    usd: Decimal
-    tokens: int
-
-    def __add__(self, other: Amount) -> Amount:
-        return Amount(self.usd + other.usd, self.tokens + other.tokens)
-
-    def __sub__(self, other: Amount) -> Amount:
-        return Amount(self.usd - other.usd, self.tokens - other.tokens)
-
-    def __mul__(self, times: int) -> Amount:
-        return Amount(self.usd * times, self.tokens * times)
-
-
-_NOTHING: Final = Amount(Decimal(0), 0)
 
 
 def _prompt_size(question: Question) -> int:

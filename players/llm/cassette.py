@@ -21,9 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import wolfbus
 from players.llm.call import Completion, Question
-from players.llm.cassette_file import Writer, reason_of
+from players.llm.cassette_file import Writer
 from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.errors import CassetteError
+from wolfbus.errors import CassetteError, reason_of
 from wolfbus.messages.calls import Scalar
 
 _log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
-from wolfbus.errors import CassetteError
+from wolfbus.errors import CassetteError, reason_of
 
 
 class Writer:
@@ -88,8 +88,3 @@ class Writer:
             os.ftruncate(self._fd, self._size)
         except OSError:
             self._torn = True
-
-
-def reason_of(error: OSError) -> str:
-    """Return what the system says of a failure, in lower case."""
-    return (error.strerror or type(error).__name__).lower()

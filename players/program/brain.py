@@ -11,15 +11,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from players.program.babble import Babble
-from players.program.farewell import expect, see_off
-from players.program.ledger import Ledger, Place
-from players.program.process import ChildProcess, Heard
+from players.program.process import ChildProcess, Heard, expect, see_off
 from players.program.protocol import ask_line, bye_line, hello_line
-from players.program.reply import failed, mentions, outline, read_reply, unusable
-from players.program.splitter import Overlong
+from players.program.reply import Babble, failed, names, read_reply, unusable
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.errors import ConfigError
 from wolfbus.messages.requests import Ask, PublicFact
@@ -31,13 +27,7 @@ logger = logging.getLogger(__name__)
 RESTARTS: Final = 3
 """How often a child is started again in one game."""
 
-GRACE: Final = 1.0
-"""Seconds in which a stray line may still be followed by an answer, from a child that answers without ids."""
-
 _SHOWN: Final = 60
-
-_Sort: TypeAlias = Place | Literal["babble", "stray"]
-"""What a line is: besides its place among the requests, one that answers nothing, or one that may yet turn out so."""
 
 
 class ChildBrain(Agent):
@@ -48,9 +38,8 @@ class ChildBrain(Agent):
     started again for the next one, `RESTARTS` times; after that every request is closed at once. Until a request's
     deadline a silent child is waited for; what it says later is passed over.
 
-    A line that is no JSON object answers nothing where the child answers with ids, or has not answered yet: it is
-    noted, and the wait goes on. From a child without ids, a line without any "{" counts as its answer only if nothing
-    follows it within `GRACE`.
+    A line answers the request whose id it has, even if the rest of it is broken; any other line
+    answers nothing: it is noted, and the wait goes on.
 
     Args:
         command: the program and its arguments, split as a shell would; no shell runs.
@@ -68,10 +57,8 @@ class ChildBrain(Agent):
         self._logs = logs
         self._process: ChildProcess | None = None
         self._starts = 0
-        self._ledger = Ledger()
+        self._asked: set[str] = set()
         self._babble = Babble(printable(command, _SHOWN))
-        self._names_requests = False
-        self._replied = False
         self._view: SeatView | None = None
         self._notes: list[str] = []
         self._dropped = 0
@@ -125,79 +112,26 @@ class ChildBrain(Agent):
                 return started
             process = started
             line = hello_line(view) + line
-        self._ledger.ask(ask.id)
+        self._asked.add(ask.id)
         process.post(line)
         return self._hear(ask, view, process, until)
 
     def _hear(self, ask: Ask, view: SeatView, process: ChildProcess, until: float) -> Answer | None:
-        stray: bytes | Overlong | None = None
         while True:
-            heard = process.listen(until if stray is None else min(until, time.monotonic() + GRACE))
-            if isinstance(heard, str):
-                if stray is None or heard == "closed":
-                    return self._unanswered(heard, ask, view, process)
-                if answer := self._meant(stray, heard, ask, view):
-                    return answer
-                stray = None
-                continue
-            if stray is not None:
-                self._babble.hear(stray, view.me)
-                stray = None
-            sort = self._sort(heard, ask, view)
-            if sort == "answer":
-                return self._read(heard, ask, view)
-            if sort == "stranger":
-                raw = heard if isinstance(heard, bytes) else heard.start
-                named = printable(outline(heard).id or "", _SHOWN)
-                return unusable(raw, f"the reply names a request that never was: {named}")
-            if sort == "stray":
-                stray = heard
-            elif sort == "babble":
-                self._babble.hear(heard, view.me)
-            else:
+            line = process.listen(until)
+            if isinstance(line, str):
+                return self._unanswered(line, view, process)
+            named = names(line, ask.id)
+            if named == ask.id:
+                return read_reply(line, ask, view)
+            if named is None:
+                self._babble.hear(line, view.me)
+            elif named in self._asked:
                 self._dropped += 1
-
-    def _meant(self, stray: bytes | Overlong, why: Heard, ask: Ask, view: SeatView) -> Answer | None:
-        """Return what a stray line answers after all, since nothing followed it; None for nothing."""
-        answer = read_reply(stray, ask, view)
-        if why != "late" and answer.content is None:
-            self._babble.hear(stray, view.me)
-        elif self._ledger.place(None, ask.id) == "answer":
-            return self._read(stray, ask, view)
-        else:
-            self._dropped += 1
-        return None
-
-    def _sort(self, line: bytes | Overlong, ask: Ask, view: SeatView) -> _Sort:
-        """Return what a line is that comes while a request is open."""
-        if isinstance(line, Overlong):
-            return self._ledger.place(None, ask.id)
-        found = outline(line)
-        if found.whole:
-            self._replied = True
-            if found.id is not None:
-                self._names_requests = True
-            elif self._names_requests and read_reply(line, ask, view).content is None:
-                # a structured log, say: its answers have an id
-                return "babble"
-            return self._ledger.place(found.id, ask.id)
-        if mentions(line, ask.id):
-            self._replied = self._names_requests = True
-            return self._ledger.place(ask.id, ask.id)
-        if self._names_requests:
-            return "babble"
-        if b"{" not in line:
-            return "stray" if self._replied else "babble"
-        if not self._replied and not line.lstrip().startswith(b"{") and read_reply(line, ask, view).content is None:
-            return "babble"
-        self._replied = True
-        return self._ledger.place(None, ask.id)
-
-    def _read(self, line: bytes | Overlong, ask: Ask, view: SeatView) -> Answer:
-        answer = read_reply(line, ask, view)
-        if answer.fault == "unparseable":
-            self._babble.tell(line, view.me)
-        return answer
+            else:
+                raw = line if isinstance(line, bytes) else line.start
+                shown = printable(named, _SHOWN)
+                return unusable(raw, f"the reply names a request that never was: {shown}")
 
     def _look_after(self, view: SeatView) -> None:
         """Pass over what the child wrote since the last request, and let go of one that has ended since."""
@@ -205,14 +139,10 @@ class ChildBrain(Agent):
         if process is None:
             return
         for line in process.unasked():
-            found = outline(line)
-            chatter = not found.whole and isinstance(line, bytes) and (not self._replied and b"{" not in line)
-            if chatter or (self._names_requests and not found.whole):
+            if names(line) is None:
                 self._babble.hear(line, view.me)
-                continue
-            self._names_requests |= found.id is not None
-            self._ledger.place(found.id, None)
-            self._dropped += 1
+            else:
+                self._dropped += 1
         if process.gone:
             self._lose(process, view.me)
             self._notes.append(self._ending)
@@ -231,17 +161,13 @@ class ChildBrain(Agent):
                 logger.warning("%s: %s", view.me, self._ending)
                 return failed(self._ending)
             expect(process)
-            self._ledger.forget()
-            self._replied = False
             self._process = process
             return process
 
-    def _unanswered(self, why: Heard, ask: Ask, view: SeatView, process: ChildProcess) -> Answer | None:
+    def _unanswered(self, why: Heard, view: SeatView, process: ChildProcess) -> Answer | None:
         if why == "gone":
             self._lose(process, view.me)
             return failed(self._ending)
-        if process.begun:
-            self._ledger.give_up(ask.id)
         if why == "babble":
             return unusable(None, "the child wrote without end, and nothing of it answers")
         return None

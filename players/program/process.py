@@ -1,7 +1,10 @@
-"""`ChildProcess`: one running child, written to and read from without ever waiting longer than asked."""
+"""`ChildProcess`: one running child, written to and read from without ever waiting longer than
+asked; seen off in the background, and not left behind when this process ends.
+"""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import selectors
@@ -14,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, Literal, TypeAlias
 
-from players.program.splitter import Overlong, Splitter
+from players.program.reply import Overlong, Splitter
 from players.program.stderr import open_stderr
 from wolfbus.service.process import signal_group, signal_name
 
@@ -24,6 +27,8 @@ MOMENT: Final = 1.0
 _MOST: Final = 4_000_000
 """Bytes that are read for one request at most."""
 _PIECE: Final = 65_536
+_LAST: Final = 3 * MOMENT
+"""Seconds in which children that were sent away may go as this process ends."""
 _GLANCE: Final = 0.25
 """Seconds between looks at whether a silent child still runs: its output stays open while a child of its own has it."""
 
@@ -34,6 +39,10 @@ Heard: TypeAlias = bytes | Overlong | Literal["late", "gone", "closed", "babble"
 """A line, or why there is none: the time is up, the child has ended or cannot be talked to, `interrupt` was called,
 or there was too much to read.
 """
+
+
+_living: set[ChildProcess] = set()
+_leaving: set[threading.Thread] = set()
 
 
 class ChildProcess:
@@ -95,11 +104,6 @@ class ChildProcess:
     def gone(self) -> bool:
         """Whether it has ended, or closed an end of the talk."""
         return self._gone
-
-    @property
-    def begun(self) -> bool:
-        """Whether any of the last line posted has reached the child's pipe; the rest of it goes before the next."""
-        return not self._line
 
     def post(self, line: bytes) -> None:
         """Take a line to write while listening; one of which nothing has been written yet gives way to it."""
@@ -271,3 +275,43 @@ def _end(pipe: IO[bytes] | None) -> int:
         raise OSError("the child has no pipe")
     os.set_blocking(pipe.fileno(), False)
     return pipe.fileno()
+
+
+def expect(process: ChildProcess) -> None:
+    """Take note of a child that must not outlive this process."""
+    _living.add(process)
+
+
+def see_off(process: ChildProcess, bye: bytes | None = None, talk: threading.Lock | None = None) -> None:
+    """End a child in the background, and return at once.
+
+    Args:
+        process: the child.
+        bye: a last line for it.
+        talk: held by whoever talks to the child; waited for.
+    """
+
+    def run() -> None:
+        with talk or contextlib.nullcontext():
+            process.leave(bye)
+        _living.discard(process)
+        _leaving.discard(threading.current_thread())
+
+    thread = threading.Thread(target=run, name=f"farewell-{process.pid}", daemon=True)
+    _leaving.add(thread)
+    try:
+        thread.start()
+    except RuntimeError:
+        # the interpreter is shutting down and starts no more threads
+        _leaving.discard(thread)
+        process.kill()
+
+
+@atexit.register
+def end_all() -> None:
+    """Wait for those that are leaving, and end those that nobody sent away: called as this process ends."""
+    until = time.monotonic() + _LAST
+    for thread in tuple(_leaving):
+        thread.join(max(0.0, until - time.monotonic()))
+    for process in tuple(_living):
+        process.kill()

@@ -144,7 +144,7 @@ def test_a_program_whose_game_was_dropped_hears_bye_without_a_winner(
     program = tmp_path / "program.sh"
     program.write_text(
         "while IFS= read -r line; do case $line in\n"
-        """  *'"type":"ask"'*) echo '{"bid": 4}';;\n"""
+        """  *'"type":"ask"'*) id=${line#*'"id":"'}; printf '{"id":"%s","bid":4}\\n' "${id%%'"'*}";;\n"""
         f"""  *'"type":"bye"'*) printf '%s\\n' "$line" > '{said}';;\n"""
         "esac; done\n"
     )

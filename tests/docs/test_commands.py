@@ -23,11 +23,13 @@ from wolfbus.testing.model_server import ModelServer
 SHORT: Final = "debate_turns = 1\nmax_rounds = 1\n"
 """Rules of a game that is soon over."""
 SMALLER: Final = (
-    (r"--games (100|20)\b", "--games 1"),
+    (r"--games (100|20|16)\b", "--games 1"),
     (r"--speed 2\b", "--speed 1000000"),
     (r"^(wolfbus compare (?!.*--permutations).*)", r"\1 --permutations 100"),
 )
 """What a reader has time for and a test has not."""
+ONCE: Final = (["check-agent"], ["report"])
+"""Commands that take long, and do the same for another agent or study: the README's are enough."""
 RUN: Final = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -65,7 +67,10 @@ def test_what_a_page_tells_to_type_works(page: Path, folder: Path, model_url: st
         for pattern, smaller in SMALLER:
             text = re.sub(pattern, smaller, text, flags=re.MULTILINE)
         if block.kind == "sh":
-            for line in text.splitlines():
+            lines = text.splitlines()
+            if page.name != "README.md":
+                lines = [line for line in lines if line.split()[1:2] not in ONCE]
+            for line in lines:
                 typed(line, folder)
         else:
             scripted(text.replace("\nwait\n", "\nfor job in $(jobs -p); do wait $job || exit 1; done\n"), folder)

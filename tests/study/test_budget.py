@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.llm.budget import Amount
+from players.llm.budget import Amount, Budget, SharedBudget
 from tests.study.runs import manifest, run_here, without_times
-from wolfbus.cli.studying.shared_budget import BudgetSoFar, SharedBudget
 from wolfbus.testing.model_server import ModelServer
 
 SHORT = "games = 4\nseed = 5\nat_once = 2\n[rules]\ndebate_turns = 1\nmax_rounds = 1\n"
@@ -33,20 +32,20 @@ class Answers:
 
 def test_a_call_waits_until_it_fits_beside_those_of_other_workers():
     answers = Answers()
-    purse = SharedBudget(1.0, None, answers)
-    purse.reserve(1, 0, amount(0.75), "a")
-    purse.reserve(2, 0, amount(0.5), "b")
+    shared = SharedBudget(1.0, None, answers)
+    shared.reserve(1, 0, lambda: amount(0.75), "a")
+    shared.reserve(2, 0, lambda: amount(0.5), "b")
     assert answers.given == [(1, 0, True)]
-    purse.settle(1, 0, amount(0.25))
+    shared.settle(1, 0, amount(0.25))
     assert answers.given == [(1, 0, True), (2, 0, True)]
-    assert purse.spent == amount(0.25)
+    assert shared.spent == amount(0.25)
 
 
 def test_what_could_never_fit_is_refused_and_so_is_all_that_follows():
     answers = Answers()
-    purse = SharedBudget(1.0, None, answers, amount(0.6))
-    purse.reserve(1, 0, amount(0.5), "Ada: vote, m")
-    purse.reserve(2, 0, amount(0.1), "b")
+    shared = SharedBudget(1.0, None, answers, amount(0.6))
+    shared.reserve(1, 0, lambda: amount(0.5), "Ada: vote, m")
+    shared.reserve(2, 0, lambda: amount(0.1), "b")
     assert answers.given == [(1, 0, False), (2, 0, False)]
     assert answers.why == (
         "the budget ends here: $0.6000 of $1.0000 spent, and the next call could take up to $0.5000 (Ada: vote, m)"
@@ -55,22 +54,22 @@ def test_what_could_never_fit_is_refused_and_so_is_all_that_follows():
 
 def test_what_a_lost_worker_had_set_aside_counts_as_spent_and_its_wishes_are_forgotten():
     answers = Answers()
-    purse = SharedBudget(None, 100, answers)
-    purse.reserve(1, 0, amount(0, 60), "a")
-    purse.reserve(1, 1, amount(0, 60), "b")
-    purse.reserve(2, 0, amount(0, 30), "c")
-    purse.lose(1)
-    assert purse.spent.tokens == 60
+    shared = SharedBudget(None, 100, answers)
+    shared.reserve(1, 0, lambda: amount(0, 60), "a")
+    shared.reserve(1, 1, lambda: amount(0, 60), "b")
+    shared.reserve(2, 0, lambda: amount(0, 30), "c")
+    shared.lose(1)
+    assert shared.spent.tokens == 60
     assert answers.given == [(1, 0, True), (2, 0, True)]
 
 
 def test_a_wish_can_be_withdrawn():
     answers = Answers()
-    purse = SharedBudget(1.0, None, answers)
-    purse.reserve(1, 0, amount(0.9), "a")
-    purse.reserve(1, 1, amount(0.9), "b")
-    purse.settle(1, 1, amount(0.0))
-    purse.settle(1, 0, amount(0.9))
+    shared = SharedBudget(1.0, None, answers)
+    shared.reserve(1, 0, lambda: amount(0.9), "a")
+    shared.reserve(1, 1, lambda: amount(0.9), "b")
+    shared.settle(1, 1, amount(0.0))
+    shared.settle(1, 0, amount(0.9))
     assert answers.given == [(1, 0, True)]
 
 
@@ -83,18 +82,18 @@ def test_what_is_spent_never_exceeds_the_limit(steps):
         if refusal is None:
             held[worker, key] = asked[worker, key]
 
-    purse = SharedBudget(None, 100, tell)
+    shared = SharedBudget(None, 100, tell)
     for key, (worker, most, taken, settles) in enumerate(steps):
         asked[worker, key] = most
-        purse.reserve(worker, key, amount(0, most), "x")
+        shared.reserve(worker, key, lambda most=most: amount(0, most), "x")
         if settles and held:
             place = next(iter(held))
-            purse.settle(*place, amount(0, min(taken, held.pop(place))))
-        assert purse.spent.tokens + sum(held.values()) <= 100
+            shared.settle(*place, amount(0, min(taken, held.pop(place))))
+        assert shared.spent.tokens + sum(held.values()) <= 100
 
 
 def test_a_budget_that_goes_on_counts_what_was_spent_before():
-    budget = BudgetSoFar(1.0, None, amount(0.4))
+    budget = Budget(1.0, None, amount(0.4))
     assert budget.spent_usd == 0.4
     assert budget.spent == amount(0.4)
 

@@ -17,7 +17,7 @@ import click
 
 from wolfbus import __version__
 from wolfbus.bus.url import masked
-from wolfbus.errors import ConfigError, RecordError, WolfError
+from wolfbus.errors import ConfigError, RecordError, WolfError, reason_of
 
 GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Play and watch": {
@@ -39,6 +39,10 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "run": (
             "wolfbus.cli.run_study",
             "Play a study: many games of one design, resumable, in one process or several.",
+        ),
+        "worker": (
+            "wolfbus.cli.worker",
+            "Play games of a study that `run --share` shares out, on any machine.",
         ),
         "report": (
             "wolfbus.cli.report",
@@ -208,7 +212,7 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(masked(f"wolfbus: {error}"), err=True)
         return FAILED
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
+        why = reason_of(error)
         click.echo(masked(f"wolfbus: {error.filename or 'the output'}: {why}"), err=True)
         return FAILED
     return result if isinstance(result, int) else 0

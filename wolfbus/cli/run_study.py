@@ -68,6 +68,13 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     "then know an agent as outside:NAME by its ticket, whatever it announces; only what has a "
     "player's ticket is what it says.",
 )
+@click.option(
+    "--share",
+    callback=_house,
+    metavar="AGENDA",
+    help="Play nothing here, but put the games on an agenda of this name on the --bus, a Redis; `wolfbus worker` plays "
+    "them, in as many processes and on as many machines as there are.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object on stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not show progress and design.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
@@ -77,6 +84,7 @@ def run(
     config_file: Path | None,
     url: str,
     house: str | None,
+    share: str | None,
     *,
     tickets: bool,
     resume: bool,
@@ -115,16 +123,22 @@ def run(
         raise click.UsageError(
             "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair"
         )
+    if share is not None and (house is not None or url.startswith("memory:") or cassette or replay_cassette):
+        raise click.UsageError("--share is an agenda on a Redis: give its --bus, no --house, and cassettes to workers")
     if resume and study_file is None and config_file is None and out is not None:
         _find_study(out)
         # the folder's own file says what it is
         study = load_study(out / "study.toml", None, options, house=house is not None)
     else:
         study = load_study(study_file, config_file, options, house=house is not None)
+    told = study.settings
+    if share is not None and (told.workers > 1 or told.budget is not None or told.budget_tokens is not None):
+        raise ConfigError("--share: workers are processes with budgets of their own: no workers, no budget")
     how = RunOptions(
         url,
         house=house,
         tickets=tickets,
+        share=share,
         resume=resume,
         probe=probe,
         give_up=give_up,

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from pydantic_core import from_json
 
-from wolfbus.errors import MessageError, RecordError
+from wolfbus.errors import MessageError, RecordError, reason_of
 from wolfbus.messages.codec import check_version
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded, check_seal, parse_line
@@ -47,7 +47,7 @@ def open_lines(source: str | Path) -> Generator[bytes, None, None]:
     try:
         file = io.BufferedReader(io.FileIO(source), _BUFFER)
     except OSError as error:
-        raise RecordError(f"{source}: {_reason(error)}") from None
+        raise RecordError(f"{source}: {reason_of(error)}") from None
     with file:
         yield from _lines(file)
 
@@ -70,7 +70,7 @@ def _first_byte(file: io.BufferedReader[Any]) -> bytes:
     try:
         return file.peek(1)[:1]
     except OSError as error:
-        raise RecordError(f"cannot be read: {_reason(error)}") from None
+        raise RecordError(f"cannot be read: {reason_of(error)}") from None
 
 
 def _line(file: io.BufferedReader[Any], limit: int, before: int) -> bytes:
@@ -83,7 +83,7 @@ def _line(file: io.BufferedReader[Any], limit: int, before: int) -> bytes:
             f"the compressed data is damaged ({error}); {_whole_lines(before)} before it", before + 1
         ) from None
     except OSError as error:
-        raise RecordError(f"cannot be read: {_reason(error)}", before + 1) from None
+        raise RecordError(f"cannot be read: {reason_of(error)}", before + 1) from None
 
 
 class RecordReader(Iterator[Recorded]):
@@ -243,7 +243,3 @@ def _refuse_foreign(line: bytes) -> None:
 
 def _whole_lines(count: int) -> str:
     return "1 whole line" if count == 1 else f"{count} whole lines"
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()

@@ -15,7 +15,7 @@ from typing import Final, Self
 
 # macOS has no fdatasync
 from wolfbus.closable import Closable
-from wolfbus.errors import RecordError
+from wolfbus.errors import RecordError, reason_of
 from wolfbus.printable import counted
 
 _sync = getattr(os, "fdatasync", os.fsync)
@@ -48,14 +48,15 @@ class RecordFile(Closable):
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = "that is no folder" if isinstance(error, FileExistsError | NotADirectoryError) else _reason(error)
-            raise RecordError(f"{self.path}: cannot create {self.path.parent}: {reason}") from None
+            raise RecordError(
+                f"{self.path}: cannot create {self.path.parent}: {reason_of(error, folder=True)}"
+            ) from None
         try:
             self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
         except FileExistsError:
             raise RecordError(f"{self.path}: exists already; no record is ever overwritten") from None
         except OSError as error:
-            raise RecordError(f"{self.path}: cannot be created: {_reason(error)}") from None
+            raise RecordError(f"{self.path}: cannot be created: {reason_of(error)}") from None
 
     @classmethod
     def resume(cls, path: str | Path, lines: int) -> Self:
@@ -86,7 +87,7 @@ class RecordFile(Closable):
             while rest:
                 rest = rest[os.write(fd, rest) :]
         except OSError as error:
-            raise self._fail(f"cannot be written: {_reason(error)}{self._take_back(fd)}") from None
+            raise self._fail(f"cannot be written: {reason_of(error)}{self._take_back(fd)}") from None
         self._size = size
 
     def sync(self) -> None:
@@ -99,7 +100,7 @@ class RecordFile(Closable):
         try:
             _sync(fd)
         except OSError as error:
-            raise self._fail(f"cannot be brought to the disk: {_reason(error)}") from None
+            raise self._fail(f"cannot be brought to the disk: {reason_of(error)}") from None
 
     def close(self) -> None:
         """Sync and close; a second call does nothing.
@@ -117,7 +118,7 @@ class RecordFile(Closable):
             finally:
                 os.close(fd)
         except OSError as error:
-            raise self._fail(f"cannot be brought to the disk: {_reason(error)}") from None
+            raise self._fail(f"cannot be brought to the disk: {reason_of(error)}") from None
 
     def _open_fd(self) -> int:
         if self._failure is not None:
@@ -143,14 +144,14 @@ def _open_behind(path: Path, lines: int) -> tuple[int, int]:
     try:
         fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
     except OSError as error:
-        raise RecordError(f"{path}: cannot be continued: {_reason(error)}") from None
+        raise RecordError(f"{path}: cannot be continued: {reason_of(error)}") from None
     try:
         size = _size_of(fd, lines)
         if os.fstat(fd).st_size != size:
             os.ftruncate(fd, size)
     except (OSError, RecordError) as error:
         os.close(fd)
-        reason = _reason(error) if isinstance(error, OSError) else str(error)
+        reason = reason_of(error) if isinstance(error, OSError) else str(error)
         raise RecordError(f"{path}: cannot be continued: {reason}") from None
     return fd, size
 
@@ -177,10 +178,6 @@ def _size_of(fd: int, lines: int) -> int:
     return size
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
-
-
 def prepare_folder(folder: Path) -> None:
     """Create a folder if need be, and see that files can be written in it.
 
@@ -192,5 +189,4 @@ def prepare_folder(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"records")
     except OSError as error:
-        reason = "that is no folder" if isinstance(error, FileExistsError | NotADirectoryError) else error.strerror
-        raise RecordError(f"{folder}: records cannot be kept there: {str(reason).lower()}") from None
+        raise RecordError(f"{folder}: records cannot be kept there: {reason_of(error, folder=True)}") from None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, reason_of
 from wolfbus.printable import printable
 from wolfbus.record.checked import Checked
 from wolfbus.study.journal import JOURNAL, read_results
@@ -149,7 +149,7 @@ def notes_of(folder: Path, manifest: Mapping[str, Any], study: str) -> Notes:
     try:
         results = read_results(folder / JOURNAL)
     except OSError as error:
-        raise ConfigError(f"{folder / JOURNAL}: {(error.strerror or str(error)).lower()}") from None
+        raise ConfigError(f"{folder / JOURNAL}: {reason_of(error)}") from None
     rows: Sequence[Mapping[str, Any]] = manifest.get("games") or ()
     games = {row["game"]: _noted(study, row, results.get(row["game"])) for row in rows}
     return Notes(games, manifest.get("study_hash"))

@@ -194,7 +194,7 @@ def test_a_call_cancelled_in_the_moment_it_was_let_go_leaks_no_room() -> None:
         second.cancel()
         (await third).settle(Completion())
         assert second.cancelled()
-        assert budget._held.tokens == 0
+        assert budget.held.tokens == 0
 
     run(body())
 
@@ -332,9 +332,9 @@ def test_whatever_the_order_nothing_is_overspent_and_no_call_is_forgotten(limit:
             assert budget.spent_tokens <= limit or money
             assert usd is None or budget.spent_usd <= usd
             assert open_calls or not tasks, "somebody waits while nothing is in flight"
-            held = sum((each.held.usd for each in open_calls), start=budget._held.usd * 0)
-            assert budget._held.usd == held
-            assert budget._held.tokens == sum(each.held.tokens for each in open_calls)
+            held = sum((each.held.usd for each in open_calls), start=budget.held.usd * 0)
+            assert budget.held.usd == held
+            assert budget.held.tokens == sum(each.held.tokens for each in open_calls)
 
         for step, which, at_once, prompt, answer, how in steps:
             if step == "call":
@@ -351,6 +351,6 @@ def test_whatever_the_order_nothing_is_overspent_and_no_call_is_forgotten(limit:
             open_calls.pop().settle(Completion())
             await look()
         assert not tasks
-        assert budget._held.tokens == 0
+        assert budget.held.tokens == 0
 
     run(body())

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from players.program import ChildBrain, farewell
+from players.program import ChildBrain, process
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, Private, Public, Seated
@@ -20,13 +20,15 @@ NAMES = ("Ada", "Bruno", "Chloe", "Dmitri", "Esther", "Farid", "Gwen", "Hugo")
 
 BEGINNING = """
 import json, os, signal, sys
+_ids = []
 def say(**reply):
-    sys.stdout.write(json.dumps(reply) + "\\n")
+    sys.stdout.write(json.dumps({"id": (_ids or [None])[-1], **reply}) + "\\n")
     sys.stdout.flush()
 def asks():
     for line in sys.stdin:
         ask = json.loads(line)
         if ask["type"] == "ask":
+            _ids.append(ask["id"])
             yield ask
 """
 
@@ -69,10 +71,10 @@ def ask(number: int = 1, kind: Kind = "bid", deadline: float = 60.0) -> Ask:
 
 def farewells_said() -> None:
     """Wait until every child that was sent away is gone."""
-    for thread in tuple(farewell._leaving):
+    for thread in tuple(process._leaving):
         thread.join(30)
         assert not thread.is_alive()
-    assert not farewell._living
+    assert not process._living
 
 
 class Lifeline:

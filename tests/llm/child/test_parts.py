@@ -1,13 +1,11 @@
-"""Lines out of bytes, and which line answers which request."""
+"""Lines out of bytes."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.program.ledger import Ledger
-from players.program.splitter import LONGEST, Overlong, Splitter
+from players.program.reply import LONGEST, Overlong, Splitter
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"").replace(b"\r", b""))), st.data())
@@ -35,43 +33,3 @@ def test_a_line_without_end_is_told_once_and_skipped_to_its_end():
         assert sum(map(len, splitter._pieces)) <= LONGEST + 50_000
     assert found == [Overlong(b"x" * 4096)]
     assert list(splitter.feed(b'xx\n{"bid": 1}\n')) == [b'{"bid": 1}']
-
-
-def test_a_line_that_names_its_request_is_placed_by_name():
-    ledger = Ledger()
-    ledger.ask("one")
-    ledger.give_up("one")
-    ledger.ask("two")
-    assert ledger.place("one", "two") == "late"
-    assert ledger.place("three", "two") == "stranger"
-    assert ledger.place("two", "two") == "answer"
-    assert ledger.place("two", None) == "late"
-
-
-def test_lines_without_names_are_placed_in_order():
-    ledger = Ledger()
-    for request in ("one", "two"):
-        ledger.ask(request)
-        ledger.give_up(request)
-    ledger.ask("three")
-    assert [ledger.place(None, "three") for _ in range(3)] == ["late", "late", "answer"]
-
-
-@pytest.mark.parametrize("late", ["one", None])
-def test_what_has_come_late_is_owed_no_more(late):
-    ledger = Ledger()
-    ledger.ask("one")
-    ledger.give_up("one")
-    ledger.ask("two")
-    assert ledger.place(late, "two") == "late"
-    assert ledger.place(None, "two") == "answer"
-
-
-def test_who_answers_by_name_has_passed_over_what_it_owed():
-    ledger = Ledger()
-    ledger.ask("one")
-    ledger.give_up("one")
-    ledger.ask("two")
-    assert ledger.place("two", "two") == "answer"
-    ledger.ask("three")
-    assert ledger.place(None, "three") == "answer"

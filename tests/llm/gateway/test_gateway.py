@@ -242,7 +242,7 @@ def test_all_that_was_set_aside_comes_back(make_gateway: MakeGateway, server: Sc
         future.result(10)
     # it may have been charged as much as it could cost
     assert budget.spent_tokens > 1000
-    assert budget._held.tokens == 0
+    assert budget.held.tokens == 0
 
 
 def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server: ScriptedServer) -> None:

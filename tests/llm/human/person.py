@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 from players.human import HumanBrain
-from players.human.keyboard import Keyboard
-from players.human.screen import Screen
+from players.human.terminal import Keyboard, Screen
 from players.random_brain import RandomBrain
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal, Speech

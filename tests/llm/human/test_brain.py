@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 from players.human import HumanBrain
-from players.human.keyboard import Keyboard
-from players.human.screen import Screen
+from players.human.terminal import Keyboard, Screen
 from tests.llm.human.person import PROMPT, Paper
 from wolfbus.agent.answer import NO_ANSWER, Answer
 from wolfbus.agent.writer import ReplyWriter

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from players.human.keyboard import LONGEST, Keyboard, Line
+from players.human.terminal import LONGEST, Keyboard, Line
 from wolfbus.errors import PlayerError
 
 EVER = 30.0

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from wolfbus.errors import ConfigError, WolfError
+from wolfbus.errors import ConfigError, WolfError, reason_of
 from wolfbus.study.journal import JOURNAL, read_journal
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.study.result import GameResult, Spent
@@ -42,8 +42,7 @@ class StudyFolder:
             self.records.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            reason = "that is no folder" if isinstance(error, FileExistsError | NotADirectoryError) else error.strerror
-            raise ConfigError(f"{path}: no study can be kept there: {str(reason).lower()}") from None
+            raise ConfigError(f"{path}: no study can be kept there: {reason_of(error, folder=True)}") from None
         try:
             self._hold()
         except BaseException:

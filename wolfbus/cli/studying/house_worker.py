@@ -7,7 +7,6 @@ that is killed leaves games under way, and games that are over, to the next run,
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import secrets
 import threading
@@ -15,13 +14,12 @@ import time
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final
 
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Bus, every_entry
-from wolfbus.cli.studying.playing import Broken, Done, Halt
-from wolfbus.cli.studying.reading import result_of
+from wolfbus.bus import open_bus
+from wolfbus.bus.protocol import Bus
+from wolfbus.cli.studying.playing import KEPT_S, Broken, Done, Halt
+from wolfbus.cli.studying.reading import failed, fetch_record
 from wolfbus.cli.studying.workers import Report
-from wolfbus.errors import BusError, WolfError
-from wolfbus.messages.codec import unpack
+from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.printable import counted
 from wolfbus.service.stop import Stopping
 from wolfbus.study.plan import PlannedGame
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
     from wolfbus.cli.studying.study_run import RunOptions
     from wolfbus.study.plan import Plan
     from wolfbus.study.settings import StudySettings
-
-_KEPT_S: Final = 600.0
-"""Seconds for which the record of a game that is over stays on the bus: for spectators; the file is the record."""
 
 _GLANCE_S: Final = 0.1
 _RENEWED_S: Final = 0.05
@@ -101,7 +96,7 @@ class HouseWorker:
             seed=plan.seed,
             at_once=study.at_once,
             tickets=options.tickets,
-            keep_s=_KEPT_S,
+            keep_s=KEPT_S,
             agenda=self._agenda,
         )
         if not options.tickets and (holders := _holders(url, house)):
@@ -187,54 +182,26 @@ class HouseWorker:
         if planned is None:
             return
         try:
-            result = self._keep(planned)
+            result = fetch_record(self._bus, self._house, planned, self._folder, self._config)
         except BusError as error:
             # it is on the bus still, and the run that resumes finds it there
             self._halt(str(error))
             self._stopping.ask("the bus is away")
             return
         except OSError as error:
-            self._halt(f"{error.filename or self._folder}: {(error.strerror or str(error)).lower()}")
+            self._halt(f"{error.filename or self._folder}: {reason_of(error)}")
             self._stopping.ask("the disk does not take it")
             return
         except WolfError as error:
             result = str(error)
         if isinstance(result, str):
             why = told.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-            result = GameResult(
-                number=planned.number,
-                game=planned.game,
-                state="failed",
-                error=" ".join(why.split())[:500],
-                seconds=told.seconds,
-            )
+            result = failed(planned, why, told.seconds)
         with self._lock:
             if self._asked.pop(planned.game, None) is None:
                 self._early[planned.game] = result
                 return
         self._news.put((0, Done(result)))
-
-    def _keep(self, planned: PlannedGame) -> GameResult | str:
-        """Bring a game's record from the bus to the folder; returns its result, or why it is not whole.
-
-        Under its own name there is never less than all that the bus has of it.
-        """
-        from analytics.archive import line_of
-
-        aside = self._folder / f".{planned.game}.new"
-        try:
-            with aside.open("wb") as file:
-                for entry in every_entry(self._bus, streams.record(self._house, planned.game)):
-                    file.write(line_of(unpack(entry.body)) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            result = result_of(aside, planned, self._config)
-            if aside.stat().st_size:
-                aside.replace(self._folder / planned.record)
-        finally:
-            with contextlib.suppress(OSError):
-                aside.unlink(missing_ok=True)
-        return result
 
     def _is_kept(self, game: str) -> bool:
         planned = self._planned(game)

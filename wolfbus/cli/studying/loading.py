@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wolfbus.config import GameConfig, read_toml_file
+from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan
 from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table
@@ -86,10 +86,21 @@ def load_study(
     Raises:
         ConfigError: one line that names the file, the field and the reason.
     """
-    from players.spec import expand
-
     table = {} if file is None else read_toml_file(file)
     source = "the study" if file is None else str(file)
+    return _study_of(table, source, config_file, options, house=house)
+
+
+def study_of_text(text: str, source: str) -> Study:
+    """Return the study that `Study.text` has told; raises ConfigError, which names the source."""
+    return _study_of(read_toml(text, source), source, None, {}, house=False)
+
+
+def _study_of(
+    table: dict[str, Any], source: str, config_file: Path | None, options: Mapping[str, Any], *, house: bool
+) -> Study:
+    from players.spec import expand
+
     rules = table.pop("rules", None)
     tables: dict[str, Any] = {name: table.pop(name) for name in ("models", "endpoints") if name in table}
     config, models = GameConfig(), _models(tables, source)

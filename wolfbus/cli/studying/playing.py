@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.house import Game, House
-from wolfbus.cli.studying.reading import ended, head_of, result_of
+from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.study.plan import PlannedGame
@@ -20,8 +20,8 @@ from wolfbus.study.result import GameResult
 if TYPE_CHECKING:
     from players.venue import Venue
 
-_KEPT_S: Final = 600.0
-"""Seconds for which the record of a game that is over stays on a Redis: for spectators; the file is the record."""
+KEPT_S: Final = 600.0
+"""Seconds for which the record of a game that is over stays on a Redis once it is in a file."""
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 """What makes every further record impossible."""
@@ -66,10 +66,21 @@ class Playing:
         folder: the study's folder.
         venue: what the brains share.
         tell: told everything that happens.
+        keep_s: seconds that the record of a game that is over stays on a Redis: for spectators, since the file is the
+            record; None for ever.
+
+    Attributes:
+        house: name of the house in which the games are played.
     """
 
     def __init__(
-        self, url: str, config: GameConfig, folder: Path, venue: Venue | None, tell: Callable[[Word], None]
+        self,
+        url: str,
+        config: GameConfig,
+        folder: Path,
+        venue: Venue | None,
+        tell: Callable[[Word], None],
+        keep_s: float | None = KEPT_S,
     ) -> None:
         self._config = config
         self._folder = folder
@@ -77,7 +88,8 @@ class Playing:
         self._running: dict[str, PlannedGame] = {}
         self._lock = threading.Lock()
         self._ending = False
-        self._house = House(url, venue=venue, done=self._done, keep_s=_KEPT_S)
+        self._house = House(url, venue=venue, done=self._done, keep_s=keep_s)
+        self.house = self._house.name
         if venue is not None:
             venue.fatal = self._fatal
 
@@ -146,17 +158,7 @@ class Playing:
         if self._ending:
             self._tell(Broken(planned.number))
             return
-        self._tell(
-            Done(
-                GameResult(
-                    number=planned.number,
-                    game=planned.game,
-                    state="failed",
-                    error=" ".join(str(error).split())[:500],
-                    seconds=round(seconds, 3),
-                )
-            )
-        )
+        self._tell(Done(failed(planned, str(error), seconds)))
 
     def _ends_all(self, error: WolfError) -> bool:
         cause = error.__context__

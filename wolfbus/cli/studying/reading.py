@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, every_entry
 from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
+from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.checked import Prover, read_checked
 from wolfbus.record.line import check_seal
@@ -113,3 +118,48 @@ def head_of(path: Path) -> str:
         return ""
     found = re.search(rb'"hash":"([0-9a-f]{64})"', last)
     return found.group(1).decode() if found else ""
+
+
+def failed(planned: PlannedGame, why: str, seconds: float) -> GameResult:
+    """Return the result of a game that failed, with why in one line."""
+    return GameResult(
+        number=planned.number,
+        game=planned.game,
+        state="failed",
+        error=" ".join(why.split())[:500],
+        seconds=round(seconds, 3),
+    )
+
+
+def fetch_record(bus: Bus, house: str, planned: PlannedGame, folder: Path, config: GameConfig) -> GameResult | str:
+    """Bring a game's record from the bus to a study's folder; returns its result, or why it is not whole.
+
+    Under its own name there is never less than all that the bus has of it.
+
+    Args:
+        bus: where the record is.
+        house: the house in which the game was played.
+        planned: the game.
+        folder: the study's.
+        config: the study's rules.
+
+    Raises:
+        BusError: the record cannot be read now.
+        OSError: it cannot be written.
+    """
+    from analytics.archive import line_of
+
+    aside = folder / f".{planned.game}.new"
+    try:
+        with aside.open("wb") as file:
+            for entry in every_entry(bus, streams.record(house, planned.game)):
+                file.write(line_of(unpack(entry.body)) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        result = result_of(aside, planned, config)
+        if aside.stat().st_size:
+            aside.replace(folder / planned.record)
+    finally:
+        with contextlib.suppress(OSError):
+            aside.unlink(missing_ok=True)
+    return result

@@ -9,17 +9,19 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.playing import Broken, Done, Halt
 from wolfbus.cli.studying.progress import StudyProgress
-from wolfbus.cli.studying.shared_budget import SharedBudget
 from wolfbus.cli.studying.workers import CallSettled, CallWish, Report, Worker, WorkerLost
 from wolfbus.errors import WolfError
 from wolfbus.study.manifest import FILE, Manifest, utc_now
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
+
+if TYPE_CHECKING:
+    from players.llm.budget import SharedBudget
 
 _GLANCE_S: Final = 0.25
 _WRITE_S: Final = 5.0
@@ -75,6 +77,11 @@ class StudyScheduler:
         """Returns what is spent in all, for the journal; nothing where there is no budget."""
         self.errors: list[tuple[str, str]] = []
         """(game, error) of the first games that failed."""
+
+    @property
+    def say(self) -> Callable[[str], None]:
+        """Tells people something that is not about games; any thread may call it."""
+        return self._progress.say
 
     def take(self, key: int, worker: Worker) -> None:
         """Let a worker play from now on."""
@@ -171,7 +178,8 @@ class StudyScheduler:
         elif isinstance(word, Halt):
             self.halted = self.halted or word
         elif isinstance(word, CallWish) and self._budget is not None:
-            self._budget.reserve(key, word.key, word.amount, word.what)
+            amount = word.amount
+            self._budget.reserve(key, word.key, lambda: amount, word.what)
         elif isinstance(word, CallSettled) and self._budget is not None:
             self._budget.settle(key, word.key, word.amount)
         elif isinstance(word, WorkerLost):

@@ -24,15 +24,14 @@ from wolfbus.cli.studying.showing import design_lines, design_notes, house_note
 from wolfbus.cli.studying.stock import take_stock
 from wolfbus.cli.studying.versions import prompts_hash, versions
 from wolfbus.cli.studying.workers import LocalWorker, Orders, Report, WorkerProcess
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, reason_of
 from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences, utc_now
 from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
-    from players.llm.budget import Amount
+    from players.llm.budget import Amount, Budget
     from players.venue import Venue
-    from wolfbus.cli.studying.shared_budget import BudgetSoFar
 
 _SHOWN = 5
 """Failed games whose errors are told at the end."""
@@ -48,6 +47,7 @@ class RunOptions:
         url: the bus.
         house: name of the house on that bus whose agents play; None if brains of our own do.
         tickets: hear holders of a ticket only, each as its ticket says.
+        share: name of the agenda on that bus from which workers anywhere take the games; None to play them here.
         resume: go on with what is in the folder.
         probe: ask each model something small first.
         give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
@@ -60,6 +60,7 @@ class RunOptions:
     url: str = field(default="memory://", repr=False)
     house: str | None = None
     tickets: bool = False
+    share: str | None = None
     resume: bool = False
     probe: bool = True
     give_up: int = GIVE_UP
@@ -72,6 +73,7 @@ class RunOptions:
         """Return them as they are told on a command line to go on; the bus as `shown_url` shows it."""
         told = [] if self.house is None else ["--house", self.house]
         told += ["--tickets"] if self.tickets else []
+        told += [] if self.share is None else ["--share", self.share]
         told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
         if self.cassette is not None:
             told += ["--cassette", str(self.cassette)]
@@ -206,19 +208,19 @@ class StudyRun:
     # -- playing
 
     @contextlib.contextmanager
-    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, BudgetSoFar | None]]:
+    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, Budget | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
-        if self.options.house is not None:
+        if self.options.house is not None or self.options.share is not None:
             yield None, None
             return
         from players.spec import check
         from players.venue import Venue
 
         settings, brains = self.study.settings, self.plan.agents
-        budget: BudgetSoFar | None = None
+        budget: Budget | None = None
         if settings.budget is not None or settings.budget_tokens is not None:
             from players.llm.budget import Amount
-            from wolfbus.cli.studying.shared_budget import BudgetSoFar as Kept
+            from players.llm.budget import Budget as Kept
 
             before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
             budget = Kept(settings.budget, settings.budget_tokens, before)
@@ -240,22 +242,20 @@ class StudyRun:
             yield venue, budget
 
     def _conduct(
-        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: BudgetSoFar | None
+        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: Budget | None
     ) -> Ending:
         from wolfbus.cli.house import tune_garbage_collection
 
         tune_garbage_collection()
         news: queue.SimpleQueue[Report] = queue.SimpleQueue()
         settings = self.study.settings
-        workers = min(settings.workers, len(pending))
-        orders = self._orders(folder, workers, venue)
+        orders = self._orders(folder, min(settings.workers, len(pending)), venue)
         with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
             scheduler = StudyScheduler(
                 folder,
                 self.manifest,
                 pending,
-                # of a house, the next games wait where its moderator finds them at once
-                settings.at_once * (1 if self.options.house is None else 2),
+                self._at_once(len(pending)),
                 news,
                 progress,
                 None if settings.workers == 1 else lambda key: _hired(key, orders, news),
@@ -266,21 +266,7 @@ class StudyRun:
             hasty = True
             interrupted = False
             try:
-                if self.options.house is not None:
-                    from wolfbus.cli.studying.house_worker import HouseWorker
-
-                    worker = HouseWorker(self.options, self.plan, settings, folder, news, progress.say)
-                    scheduler.take(0, worker)
-                elif settings.workers == 1:
-                    scheduler.take(0, LocalWorker(self.options.url, self.plan.config, self.folder, venue, news))
-                else:
-                    if budget is not None:
-                        from wolfbus.cli.studying.shared_budget import SharedBudget
-
-                        shared = SharedBudget(settings.budget, settings.budget_tokens, scheduler.answer, budget.spent)
-                        scheduler.share(shared)
-                        scheduler.spent = lambda: _spent(shared.spent)
-                    self._hire_all(scheduler, workers, orders, news)
+                self._hire(scheduler, folder, venue, budget, news, orders)
                 scheduler.run()
                 hasty = scheduler.halted is not None
                 if scheduler.halted is not None:
@@ -301,6 +287,46 @@ class StudyRun:
             except OSError as error:
                 self.halted = self.halted or _no_room(error)
         return "interrupted" if interrupted else "halted" if self.halted is not None else "through"
+
+    def _hire(
+        self,
+        scheduler: StudyScheduler,
+        folder: StudyFolder,
+        venue: Venue | None,
+        budget: Budget | None,
+        news: queue.SimpleQueue[Report],
+        orders: Orders,
+    ) -> None:
+        """Give the scheduler those who play: agents of a house, workers anywhere, this process, or its own."""
+        how, settings, say = self.options, self.study.settings, scheduler.say
+        if how.house is not None:
+            from wolfbus.cli.studying.house_worker import HouseWorker
+
+            scheduler.take(0, HouseWorker(how, self.plan, settings, folder, news, say))
+        elif how.share is not None:
+            from wolfbus.cli.studying.agenda_worker import AgendaWorker
+
+            scheduler.take(0, AgendaWorker(how.url, how.share, self.study, self.folder, news))
+            where = f"--bus {shlex.quote(shown_url(how.url))} --agenda {how.share}"
+            say(f"the games are on agenda {how.share}; on any machine, play them with: wolfbus worker {where}")
+        elif settings.workers == 1:
+            scheduler.take(0, LocalWorker(how.url, self.plan.config, self.folder, venue, news))
+        else:
+            if budget is not None:
+                from players.llm.budget import SharedBudget
+
+                shared = SharedBudget(settings.budget, settings.budget_tokens, scheduler.answer, budget.spent)
+                scheduler.share(shared)
+                scheduler.spent = lambda: _spent(shared.spent)
+            self._hire_all(scheduler, orders, news)
+
+    def _at_once(self, pending: int) -> int:
+        """Return how many games are handed out at a time."""
+        if self.options.share is not None:
+            # workers take as many as each likes
+            return pending
+        # of a house, the next games wait where its moderator finds them at once
+        return self.study.settings.at_once * (1 if self.options.house is None else 2)
 
     def _orders(self, folder: StudyFolder, workers: int, venue: Venue | None) -> Orders:
         models = {}
@@ -326,11 +352,9 @@ class StudyRun:
             lock_fd=folder.lock_fd,
         )
 
-    def _hire_all(
-        self, scheduler: StudyScheduler, workers: int, orders: Orders, news: queue.SimpleQueue[Report]
-    ) -> None:
+    def _hire_all(self, scheduler: StudyScheduler, orders: Orders, news: queue.SimpleQueue[Report]) -> None:
         hired = []
-        for key in range(workers):
+        for key in range(orders.workers):
             worker = WorkerProcess(key, orders, news)
             scheduler.take(key, worker)
             hired.append(worker)
@@ -353,4 +377,4 @@ def _spent(amount: Amount) -> dict[str, Any]:
 
 
 def _no_room(error: OSError) -> Halt:
-    return Halt(f"{error.filename or 'the journal'}: {(error.strerror or str(error)).lower()}")
+    return Halt(f"{error.filename or 'the journal'}: {reason_of(error)}")

@@ -24,6 +24,9 @@ from wolfbus.errors import WolfError
 from wolfbus.study.plan import PlannedGame
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from players.llm.budget import Amount
     from players.venue import Venue
 
 
@@ -47,6 +50,20 @@ def main() -> None:
         raise
 
 
+class _Parent:
+    """The parent as the ledger of a worker's budget: it is told every call, and says which may go out."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    def reserve(self, _holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
+        amount = worst()
+        self._wire.say(wish=key, usd=str(amount.usd), tokens=amount.tokens, what=what)
+
+    def settle(self, _holder: int, key: int, taken: Amount) -> None:
+        self._wire.say(settled=key, usd=str(taken.usd), tokens=taken.tokens)
+
+
 class _Worker:
     """What the parent's words do."""
 
@@ -64,9 +81,9 @@ class _Worker:
 
         models = {words: Model.model_validate_json(model) for words, model in told["models"].items()}
         if told["budget"] is not None or told["budget_tokens"] is not None:
-            from wolfbus.cli.studying.shared_budget import WorkerBudget
+            from players.llm.budget import Budget
 
-            self._budget = WorkerBudget(told["budget"], told["budget_tokens"], self._wish, self._settled)
+            self._budget = Budget(told["budget"], told["budget_tokens"], ledger=_Parent(self._wire))
         cassette = None
         if told["cassette"] is not None or told["replay_cassette"] is not None:
             from players.llm.cassette import Cassette
@@ -114,12 +131,6 @@ class _Worker:
             self._wire.say(broken=word.number)
         else:
             self._wire.say(halt=word.why, budget=word.budget)
-
-    def _wish(self, key: int, amount: Any, what: str) -> None:
-        self._wire.say(wish=key, usd=str(amount.usd), tokens=amount.tokens, what=what)
-
-    def _settled(self, key: int, amount: Any) -> None:
-        self._wire.say(settled=key, usd=str(amount.usd), tokens=amount.tokens)
 
 
 def planned_as_json(planned: PlannedGame) -> dict[str, Any]:

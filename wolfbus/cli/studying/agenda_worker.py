@@ -1,0 +1,126 @@
+"""`AgendaWorker`: a study's games, put on an agenda on Redis for processes on any machine to play.
+
+What was played is on the bus until it is in the study's folder. So a run that is killed leaves the agenda and its
+workers to the run that resumes.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from wolfbus.bus import open_bus
+from wolfbus.cli.studying.playing import KEPT_S, Broken, Done, Halt
+from wolfbus.cli.studying.reading import failed, fetch_record
+from wolfbus.cli.studying.workers import Report
+from wolfbus.errors import BusError, WolfError
+from wolfbus.study.agenda import Finished, SharedAgenda
+from wolfbus.study.plan import PlannedGame
+
+if TYPE_CHECKING:
+    from wolfbus.cli.studying.loading import Study
+
+_LOOK_S: Final = 0.2
+
+
+class AgendaWorker:
+    """Hands games to whoever takes them from the agenda; a `Worker`.
+
+    Args:
+        url: the bus; a Redis.
+        name: the agenda's name.
+        study: what is played.
+        folder: the study's.
+        reports: where all that happens is told, as of worker 0.
+
+    Raises:
+        ConfigError: the agenda is another study's.
+        BusError: the bus cannot be reached.
+    """
+
+    def __init__(self, url: str, name: str, study: Study, folder: Path, reports: queue.SimpleQueue[Report]) -> None:
+        self._folder = folder
+        self._config = study.config
+        self._reports = reports
+        self._asked: dict[int, PlannedGame] = {}
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._bus = open_bus(url)
+        self._agenda = SharedAgenda(url, name)
+        try:
+            self._agenda.open(study.plan().study, study.text())
+        except BaseException:
+            self._hang_up()
+            raise
+        self._thread = threading.Thread(target=self._run, name="agenda", daemon=True)
+        self._thread.start()
+
+    def play(self, planned: PlannedGame) -> None:
+        """Put a game on the agenda and return at once; raises BusError."""
+        with self._lock:
+            self._asked[planned.number] = planned
+        self._agenda.post([planned.number])
+
+    def answer(self, key: int, refusal: str | None) -> None:
+        """Have no wishes: what workers spend is their own affair."""
+        raise AssertionError(f"nobody asked for call {key}, {refusal}")
+
+    def end(self, reason: str) -> None:  # noqa: ARG002 - whoever resumes finds all on the agenda
+        """Leave all games on the agenda, to the run that resumes; each is told as broken."""
+        self._ended.set()
+        with self._lock:
+            left = list(self._asked)
+            self._asked.clear()
+        for number in left:
+            self._reports.put((0, Broken(number)))
+
+    def close(self, *, hasty: bool) -> None:
+        """Remove the agenda, so that its workers end; in haste, leave it to the run that resumes."""
+        self._ended.set()
+        self._thread.join()
+        try:
+            if not hasty:
+                self._agenda.remove()
+        finally:
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        self._agenda.close()
+        self._bus.close()
+
+    def _run(self) -> None:
+        after = "0-0"
+        while not self._ended.wait(_LOOK_S):
+            try:
+                for entry, finished in self._agenda.results(after):
+                    after = entry
+                    if not self._put_by(finished):
+                        break
+                if not self._agenda.is_open:
+                    raise BusError("the agenda is gone: its Redis has lost its data, or somebody has removed it")
+            except (WolfError, OSError) as error:
+                self._reports.put((0, Halt(" ".join(str(error).split()))))
+                return
+
+    def _put_by(self, finished: Finished) -> bool:
+        """Bring a game's record home and report it; returns whether there is more to do."""
+        with self._lock:
+            planned = self._asked.get(finished.number)
+        if planned is None:
+            return not self._ended.is_set()
+        try:
+            result = fetch_record(self._bus, finished.house, planned, self._folder, self._config)
+        except BusError:
+            raise
+        except WolfError as error:
+            result = str(error)
+        if isinstance(result, str):
+            result = failed(planned, finished.error or result, finished.seconds)
+        with self._lock:
+            told = self._asked.pop(finished.number, None) is not None
+        if told:
+            self._bus.expire(finished.house, planned.game, KEPT_S)
+            self._reports.put((0, Done(result)))
+        return not self._ended.is_set()
