@@ -62,7 +62,7 @@ def votes(findings: Result, _: Context) -> Section:
     found = findings.get("votes") or {}
     own, hits = found.get("own_argmax") or {}, found.get("hits") or {}
     rows: list[Row] = []
-    if votes:
+    if found:
         rows = [
             Row(
                 Cell("Votes for the voter's own prime suspect"),
