@@ -22,7 +22,8 @@ from analytics.session import SessionNews, past_sessions
 from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.member import AGAIN_S, ExitReason, Member
+from wolfbus.agent.member import AGAIN_S, Member, MembershipEnd
+from wolfbus.agent.membership import Membership
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Entry, every_entry
@@ -126,7 +127,7 @@ class _Service:
         self._bus = bus
         self._stopping = stopping
         self._health = health
-        self.parting: ExitReason | None = None
+        self.parting: MembershipEnd | None = None
         self.done = False
         folder, house = settings.folder, settings.house
         news = SessionNews(past_sessions(every_entry(bus, streams.games(house)), folder, finished_session(folder)))
@@ -139,9 +140,8 @@ class _Service:
         introduction = Introduction(
             settings.name, "analytics", f"wolfbus {__version__}", seats=0, in_house=True, service="analytics"
         )
-        self._member = Member(
-            introduction, house, bus, self._reader, self._writer, timers, over=self._part, again_s=settings.again_s
-        )
+        membership = Membership(settings.url, house, introduction, again_s=settings.again_s)
+        self._member = Member(membership, bus, self._reader, self._writer, timers, over=self._part)
         self._live = LivePost(bus, house, settings.name)
         self._ended = threading.Event()
         self._soon = threading.Event()
@@ -225,14 +225,14 @@ class _Service:
     def again(self) -> None:
         """Do nothing yet: the welcome that follows has all told anew."""
 
-    def _part(self, parting: ExitReason) -> None:
+    def _part(self, parting: MembershipEnd) -> None:
         self.parting = parting
         if parting.error is not None:
             self._stopping.ask(parting.reason)
 
     def _crash(self, error: Exception) -> None:
         reason = f"analytics failed: {error!r}"
-        self._part(ExitReason(reason, WolfError(reason)))
+        self._part(MembershipEnd(reason, WolfError(reason)))
 
     def _bus_failed(self, error: BusError) -> None:
         self._member.bus_failed(error)

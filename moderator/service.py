@@ -17,7 +17,7 @@ from typing import Final
 from moderator.house.agenda import Agenda
 from moderator.house.closing import finish_closed
 from moderator.house.host import Host
-from moderator.house.lease import ExitReason, stand_by
+from moderator.house.lease import TermEnd, stand_by
 from moderator.house.session import Session
 from moderator.house.settings import GameResult, Settings
 from moderator.house.tickets import Tickets
@@ -60,10 +60,10 @@ def serve(
     return int(moderate(settings, stopping, health, told).failed)
 
 
-def moderate(settings: Settings, stopping: Stopping, health: Health, told: Callable[[GameResult], None]) -> ExitReason:
+def moderate(settings: Settings, stopping: Stopping, health: Health, told: Callable[[GameResult], None]) -> TermEnd:
     """Do what `serve` does; returns how the last term of office ended."""
     holder = _holder()
-    ended: ExitReason | None = None
+    ended: TermEnd | None = None
     losses: deque[float] = deque()
     while True:
         try:
@@ -71,7 +71,7 @@ def moderate(settings: Settings, stopping: Stopping, health: Health, told: Calla
         except BusDown:
             if not stopping.asked:
                 raise
-            ended = ExitReason("handed over", stopping.why)
+            ended = TermEnd("handed over", stopping.why)
         if ended.how == "fenced":
             logger.warning("stepping down: %s", ended.reason)
         elif ended.how == "anew":
@@ -102,12 +102,12 @@ def _term(
     stopping: Stopping,
     health: Health,
     told: Callable[[GameResult], None],
-    before: ExitReason | None,
-) -> ExitReason:
+    before: TermEnd | None,
+) -> TermEnd:
     with contextlib.ExitStack() as ending:
         bus = open_when_there(settings.url, stopping, health)
         if bus is None:
-            return ExitReason("handed over", stopping.why)
+            return TermEnd("handed over", stopping.why)
         ending.callback(bus.close)
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
@@ -122,7 +122,7 @@ def _term(
             known=before is not None,
             session=before is not None and before.how == "fenced",
         )
-        if isinstance(claim, ExitReason):
+        if isinstance(claim, TermEnd):
             return claim
         if settings.agenda is not None and (other := _other_session(bus, settings.house, settings.agenda)):
             bus.release(settings.house, holder, claim.epoch)

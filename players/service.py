@@ -17,22 +17,22 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PlayerSettings:
     """What a player service plays with.
 
     Attributes:
-        stay: where it goes, as whom, and for how long.
+        membership: where it goes, as whom, and for how long.
         brain: brain spec of every seat. What a seat is said to be played by only labels it: no
             moderator decides what runs here.
         threads: pool threads that run the actors.
     """
 
-    stay: Membership
+    membership: Membership
     brain: str
     threads: int = 2
 
 
-def serve(settings: Settings, venue: Venue, stopping: Stopping, health: Health | None = None) -> int:
+def serve(settings: PlayerSettings, venue: Venue, stopping: Stopping, health: Health | None = None) -> int:
     """Play until the house closes or somebody asks to stop; returns 0.
 
     Args:
@@ -52,13 +52,13 @@ def serve(settings: Settings, venue: Venue, stopping: Stopping, health: Health |
         stopping.ask(str(error))
 
     venue.fatal = give_up
-    stay = settings.stay
-    left = stay.run(
+    membership = settings.membership
+    left = membership.run(
         lambda member: Seats(member, lambda _: build(settings.brain, venue), settings.threads),
         stopping,
         health,
     )
     if fatal:
         raise fatal[0]
-    logger.info("%s leaves house %s: %s", stay.introduction.name, stay.house, left.reason)
+    logger.info("%s leaves house %s: %s", membership.introduction.name, membership.house, left.reason)
     return 0

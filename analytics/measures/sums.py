@@ -242,6 +242,7 @@ class Frame:
         self.where = dict(where or {})
         self._values = values
         self._held: dict[str, Array] = {}
+        self._cubes: dict[Any, Array] = {}
 
     def values(self, name: str) -> Array:
         """Return the sums of a family, its keys on the last axis."""
@@ -252,7 +253,7 @@ class Frame:
     def of(self, **where: Group) -> Frame:
         """Return the same sums, of one group only; families without the axis are not touched."""
         found = Frame(self.families, self.index, self._values, {**self.where, **where})
-        found._held = self._held
+        found._held, found._cubes = self._held, self._cubes
         return found
 
     def map(self, change: Callable[[Array], Array]) -> Frame:
@@ -282,28 +283,41 @@ class Frame:
             by: axes, with the values to tell apart where the family's are not `VALUES`.
             where: axes and the value to keep to; all values of those that are not named add up.
         """
-        import numpy as np
-
         axes = self.families[name].axes
         wanted = {each: value for each, value in self.where.items() if each in axes} | where
-        fixed = [(1 + axes.index(axis), value) for axis, value in wanted.items() if value is not None]
-        sides = [
-            (1 + axes.index(axis), {value: at for at, value in enumerate(values)})
+        fixed = tuple((1 + axes.index(axis), value) for axis, value in wanted.items() if value is not None)
+        sides = tuple(
+            (1 + axes.index(axis), tuple(values))
             for axis, values in ((each, VALUES[each]) if isinstance(each, str) else each for each in by)
-        ]
-        shape = tuple(len(places) for _, places in sides)
-        chosen = np.zeros((len(self.index[name]), math.prod(shape)))
+        )
+        if (name, fixed, sides) not in self._cubes:
+            self._cubes[name, fixed, sides] = self._cube(name, fixed, sides)
+        return self._cubes[name, fixed, sides]
+
+    def _cube(
+        self,
+        name: str,
+        fixed: tuple[tuple[int, Group], ...],
+        sides: tuple[tuple[int, tuple[Group, ...]], ...],
+    ) -> Array:
+        import numpy as np
+
+        shape = tuple(len(values) for _, values in sides)
+        places = [{value: at for at, value in enumerate(values)} for _, values in sides]
+        rows, cells = [], []
         for row, (key, _) in enumerate(self.index[name]):
-            if all(key[axis] == value for axis, value in fixed):
-                cell = 0
-                for axis, places in sides:
-                    place = places.get(key[axis])
-                    if place is None:
-                        break
-                    cell = cell * len(places) + place
-                else:
-                    chosen[row, cell] = 1
-        found: Array = self.values(name) @ chosen
+            if any(key[axis] != value for axis, value in fixed):
+                continue
+            cell: int | None = 0
+            for (axis, _), place in zip(sides, places, strict=True):
+                at = place.get(key[axis])
+                cell = None if cell is None or at is None else cell * len(place) + at
+            if cell is not None:
+                rows.append(row)
+                cells.append(cell)
+        chosen = np.zeros((len(rows), math.prod(shape)))
+        chosen[np.arange(len(rows)), cells] = 1
+        found: Array = self.values(name)[..., rows] @ chosen
         return found.reshape((*found.shape[:-1], *shape))
 
 

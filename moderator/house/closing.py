@@ -19,7 +19,7 @@ from moderator.engine.context import HouseContext
 from moderator.house.archives import Archives
 from moderator.house.games import Games
 from moderator.house.housekeeping import carry_out, last_tidy
-from moderator.house.lease import Claim, ExitReason
+from moderator.house.lease import Claim, TermEnd
 from moderator.house.lobby import Lobby, who_knocked, who_wrote
 from moderator.house.session import Session
 from moderator.house.settings import Settings
@@ -99,7 +99,7 @@ class Closing:
         """Take note that something could not be told on the ``games`` stream."""
         self._error = error
 
-    def go_on(self, now: float) -> ExitReason | None:
+    def go_on(self, now: float) -> TermEnd | None:
         """Do what can be done now, once all games are over; returns how it ended when all is done.
 
         Raises:
@@ -124,7 +124,7 @@ class Closing:
             self._told_at = now
         return None
 
-    def at_once(self, seconds: float, fail: Callable[[str, int, str], None]) -> ExitReason | None:
+    def at_once(self, seconds: float, fail: Callable[[str, int, str], None]) -> TermEnd | None:
         """Break off the games under way, close the house and wait only until that is told.
 
         Args:
@@ -143,7 +143,7 @@ class Closing:
                 fail(game, number, self._reason)
             self._announce()
             if self._landed(seconds):
-                return ExitReason("closed", self._reason, self._failed)
+                return TermEnd("closed", self._reason, self._failed)
         except BusError as error:
             logger.warning("the house could not be closed: %s", error)
         except Exception:
@@ -193,7 +193,7 @@ class Closing:
                 self._lobby.welcome(agent, self._roster.members[agent].join)
         return True
 
-    def _leave(self, now: float, since: float) -> ExitReason | None:
+    def _leave(self, now: float, since: float) -> TermEnd | None:
         if self._session.running:
             return self._too_late(now, since)
         if not self._games.has_said_all and now - since < LANDING_S:
@@ -206,13 +206,13 @@ class Closing:
         self._tidy()
         games = counted(self._session.games, "game")
         summary = f"{self._reason}; {games}, {self._failures} failed"
-        return ExitReason("closed", summary, self._failed or self._failures > 0)
+        return TermEnd("closed", summary, self._failed or self._failures > 0)
 
-    def _too_late(self, now: float, since: float) -> ExitReason | None:
+    def _too_late(self, now: float, since: float) -> TermEnd | None:
         if self._error is None and now - since < LANDING_S:
             return None
         why = self._error or "the bus does not take it"
-        return ExitReason("lost", f"the house could not be closed: {why}", failed=True)
+        return TermEnd("lost", f"the house could not be closed: {why}", failed=True)
 
     def _all_gone(self, now: float, since: float) -> bool:
         """Return whether nobody needs a ticket any more, as far as we can wait."""
@@ -233,7 +233,7 @@ class Closing:
 
 def finish_closed(
     bus: Bus, settings: Settings, claim: Claim, tickets: Tickets | None, stopping: Stopping
-) -> ExitReason | None:
+) -> TermEnd | None:
     """Finish the session whose moderator we come after, if it was closed.
 
     That is one that was closed while we stood by, or whose moderator never released the house.
@@ -268,7 +268,7 @@ def finish_closed(
             # who hears it only now still has to say so
             stopping.wait(settings.heartbeat_s)
             _take_back(tickets)
-    return ExitReason("closed", f"by another moderator: {end.news.reason}", end.news.failed > 0)
+    return TermEnd("closed", f"by another moderator: {end.news.reason}", end.news.failed > 0)
 
 
 def _take_back(tickets: Tickets) -> None:

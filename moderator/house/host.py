@@ -26,7 +26,7 @@ from moderator.house.housekeeping import (
     tidy_house,
     tidy_mailbox,
 )
-from moderator.house.lease import Claim, ExitReason, How, Lease, forgotten, has_news
+from moderator.house.lease import Claim, How, Lease, TermEnd, forgotten, has_news
 from moderator.house.lobby import Lobby
 from moderator.house.roster import Roster
 from moderator.house.scheduler import Scheduler
@@ -82,7 +82,7 @@ class Host:
         self._tickets = tickets
         self._forgotten: tuple[str, ...] = ()
         self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._exit: ExitReason | None = None
+        self._exit: TermEnd | None = None
         self._ended = False
         self._away = False
         self._unkept = False
@@ -90,7 +90,7 @@ class Host:
         self._begun = False
         self._closing: Closing | None = None
 
-    def run(self, playing: tuple[str, ...] = ()) -> ExitReason:
+    def run(self, playing: tuple[str, ...] = ()) -> TermEnd:
         """Moderate until the term is over.
 
         Args:
@@ -117,7 +117,7 @@ class Host:
                     self._exit = self._break_down(error)
                     if self._exit is None:
                         raise
-                ended = self._exit or ExitReason("handed over", self._stopping.why)
+                ended = self._exit or TermEnd("handed over", self._stopping.why)
                 if ended.how == "handed over" and self._begun:
                     self._games.hand_over()
                 elif ended.how != "closed" and self._begun:
@@ -335,7 +335,7 @@ class Host:
     def _leave(self, how: How, reason: str) -> None:
         if self._exit is None:
             playing = (*self._scheduler.forgotten, *self._scheduler.running) if how == "anew" else ()
-            self._exit = ExitReason(how, reason, failed=how == "lost", playing=playing)
+            self._exit = TermEnd(how, reason, failed=how == "lost", playing=playing)
 
     def _lose(self, error: BusError) -> None:
         """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""
@@ -351,7 +351,7 @@ class Host:
     def _end_writer(self, writer: BusWriter) -> None:
         writer.close(flush=self._exit is not None and self._exit.how in {"closed", "handed over"})
 
-    def _break_down(self, error: Exception) -> ExitReason | None:
+    def _break_down(self, error: Exception) -> TermEnd | None:
         """Close the house for an error of our own; None where that is not ours to do."""
         if not self._begun or self._stopping.asked:
             return None

@@ -37,7 +37,7 @@ def forgotten(house: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ExitReason:
+class TermEnd:
     """How a moderator's term ended.
 
     Attributes:
@@ -141,7 +141,7 @@ def stand_by(
     *,
     known: bool = False,
     session: bool = False,
-) -> Claim | ExitReason:
+) -> Claim | TermEnd:
     """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
 
     A house that was there before, and of which the bus knows nothing any more, is not claimed:
@@ -170,14 +170,14 @@ def stand_by(
             news = last if news is None else news
             owner = bus.owner(house)
             if owner.epoch == 0 and last == NOTHING and known:
-                return ExitReason("lost", forgotten(house), failed=True)
+                return TermEnd("lost", forgotten(house), failed=True)
             known = known or owner.epoch != 0 or last != NOTHING
             session = session or last != NOTHING
             epoch = bus.claim(house, holder, lease_s)
             if session and not has_news(bus, house):
                 # it was lost since we looked, or another found that before us and has left its claim
                 bus.release(house, holder, epoch)
-                return ExitReason("lost", forgotten(house), failed=True)
+                return TermEnd("lost", forgotten(house), failed=True)
             return Claim(holder, epoch, waiting, news, owner.unreleased)
         except HouseHeld as error:
             away, known = False, True
@@ -192,4 +192,4 @@ def stand_by(
             away = True
             health.set("the bus is away", ok=False)
             stopping.wait(_LOOK_AGAIN_S)
-    return ExitReason("handed over", stopping.why)
+    return TermEnd("handed over", stopping.why)

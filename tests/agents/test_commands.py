@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from players.service import Settings
+from players.service import PlayerSettings
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
 from wolfbus.agent.membership import default_name
 from wolfbus.cli import FAILED, USAGE, run
@@ -132,9 +132,9 @@ def test_both_commands_can_be_explained(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
     words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[Settings] = []
+    seen: list[PlayerSettings] = []
 
-    def keep(settings: Settings, *_: object, **__: object) -> int:
+    def keep(settings: PlayerSettings, *_: object, **__: object) -> int:
         seen.append(settings)
         return 0
 
@@ -145,7 +145,8 @@ def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
         monkeypatch.setenv(f"WOLFBUS_{name}", value)
     assert run(words) == 0
     (settings,) = seen
-    assert (settings.stay.url, settings.stay.house, settings.stay.introduction.name) == tuple(ticket.values())[:3]
+    place = settings.membership
+    assert (place.url, place.house, place.introduction.name) == tuple(ticket.values())[:3]
     assert settings.brain == ("random" if words == ["player"] else "exec:true")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, catch_up, stay
 from wolfbus.agent import member as member_module
-from wolfbus.agent.member import ExitReason, Member
+from wolfbus.agent.member import Member, MembershipEnd
 from wolfbus.bus import Entry, streams
 from wolfbus.bus.acl import agent_rules
 from wolfbus.errors import BusDown, ConfigError, NotAllowed
@@ -154,7 +154,7 @@ def test_a_goodbye_ends_the_stay_but_not_one_that_is_older_than_it(moderator: Mo
     with Aside(lambda stopping: stay(redis_url).run(Ear().at, stopping)) as aside:
         moderator.welcome("ann")
         moderator.tell("ann", Goodbye(reason="it is late"))
-        assert aside.end() == ExitReason("it is late")
+        assert aside.end() == MembershipEnd("it is late")
 
 
 def test_who_is_not_taken_hears_why(moderator: Moderator, redis_url: str) -> None:
@@ -198,7 +198,7 @@ def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket(redis_server: RedisSe
         with Moderator(redis_url) as moderator, Aside(lambda stopping: stay(own).run(Ear().at, stopping)) as aside:
             moderator.welcome("ann")
             moderator.goodbye("ann")
-            assert aside.end() == ExitReason("all games are played")
+            assert aside.end() == MembershipEnd("all games are played")
             assert moderator.bus.length(streams.lobby(HOUSE)) == 0
         with Aside(lambda stopping: stay(own, "bob").run(Ear().at, stopping)) as stranger, pytest.raises(NotAllowed):
             stranger.end()
@@ -232,7 +232,7 @@ def test_who_is_asked_to_stop_takes_no_new_games_and_says_that_it_leaves(moderat
         assert moderator.hear("ann", "join", seats=0)["instance"] == join["instance"]
         left = moderator.hear("ann", "leave")
         assert (left["instance"], left["reason"]) == (join["instance"], "SIGTERM")
-        assert aside.end() == ExitReason("SIGTERM")
+        assert aside.end() == MembershipEnd("SIGTERM")
 
 
 def test_a_bus_that_is_not_there_is_said_in_one_line() -> None:

@@ -12,7 +12,7 @@ import pytest
 import analytics.service
 import moderator.house.settings
 import moderator.service
-from players.service import Settings, serve
+from players.service import PlayerSettings, serve
 from players.venue import Venue
 from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, stay
 from wolfbus.bus.redis import bus as redis_bus
@@ -68,7 +68,8 @@ def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(
 
     def play(stopping: Stopping) -> int:
         with Venue() as venue:
-            return serve(Settings(stay(f"{closed.url}?patience=30", grace_s=0.0), "scripted"), venue, stopping, told)
+            settings = PlayerSettings(stay(f"{closed.url}?patience=30", grace_s=0.0), "scripted")
+            return serve(settings, venue, stopping, told)
 
     with Aside(play) as ann:
         told.reached("waiting for the bus")
@@ -122,7 +123,7 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
 
     def play(stopping: Stopping, health: Health) -> int:
         with Venue() as venue:
-            return serve(Settings(stay(waited_for), "scripted"), venue, stopping, health)
+            return serve(PlayerSettings(stay(waited_for), "scripted"), venue, stopping, health)
 
     def moderate(stopping: Stopping, health: Health) -> int:
         settings = moderator.house.settings.Settings(url=waited_for, house=HOUSE, config=GameConfig())

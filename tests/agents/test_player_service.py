@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from players.service import Settings, serve
+from players.service import PlayerSettings, serve
 from players.venue import Venue
 from tests.agents.parts import (
     DAWN,
@@ -61,7 +61,7 @@ def player(url: str, brain: str = "scripted", **more: object) -> Aside:
 
     def run(stopping: Stopping) -> int:
         with Venue() as venue:
-            return serve(Settings(stay(url, brain=brain, in_house=True, **more), brain), venue, stopping)
+            return serve(PlayerSettings(stay(url, brain=brain, in_house=True, **more), brain), venue, stopping)
 
     return Aside(run)
 
@@ -371,7 +371,7 @@ def test_brains_that_cannot_go_on_end_the_service(moderator: Moderator, redis_ur
     with Venue() as venue:
 
         def run(stopping: Stopping) -> int:
-            return serve(Settings(stay(redis_url), "scripted"), venue, stopping)
+            return serve(PlayerSettings(stay(redis_url), "scripted"), venue, stopping)
 
         with Aside(run) as ann:
             moderator.welcome("ann")
@@ -390,7 +390,7 @@ def test_a_player_of_whose_model_nothing_can_be_read_ends_with_that_reason(
         def run(stopping: Stopping) -> int:
             brain = f"llm:any@{server.url}"
             with Venue(give_up=2) as venue:
-                settings = Settings(stay(redis_url, brain=brain, in_house=True, grace_s=0.0), brain)
+                settings = PlayerSettings(stay(redis_url, brain=brain, in_house=True, grace_s=0.0), brain)
                 return serve(settings, venue, stopping)
 
         with Aside(run) as ann:
@@ -420,7 +420,7 @@ def test_health_says_what_a_player_does(moderator: Moderator, redis_url: str) ->
 
     def run(stopping: Stopping) -> int:
         with Venue() as venue:
-            return serve(Settings(stay(redis_url), "scripted"), venue, stopping, Watched(None))
+            return serve(PlayerSettings(stay(redis_url), "scripted"), venue, stopping, Watched(None))
 
     with Aside(run) as ann:
         reached("joining")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import wolfbus
 from tests.docs.pages import PAGES, ROOT, name_of
+from tests.golden.running import wolfbus as cli
 
 FOLDERS = r"(?:wolfbus|moderator|players|analytics|tests|docs|examples|benchmarks|docker)"
 
@@ -71,3 +73,24 @@ def test_the_version_has_one_home():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == wolfbus.__version__
     assert f"## {wolfbus.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_a_metric_added_as_contributing_says_is_a_finding_with_its_interval(tmp_path, monkeypatch):
+    from analytics.measures import headlines
+
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python headline\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    namespace = dict(vars(headlines))
+    exec(compile(block, "CONTRIBUTING.md", "exec"), namespace)
+    (added,) = namespace["_specificity"]()
+    monkeypatch.setitem(headlines.MEASURES, added.name, added)
+    command = "run --players scripted --seed 1 --games 6 --out study --quiet"
+    assert cli(tmp_path, *command.split()).code == 0
+    said = cli(tmp_path, "report", "study", "--json", "-", "--workers", "1")
+    assert said.code == 0, said.err
+    findings = json.loads(said.out)
+    flags = findings["table3"]["overall"]
+    found = findings["variability"]["metrics"]["specificity"]
+    assert found["n"] == flags["tn"] + flags["fp"]
+    assert found["value"] == pytest.approx(flags["tn"] / found["n"])
+    assert found["low"] < found["value"] < found["high"]

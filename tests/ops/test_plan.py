@@ -15,13 +15,15 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli.up import seats_of, up
 from wolfbus.errors import BusError, ConfigError
-from wolfbus.service.plan import Plan
+from wolfbus.service.plan import HousePlan
 from wolfbus.service.process import Child, Said
 from wolfbus.service.redis import PrivateRedis, redis_installed
 from wolfbus.service.stop import Stopping
 from wolfbus.service.supervisor import Speaker
 
-PLAN = Plan("redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="s33d", games=3)
+PLAN = HousePlan(
+    "redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="s33d", games=3
+)
 
 
 def test_each_seat_is_an_agent_of_its_own_and_an_open_one_is_nobody() -> None:

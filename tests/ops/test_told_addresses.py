@@ -19,7 +19,7 @@ import pytest
 from moderator.house.settings import Settings
 from wolfbus import cli
 from wolfbus.bus.url import masked, read_address, shown_url
-from wolfbus.service.plan import OPEN, Plan
+from wolfbus.service.plan import OPEN, HousePlan
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 SOON_S = 30.0
@@ -28,6 +28,7 @@ WAITING = {
     "join": "redis://***@",
     "player": "redis://***@",
     "up": "redis://***@",
+    "worker": "waiting for agenda mine",
 }
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
@@ -68,6 +69,7 @@ def commands(url: str, folder: Path) -> dict[str, Sequence[str]]:
             f"{out}/up",
         ),
         "watch": (*bus, "--house", "h", "--once", "--json"),
+        "worker": (*bus, "--agenda", "mine"),
     }
 
 
@@ -159,7 +161,7 @@ def test_every_command_is_tried() -> None:
 @pytest.mark.parametrize("command", sorted(commands("", Path())))
 def test_no_command_tells_the_password_of_a_bus_that_is_away(command: str, closed_port: int, folder: Path) -> None:
     url = with_secret(f"redis://127.0.0.1:{closed_port}?patience=0.1")
-    apart = command in {"analytics", "join", "moderator", "player", "watch", "up"}
+    apart = command in {"analytics", "join", "moderator", "player", "watch", "worker", "up"}
     code, said = (run_apart if apart else run)(command, *commands(url, folder)[command])
     assert code == 1, said
     assert f"Redis at 127.0.0.1:{closed_port} cannot be reached" in said
@@ -242,7 +244,7 @@ def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded: str, 
 
 
 def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_unseen() -> None:
-    plan = Plan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
+    plan = HousePlan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
     _, password, join, player = plan.invitation()
     assert password.strip().startswith("read -rs WOLFBUS_BUS; export WOLFBUS_BUS  ")
     assert "a password is needed: type redis://***@h:1/2, user and password in place of the stars" in password
@@ -252,7 +254,7 @@ def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_un
 
 def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path: Path) -> None:
     url = with_secret("redis://h:1")
-    plan = Plan(url, "h", ("scripted",), tmp_path)
+    plan = HousePlan(url, "h", ("scripted",), tmp_path)
     for held in (Settings(url, "h"), plan, plan.programs(), read_address(url)):
         assert not re.search(PASSWORD, repr(held))
 

@@ -18,7 +18,7 @@ import pytest
 
 from moderator.house.settings import GameResult, Settings
 from moderator.service import serve as moderate
-from players.service import Settings as PlayerSettings
+from players.service import PlayerSettings
 from players.service import serve as play
 from players.venue import Venue
 from tests.outside.bare_agent import BareAgent

@@ -10,10 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from wolfbus.actors import Timer, Timers
-from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.outbox import Outbox
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
@@ -30,6 +29,9 @@ from wolfbus.errors import (
 )
 from wolfbus.messages.codec import decode_mail, encode
 from wolfbus.messages.house import Leave, Welcome
+
+if TYPE_CHECKING:
+    from wolfbus.agent.membership import Membership
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +51,10 @@ _SHORTEST_S: Final = 0.02
 _LONGEST_S: Final = 600.0
 
 
-class Crew(Protocol):
-    """Who does a member's work. Its methods are called from threads of the bus and should only pass things on."""
+class MailHandler(Protocol):
+    """Takes what is for a member. Its methods are called from threads of the bus and should only pass
+    things on.
+    """
 
     def deliver(self, entries: Sequence[Entry], /) -> None:
         """Take what is said of games, in order: deliveries, and that a game was dropped; perhaps what nobody knows."""
@@ -68,7 +72,7 @@ class Crew(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ExitReason:
+class MembershipEnd:
     """Why a member's time in the house is over.
 
     Attributes:
@@ -92,15 +96,12 @@ class Member:
        name.
 
     Args:
-        introduction: what the agent says of itself.
-        house: the house's name.
+        membership: the house, and what the agent says of itself there.
         bus: where its streams are.
         reader: the process's bus reader.
         writer: the process's bus writer; its `on_error`, like the reader's, should be `bus_failed`.
         timers: the process's timers; they wait while the bus is away.
         over: called once, from a thread of the bus, when there is nothing more to do.
-        again_s: seconds between two `join` until the moderator says how often.
-        lonely_s: seconds without a moderator's answer until that is told, and told again.
 
     Raises:
         ConfigError: an introduction that no message can hold.
@@ -110,29 +111,27 @@ class Member:
 
     def __init__(
         self,
-        introduction: Introduction,
-        house: str,
+        membership: Membership,
         bus: Bus,
         reader: BusReader,
         writer: BusWriter,
         timers: Timers,
         *,
-        over: Callable[[ExitReason], None],
-        again_s: float = AGAIN_S,
-        lonely_s: float = LONELY_S,
+        over: Callable[[MembershipEnd], None],
     ) -> None:
+        introduction, house = membership.introduction, membership.house
         self._introduction = introduction
         self._house = house
         self._bus = bus
         self._reader = reader
         self._timers = timers
         self._over = over
-        self._again_s = again_s
-        self._lonely_s = lonely_s
+        self._again_s = membership.again_s
+        self._lonely_s = membership.lonely_s
         self._instance = _fresh_instance()
         introduction.join(self._instance)
         self._inbox = streams.inbox(house, introduction.name)
-        self._crew: Crew | None = None
+        self._handler: MailHandler | None = None
         self._seats = introduction.seats
         self._seen: str | None = None
         self._lock = threading.Lock()
@@ -161,14 +160,14 @@ class Member:
         """Seconds since the bus was last found to be away; infinite if it never was."""
         return time.monotonic() - self._away_at
 
-    def start(self, crew: Crew) -> None:
+    def start(self, handler: MailHandler) -> None:
         """Come into the house.
 
         Raises:
             BusDown: the bus is away.
             NotAllowed: the mailbox is somebody else's.
         """
-        self._crew = crew
+        self._handler = handler
         self._reader.follow(self._inbox, self._hear, self._bus.last_id(self._inbox), self._lost)
         self._say_join()
         self._knock()
@@ -231,8 +230,8 @@ class Member:
         self._seen = entries[-1].id
 
     def _hand_over(self, deliveries: Sequence[Entry]) -> None:
-        if deliveries and self._crew is not None and not self._closed:
-            self._crew.deliver(deliveries)
+        if deliveries and self._handler is not None and not self._closed:
+            self._handler.deliver(deliveries)
 
     def _obey(self, entry: Entry) -> None:
         try:
@@ -252,7 +251,7 @@ class Member:
         elif message.type == "goodbye":
             if self._close():
                 logger.debug("the house closes: %s", message.reason)
-                self._over(ExitReason(message.reason))
+                self._over(MembershipEnd(message.reason))
         elif message.type == "refused" and message.instance == self._instance:
             self._end(ConfigError(f"the moderator of house {self._house} does not take {self.name}: {message.reason}"))
 
@@ -264,8 +263,8 @@ class Member:
             logger.info("%s is welcome in house %s", self.name, self._house)
         self._welcome = True
         self._beat_again()
-        if self._crew is not None and not self._closed:
-            self._crew.welcome()
+        if self._handler is not None and not self._closed:
+            self._handler.welcome()
 
     def _say_join(self) -> None:
         if self._closed:
@@ -351,15 +350,15 @@ class Member:
             self._welcome = False
             self._asked_at = self._told_at = self._joined_at = time.monotonic()
         logger.info("%s joins anew: %s", self.name, why)
-        if self._crew is not None:
+        if self._handler is not None:
             # before the word is out: the catch-up that answers it finds everybody prepared
-            self._crew.again()
+            self._handler.again()
         self._say_join()
         self._beat_again()
 
     def _end(self, error: WolfError) -> None:
         if self._close():
-            self._over(ExitReason(str(error), error))
+            self._over(MembershipEnd(str(error), error))
 
     def _close(self) -> bool:
         """Stop hearing and beating; return whether this call did it."""

@@ -11,17 +11,20 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from wolfbus.actors import Timers
 from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.member import AGAIN_S, LONELY_S, Crew, ExitReason, Member
+from wolfbus.agent.member import AGAIN_S, LONELY_S, Member, MembershipEnd
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError
 from wolfbus.service.health import Health
 from wolfbus.service.opening import open_when_there
 from wolfbus.service.stop import Stopping
+
+if TYPE_CHECKING:
+    from wolfbus.agent.seats import Seats
 
 logger = logging.getLogger(__name__)
 
@@ -32,22 +35,6 @@ _GLANCE_S: Final = 0.2
 _LAST_WORDS_S: Final = 2.0
 _AWAY_S: Final = 60.0
 """A bus that is still away is found so twice in this time, by its usual patience."""
-
-
-class Seats(Crew, Protocol):
-    """Plays the seats of an agent.
-
-    Attributes:
-        playing: games under way.
-        played: games that are over, or were given up.
-    """
-
-    playing: int
-    played: int
-
-    def close(self) -> None:
-        """Give up every seat, and return when nothing more will be sent."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +59,7 @@ class Membership:
     again_s: float = AGAIN_S
     lonely_s: float = LONELY_S
 
-    def run(self, seat: Callable[[Member], Seats], stopping: Stopping, health: Health | None = None) -> ExitReason:
+    def run(self, seat: Callable[[Member], Seats], stopping: Stopping, health: Health | None = None) -> MembershipEnd:
         """Play until the house says goodbye or somebody asks to stop. A bus that is not up yet is waited for, as long
         as its address has patience.
 
@@ -91,7 +78,7 @@ class Membership:
         with contextlib.ExitStack() as ending:
             bus = open_when_there(self.url, stopping, health)
             if bus is None:
-                return ExitReason(stopping.why)
+                return MembershipEnd(stopping.why)
             ending.callback(bus.close)
             leaving = self._stay(bus, seat, stopping, health or Health(None), ending)
         if leaving.error is not None:
@@ -105,10 +92,10 @@ class Membership:
         stopping: Stopping,
         health: Health,
         ending: contextlib.ExitStack,
-    ) -> ExitReason:
-        reasons: list[ExitReason] = []
+    ) -> MembershipEnd:
+        reasons: list[MembershipEnd] = []
 
-        def over(reason: ExitReason) -> None:
+        def over(reason: MembershipEnd) -> None:
             reasons.append(reason)
             stopping.ask(reason.reason)
 
@@ -118,17 +105,7 @@ class Membership:
         timers = Timers("agent-timers")
         writer = BusWriter(bus, on_error=failed)
         reader = BusReader(bus, on_error=failed)
-        member = Member(
-            self.introduction,
-            self.house,
-            bus,
-            reader,
-            writer,
-            timers,
-            over=over,
-            again_s=self.again_s,
-            lonely_s=self.lonely_s,
-        )
+        member = Member(self, bus, reader, writer, timers, over=over)
         ending.callback(timers.close)
         # no timer waits for a bus that is closed
         ending.callback(bus.close)
@@ -146,7 +123,7 @@ class Membership:
             if stopping.asked:
                 self._fade(member, seats, reasons, health)
             member.leave(reason)
-            reasons.append(ExitReason(reason))
+            reasons.append(MembershipEnd(reason))
         health.set("leaving", ok=reasons[0].error is None)
         return reasons[0]
 
@@ -163,7 +140,7 @@ class Membership:
             state = "playing" if seats.playing else "waiting" if member.welcome else "joining"
             health.set("the bus is away" if away else state, not away, games=seats.playing, played=seats.played)
 
-    def _fade(self, member: Member, seats: Seats, reasons: list[ExitReason], health: Health) -> None:
+    def _fade(self, member: Member, seats: Seats, reasons: list[MembershipEnd], health: Health) -> None:
         """Take no new games, and play those under way on for a while."""
         if seats.playing:
             logger.info("%d games are under way: playing on for up to %g s", seats.playing, self.grace_s)

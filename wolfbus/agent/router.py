@@ -17,7 +17,7 @@ from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer
 from wolfbus.agent.hearing import News
 from wolfbus.agent.outbox import Outbox
-from wolfbus.agent.seat import Leave, SeatActor
+from wolfbus.agent.seat import GameLeft, SeatActor
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
@@ -234,7 +234,7 @@ class SeatRouter(PooledActor):
             return
         logger.info("has left the game", extra={"game": game})
         for ref in seats.values():
-            tell_if_alive(ref, Leave())
+            tell_if_alive(ref, GameLeft())
         self.outbox.leave_game(game)
         self._state.played += 1
         self._state.playing = len(self._games)

@@ -44,7 +44,7 @@ class SeatContext(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class GameLeft:
     """The seat is played no more."""
 
 
@@ -110,7 +110,7 @@ class SeatActor(PooledActor):
             if message.call is self._busy:
                 self._busy = self._awaited = None
                 self._settle(message.call, message.given, message.error)
-        elif isinstance(message, Leave):
+        elif isinstance(message, GameLeft):
             self._leaving = True
             if self._busy is not None and self._busy.asks:
                 # the answer that it works on is not wanted any more

@@ -121,7 +121,7 @@ def _try_program(
 ) -> list[Finding]:
     """Try a program that speaks the line protocol: as a member of a house in this process."""
     from moderator.check import Trial
-    from players.service import Settings, serve
+    from players.service import PlayerSettings, serve
     from players.spec import check
     from players.venue import Venue
     from wolfbus.agent.introduction import Introduction
@@ -141,7 +141,7 @@ def _try_program(
         bus = open_bus(url)
         ending.callback(bus.close)
         introduction = Introduction("program", "outside:program", shlex.join(command)[:200], seats)
-        settings = Settings(Membership(url, house, introduction, grace_s=0.0, again_s=terms.again_s), brain)
+        settings = PlayerSettings(Membership(url, house, introduction, grace_s=0.0, again_s=terms.again_s), brain)
 
         def play() -> None:
             try:

@@ -56,7 +56,7 @@ def join(
     \b
     wolfbus join --house main --seats 2 -- python3 examples/agent.py
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from players.service import Settings
+    from players.service import PlayerSettings
     from players.spec import check
     from players.venue import Venue
     from wolfbus.agent.introduction import Introduction
@@ -72,7 +72,7 @@ def join(
         tuple(sorted(set(places))),
         declines=tuple(dict.fromkeys(declines)),
     )
-    settings = Settings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
+    settings = PlayerSettings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
     with Venue() as venue:
         check((brain,), venue)
         return run(settings, venue, health, log)

@@ -17,7 +17,7 @@ from wolfbus.cli.options import load_config
 from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
-    from players.service import Settings
+    from players.service import PlayerSettings
     from players.venue import Venue
     from wolfbus.service.health import Place
     from wolfbus.service.logs import LogStyle
@@ -106,7 +106,7 @@ def player(
     After a restart it is caught up and plays on. On SIGTERM it takes no new games, plays those under way for up to
     --grace seconds, and exits 0.
     """
-    from players.service import Settings
+    from players.service import PlayerSettings
     from players.spec import declined_by
     from wolfbus.agent.introduction import Introduction
     from wolfbus.agent.membership import Membership, default_name
@@ -119,12 +119,12 @@ def player(
     introduction = Introduction(
         name, brain, f"wolfbus {__version__}", seats, tuple(sorted(set(places))), in_house=True, declines=declines
     )
-    settings = Settings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
+    settings = PlayerSettings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
     with open_venue(checked, load_config(config_file).models, **calls) as venue:
         return run(settings, venue, health, log, quiet=brain == "human")
 
 
-def run(settings: Settings, venue: Venue, health: Place | None, log: LogStyle, *, quiet: bool = False) -> int:
+def run(settings: PlayerSettings, venue: Venue, health: Place | None, log: LogStyle, *, quiet: bool = False) -> int:
     """Run a player service with logs, health and a graceful stop.
 
     Args:
@@ -139,7 +139,7 @@ def run(settings: Settings, venue: Venue, health: Place | None, log: LogStyle, *
     from wolfbus.service.logs import configure_logs
     from wolfbus.service.stop import Stopping
 
-    stay = settings.stay
+    stay = settings.membership
     configure_logs(log, service="player", house=stay.house, agent=stay.introduction.name)
     if quiet:
         logging.getLogger().setLevel(max(logging.WARNING, logging.getLogger().level))

@@ -109,7 +109,8 @@ def run(
     wolfbus run --house main --bus redis://localhost --players "scripted*4,outside:alice*4" --out runs/house
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     from wolfbus.cli.studying.loading import load_study
-    from wolfbus.cli.studying.study_run import RunOptions, StudyRun
+    from wolfbus.cli.studying.options import RunOptions
+    from wolfbus.cli.studying.study_run import StudyRun
 
     check_seed(options.get("seed"))
     if cassette is not None and replay_cassette is not None:

@@ -25,7 +25,7 @@ from wolfbus.record.writer import prepare_folder
 from wolfbus.service.options import LOG_STYLES, check_house
 
 if TYPE_CHECKING:
-    from wolfbus.service.plan import Plan
+    from wolfbus.service.plan import HousePlan
     from wolfbus.service.supervisor import RunOutcome
 
 
@@ -87,7 +87,7 @@ def up(
     On Linux no process is left even if this one is killed with -9; elsewhere the others then play on to the end of the
     session. Budgets and cassettes belong to `wolfbus player`: each of its processes has its own.
     """
-    from wolfbus.service.plan import Plan
+    from wolfbus.service.plan import HousePlan
     from wolfbus.service.supervisor import Speaker
 
     if not hasattr(os, "killpg"):
@@ -106,7 +106,7 @@ def up(
     url = server if server != "auto" else ""
     if url.startswith("memory:"):
         raise click.BadParameter("processes meet on a Redis, not on memory://", param_hint="--redis")
-    plan = Plan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
+    plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
     prepare_folder(plan.out)
     began = time.time()
     ended = _run(plan, Speaker(plain=log == "json", quiet=quiet))
@@ -135,7 +135,7 @@ class _Played:
     digest: str | None
 
 
-def _run(plan: Plan, say: Callable[[str, str], None]) -> RunOutcome:
+def _run(plan: HousePlan, say: Callable[[str, str], None]) -> RunOutcome:
     from wolfbus.service.plan import Closed
     from wolfbus.service.redis import PrivateRedis
     from wolfbus.service.stop import Stopping
@@ -195,7 +195,7 @@ def _events(lines: Any) -> Iterator[Any]:
     return (line.event for line in lines)
 
 
-def _report(plan: Plan, ended: RunOutcome, began: float, *, as_json: bool) -> int:
+def _report(plan: HousePlan, ended: RunOutcome, began: float, *, as_json: bool) -> int:
     from wolfbus.service.plan import ANALYTICS, MODERATOR
 
     played = _games(_fresh(plan.out / "metrics.json", began))

@@ -121,6 +121,7 @@ class _Player:
     def play(self, stopping: Stopping, lease_s: float) -> int:
         """Play until the agenda is gone, somebody asks to stop, or no more can be played; returns the exit code."""
         hold_at = time.monotonic()
+        hasty = True
         try:
             while not stopping.asked and self._why is None:
                 if not self._held and not self._agenda.is_open:
@@ -131,8 +132,9 @@ class _Player:
                 self._take()
                 self._hear(_GLANCE_S)
             self._break_off()
+            hasty = self._why is not None
         finally:
-            self._playing.close(hasty=self._why is not None)
+            self._playing.close(hasty=hasty)
             self._bus.close()
         if self._why is not None:
             click.echo(f"wolfbus: {self._why}", err=True)

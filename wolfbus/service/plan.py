@@ -26,7 +26,7 @@ _MASKED: Final = "user and password in place of the stars; it is not shown"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class HousePlan:
     """What a run plays.
 
     Attributes:

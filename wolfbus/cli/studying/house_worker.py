@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from moderator.house.settings import GameResult as Told
     from moderator.house.settings import Settings
     from wolfbus.cli.studying.folder import StudyFolder
-    from wolfbus.cli.studying.study_run import RunOptions
+    from wolfbus.cli.studying.options import RunOptions
     from wolfbus.study.plan import Plan
     from wolfbus.study.settings import StudySettings
 

@@ -6,7 +6,6 @@ import contextlib
 import queue
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.calling import GIVE_UP
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import Study
+from wolfbus.cli.studying.options import RunOptions
 from wolfbus.cli.studying.playing import Halt, quiet_brains
 from wolfbus.cli.studying.progress import StudyProgress
 from wolfbus.cli.studying.scheduler import StudyScheduler
@@ -37,51 +36,6 @@ _SHOWN = 5
 """Failed games whose errors are told at the end."""
 
 Ending = Literal["through", "halted", "interrupted"]
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How a study is played, which its folder does not tell.
-
-    Attributes:
-        url: the bus.
-        house: name of the house on that bus whose agents play; None if brains of our own do.
-        tickets: hear holders of a ticket only, each as its ticket says.
-        share: name of the agenda on that bus from which workers anywhere take the games; None to play them here.
-        resume: go on with what is in the folder.
-        probe: ask each model something small first.
-        give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
-        cassette: folder to record model replies into.
-        replay_cassette: folder to play them from.
-        quiet: show nothing.
-        plain: show lines even in a terminal.
-    """
-
-    url: str = field(default="memory://", repr=False)
-    house: str | None = None
-    tickets: bool = False
-    share: str | None = None
-    resume: bool = False
-    probe: bool = True
-    give_up: int = GIVE_UP
-    cassette: Path | None = None
-    replay_cassette: Path | None = None
-    quiet: bool = False
-    plain: bool = False
-
-    def again(self) -> str:
-        """Return them as they are told on a command line to go on; the bus as `shown_url` shows it."""
-        told = [] if self.house is None else ["--house", self.house]
-        told += ["--tickets"] if self.tickets else []
-        told += [] if self.share is None else ["--share", self.share]
-        told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
-        if self.cassette is not None:
-            told += ["--cassette", str(self.cassette)]
-        if self.replay_cassette is not None:
-            told += ["--replay-cassette", str(self.replay_cassette)]
-        if self.give_up != GIVE_UP:
-            told += ["--give-up", str(self.give_up)]
-        return "".join(f" {shlex.quote(word)}" for word in told)
 
 
 class StudyRun:

@@ -1,0 +1,69 @@
+"""A new headline metric is one `Measure`, and one entry of the definitions; everything else follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from analytics.columns import columns_of
+from analytics.compare import as_csv, compare, compare_agents, render
+from analytics.measures.formulas import ratio
+from analytics.measures.headlines import MEASURES, Measure
+from analytics.measures.study import Study, variability
+from analytics.measures.sums import Frame
+from tests.analytics.script import random_game
+
+GAMES = [random_game(seed).rows() for seed in range(9)]
+
+
+def flagged(frame: Frame):
+    """Flags and all judgements against self-labels."""
+    counts = frame.cube("flags", "flag")
+    return counts[..., 1], counts.sum(axis=-1)
+
+
+TOY = Measure(
+    *("eagerness", "judgements that flag", "share", None, "nothing to judge"),
+    n=lambda frame: flagged(frame)[1],
+    value=lambda frame: ratio(*flagged(frame)),
+)
+
+
+@pytest.fixture(autouse=True)
+def added(monkeypatch):
+    monkeypatch.setitem(MEASURES, TOY.name, TOY)
+
+
+def share(games) -> float:
+    flags = [
+        judgement.d
+        for game in games
+        for labels in ({statement.number: statement.d for statement in game.statements},)
+        for judgement in game.judgements
+        if judgement.d is not None and labels[judgement.statement] is not None
+    ]
+    return sum(flags) / len(flags)
+
+
+def test_a_toy_metric_has_a_value_and_an_interval_from_the_same_sums():
+    row = variability(Study(columns_of(GAMES)))["metrics"]["eagerness"]
+    assert row["value"] == pytest.approx(share(GAMES))
+    assert row["low"] < row["value"] < row["high"]
+    assert (row["label"], row["paper_games"], row["undefined_draws"]) == ("judgements that flag", 9, 0)
+
+
+def test_a_toy_metric_is_compared_between_studies_and_between_agents():
+    whole = columns_of(GAMES)
+    found = compare(columns_of(GAMES[:6]), columns_of(GAMES[3:]), permutations=200)
+    row = found["metrics"]["eagerness"]
+    assert (row["a"], row["b"]) == (pytest.approx(share(GAMES[:6])), pytest.approx(share(GAMES[3:])))
+    assert row["difference"]["value"] == pytest.approx(row["b"] - row["a"])
+    assert row["p"] is not None
+    assert "eagerness" in render(found)
+    assert "eagerness,judgements that flag" in as_csv(found)
+    agents = compare_agents(whole, "one", "two", permutations=200)["metrics"]["eagerness"]
+    assert (
+        agents["n_a"] + agents["n_b"]
+        == found["metrics"]["eagerness"]["n_a"]
+        + found["metrics"]["eagerness"]["n_b"]
+        - variability(Study(columns_of(GAMES[3:6])))["metrics"]["eagerness"]["n"]
+    )
