@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from analytics.report.context import Context
+from wolfbus.document.blocks import Listing, Section, plain
 from wolfbus.document.visible import visible
 
 PAPER: Final = r"""@misc{wolf2025,
@@ -23,6 +24,14 @@ _LATEX: Final = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "#": r"\#", "$": r"\$", "&": r"\&", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
 }  # fmt: skip
+
+
+def section(context: Context, games: Sequence[str]) -> Section:
+    """Return the BibTeX entries; `games` are ids."""
+    told = plain(
+        "Cite the paper for the benchmark, and this study for its numbers. “wolfbus report --bibtex” prints the same."
+    )
+    return Section("cite", "How to cite", (told, Listing(bibtex(context, games))))
 
 
 def bibtex(context: Context, games: Sequence[str]) -> str:

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from analytics.gather import FileNote
 from analytics.gather.checks import StudyCheck
-from analytics.report.cells import look
+from analytics.report.cells import interval, look, value
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Cell, Link
+from wolfbus.document.blocks import Cell, Link, Target
 from wolfbus.document.visible import visible
 from wolfbus.printable import cut_middle, told_apart
 
@@ -74,6 +74,21 @@ class Context:
         """Return the value that the paper published at `path`, None if it has none there."""
         found = look(self.published, *path)
         return found if isinstance(found, (int, float)) else None
+
+    def cell(
+        self, findings: Any, path: tuple[str, ...], *, link: Target | None = None, reason: str | None = None
+    ) -> Cell:
+        """Return the cell of a share: what it is over, its interval and the paper's value are found by its own path.
+
+        Args:
+            findings: the findings.
+            path: where the share stands in them; a name that ends in ``_n`` beside it says what it is over.
+            link: the statements behind it.
+            reason: why it is undefined, if it is.
+        """
+        n = look(findings, *path[:-1], f"{path[-1]}_n")
+        within, paper = interval(findings, *path), self.paper(*path)
+        return value(look(findings, *path), n=n, within=within, paper=paper, link=link, reason=reason)
 
     def contradictions(self, table: str) -> tuple[str, ...]:
         """Return what to know of the paper's own values in a table, a sentence or two each."""

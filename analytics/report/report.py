@@ -10,7 +10,7 @@ from analytics import Result
 from analytics.gather import Criteria, Gathered
 from analytics.gather.checks import checks
 from analytics.published import published
-from analytics.report.cite import bibtex
+from analytics.report import cite
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
 from analytics.report.index import Index
@@ -18,24 +18,20 @@ from analytics.report.markdown import escaped, section_markdown
 from analytics.report.page import page
 from analytics.report.sections import (
     agents,
+    apparatus,
     calibration,
-    citing,
-    cost,
     design,
     events,
     figure1,
     methods,
     outcomes,
-    repair,
+    reception,
     summary,
-    table1,
     table2,
     table3,
     table4,
-    table5,
     truth,
     variability,
-    votes,
 )
 from wolfbus import __version__
 from wolfbus.document.blocks import Section
@@ -45,20 +41,20 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     summary.section,
     design.section,
     outcomes.section,
-    table1.section,
+    reception.table1,
     table2.section,
     table3.section,
     figure1.section,
     table4.section,
     calibration.section,
-    table5.section,
+    reception.table5,
     agents.section,
-    events.section,
-    votes.section,
+    events.events,
+    events.votes,
     truth.section,
     variability.section,
-    repair.section,
-    cost.section,
+    apparatus.repair,
+    apparatus.cost,
     methods.section,
 )
 """The page's sections in order; the index and how to cite follow."""
@@ -126,11 +122,11 @@ class Report:
 
     def bibtex(self) -> str:
         """Return entries for the paper, the software and the games."""
-        return bibtex(self.context, self._gathered.columns.ids)
+        return cite.bibtex(self.context, self._gathered.columns.ids)
 
     def _sections(self, context: Context) -> Sequence[Section]:
         made = [_with_pointer(section(self._findings, context)) for section in ORDER]
-        return [*made, citing.section(context, self._gathered.columns.ids)]
+        return [*made, cite.section(context, self._gathered.columns.ids)]
 
 
 def _with_pointer(section: Section) -> Section:

@@ -9,16 +9,13 @@ from analytics import Result
 from analytics.report.caveats import fillers, missing_answers, protocols
 from analytics.report.context import Context
 from analytics.report.sections import (
-    cost,
+    apparatus,
     events,
     figure1,
     outcomes,
-    repair,
-    table1,
+    reception,
     table2,
     table3,
-    table5,
-    votes,
 )
 from wolfbus.document.blocks import Block, Cell, Row, Section, Table, columns, plain, warning
 from wolfbus.document.formats import count, number, of
@@ -27,15 +24,15 @@ from wolfbus.printable import shortened
 
 _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     outcomes.section,
-    table1.section,
+    reception.table1,
     table2.section,
     table3.section,
-    table5.section,
+    reception.table5,
     figure1.section,
-    events.section,
-    votes.section,
-    repair.section,
-    cost.section,
+    events.events,
+    events.votes,
+    apparatus.repair,
+    apparatus.cost,
 )
 _SCORES: Final = ("brier", "ece", "auc")
 
@@ -57,7 +54,7 @@ def _blocks(result: Result, reasons: Mapping[str, str] | None) -> Iterator[Block
     context = Context(agents=tuple(result["repair"]["by_brain"]))
     overall = result["repair"]["overall"]
     for section in _ORDER:
-        if section is repair.section and overall["replies"] == overall["clean"]:
+        if section is apparatus.repair and overall["replies"] == overall["clean"]:
             continue
         for block in section(result, context).blocks:
             if isinstance(block, Table) and _tells(block):

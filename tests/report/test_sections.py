@@ -13,7 +13,7 @@ from analytics.report.html import section_html
 from analytics.report.markdown import section_markdown
 from analytics.report.page import selections_of
 from analytics.report.report import ORDER, Report
-from analytics.report.sections import agents, events, summary, table1, table3, table4, truth, variability, votes
+from analytics.report.sections import agents, events, reception, summary, table3, table4, truth, variability
 from tests.report import sample
 from wolfbus.document.blocks import Table
 from wolfbus.document.formats import number
@@ -65,7 +65,7 @@ def test_a_section_stands_where_its_findings_are_missing(made, found):
 
 def test_table_1_has_the_papers_values_beside_ours_and_leads_to_the_statements(found):
     findings, context = found
-    (table, *_) = table1.section(findings, context).blocks
+    (table, *_) = reception.table1(findings, context).blocks
     wolf = next(row for row in table.rows if row.head.text == "Werewolf")
     ours = findings["table1"]["Werewolf"]
     assert wolf.cells[0].text == f"{ours['statements']:,}"
@@ -104,7 +104,7 @@ def test_an_interval_that_is_lacking_is_explained():
         "reason": None,
         "interval_reason": "one game",
     }
-    (table,) = events.section(findings, sample.context(gathered)).blocks
+    (table,) = events.events(findings, sample.context(gathered)).blocks
     assert "No interval: one game." in table.remarks()
 
 
@@ -250,7 +250,8 @@ def test_an_agent_without_an_ability_is_not_taken_for_an_average_one(whole):
 
 def test_every_cell_of_the_tables_has_the_interval_that_was_found_for_it(found):
     findings, context = found
-    shown = {made.__module__.rpartition(".")[2]: section_markdown(made(findings, context)) for made in ORDER}
+    sections = [make(findings, context) for make in ORDER]
+    shown = {section.key: section_markdown(section) for section in sections}
     for name, ends in (
         ("table1", ("11.0–12.0", "13.0–14.0", "15.0–16.0")),
         ("table2", ("51.0–52.0",)),
@@ -274,7 +275,7 @@ def test_intervals_that_are_null_or_missing_leave_the_cells_as_they_are(whole):
 
 
 def test_votes_that_are_left_out_and_nights_without_an_exile_are_told(found):
-    told = section_markdown(votes.section(*found))
+    told = section_markdown(events.votes(*found))
     assert "7 votes by players who had judged nobody alive" in told
     assert "of those that exiled somebody" in told
 

@@ -85,7 +85,7 @@ def test_its_page_is_for_people(
     assert re.fullmatch(rf"       1 {records[0].game}  round 2, \w+, 250 lines", lines[2])
     assert lines[3] == "  Agents  1"
     assert lines[4].split() == ["agent", "service", "seats", "brain", "started", "knocked", "unread", "unprocessed"]
-    assert re.fullmatch(r" +bob +player +8 +scripted +\d+ d ago +\d+ s ago +- +1", lines[5])
+    assert re.fullmatch(r" +bob +player +8 +scripted +\d+ d ago +\d+ s ago +– +1", lines[5])
     assert re.fullmatch(r"  Memory  .* in 6 keys", lines[6])
     house.close()
     bus.release(HOUSE, "the test", house.epoch)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from wolfbus.document.formats import UNDEFINED, ago, size
 from wolfbus.printable import counted, cut_middle, name_of, printable
 from wolfbus.service.options import DEFAULT_BUS, check_house
 
@@ -109,7 +110,7 @@ def house_page(house: HouseStanding) -> list[str]:
     elif "agents" not in house.unreadable:
         lines.append("  Agents  none")
     if house.memory is not None:
-        lines.append(f"  Memory  {_size(house.memory)} in {counted(house.keys, 'key')}")
+        lines.append(f"  Memory  {size(house.memory)} in {counted(house.keys, 'key')}")
     lines += (f"  Hidden  {what}: {printable(why)}" for what, why in house.unreadable.items())
     return lines
 
@@ -144,31 +145,16 @@ def _row(agent: AgentStanding) -> tuple[str, ...]:
         agent.service or "?",
         "?" if agent.seats is None else str(agent.seats),
         "?" if agent.brain is None else cut_middle(printable(agent.brain, 300), _BRAIN_SHOWN),
-        _ago(agent.started_s),
-        _ago(agent.knocked_s),
+        ago(agent.started_s),
+        ago(agent.knocked_s),
         _many(agent.unread),
         _many(agent.unprocessed),
     )
-
-
-def _ago(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds // size:.0f} {unit} ago"
-    return f"{seconds:.0f} s ago"
 
 
 def _many(number: int | None) -> str:
     from wolfbus.cli.standing import COUNT_AT_MOST
 
     if number is None:
-        return "-"
+        return UNDEFINED
     return f"{number}+" if number >= COUNT_AT_MOST else str(number)
-
-
-def _size(size: int) -> str:
-    if size < 1 << 20:
-        return f"{size / 1024:.0f} kB"
-    return f"{size / (1 << 20):.1f} MB"
