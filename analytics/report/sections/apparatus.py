@@ -26,9 +26,7 @@ def repair(findings: Result, context: Context) -> Section:
     ]
     if found.get("overall"):
         rows.append(Row(Cell("All"), _counts(found["overall"]), total=True))
-    kinds = tuple(
-        Row(Cell(_KINDS.get(kind, kind)), _counts(row)) for kind, row in (found.get("by_kind") or {}).items()
-    )
+    kinds = tuple(Row(Cell(_KINDS.get(kind, kind)), _counts(row)) for kind, row in (found.get("by_kind") or {}).items())
     faults = (look(found, "overall", "faults") or {}).items()
     wrong = ", ".join(f"{fault} {count(number)}" for fault, number in faults if number)
     notes = (
