@@ -30,13 +30,13 @@ class Sums:
     Args:
         families: what is summed.
         single: families of which entries of single games are kept, each with the axes that these
-            tell apart, None on the others. Of all other families there are totals only, on all
-            axes. Everything is kept unless given.
+            tell apart, None on the others. Of all families there are totals, on all axes. All
+            entries, on all axes, are kept unless given.
     """
 
     def __init__(self, families: Mapping[str, Family], single: Mapping[str, str] | None = None) -> None:
         self.families = families
-        self._single = {
+        self.single = {
             name: family.axes if single is None else tuple(single[name].split())
             for name, family in families.items()
             if not family.pooled and (single is None or name in single)
@@ -79,20 +79,26 @@ class Sums:
         value = np.bincount(row).astype(np.float64) if weights is None else exact_sums(row, weights)
         game = (entry // width).astype(np.int32)
         codes, place = np.unique(entry % width, return_inverse=True)
-        axes, single = self.families[name].axes, self._single.get(name)
-        keys = [(name, *_groups(at, groups)) for at in codes.tolist()]
-        if single is not None and single != axes:
-            blank = [axis not in single for axis in axes]
-            keys = [(name, *(None if out else of for out, of in zip(blank, key[1:], strict=True))) for key in keys]
-        key = np.array([self._key(each) for each in keys], np.int32)[place]
+        keys: list[Key] = [(name, *_groups(at, groups)) for at in codes.tolist()]
+        key = self._numbers(keys)[place]
+        axes, single = self.families[name].axes, self.single.get(name)
         if single == axes:
             self._parts.append((game, key, value))
             return
-        # added up in two parts: the total is to the last bit that of all entries
         for kept, part in zip((_COARSE, _REST), _split(value), strict=True):
-            if part.any():
-                of = game if single is not None else np.full(len(game), kept, np.int32)
-                self._parts.append(_added(of, key, part))
+            if kept == _COARSE or part.any():
+                self._parts.append(_added(np.full(len(game), kept, np.int32), key, part))
+        if single is not None:
+            told = [name, *(axis if axis in single else None for axis in axes)]
+            fewer: list[Key] = [
+                tuple(None if axis is None else at for axis, at in zip(told, key, strict=True)) for key in keys
+            ]
+            self._parts.append(_added(game, self._numbers(fewer)[place], value))
+
+    def _numbers(self, keys: Sequence[Key]) -> Array:
+        import numpy as np
+
+        return np.array([self._key(key) for key in keys], np.int32)
 
     def _key(self, key: Key) -> int:
         return self._keys.setdefault(key, len(self._keys))
@@ -102,7 +108,7 @@ class Sums:
         import numpy as np
 
         first = self.begin(list(other.ids), list(other.blocks))
-        code = np.array([self._key(key) for key in list(other._keys)], np.int32)
+        code = self._numbers(list(other._keys))
         self._parts += [
             (np.where(game < 0, game, game + first), code[key], value) for game, key, value in list(other._parts)
         ]
@@ -159,30 +165,27 @@ class Entries:
         self._ends = ends
 
     def of(self, number: int) -> tuple[Array, Array]:
-        """Return the games that have an entry of a key, and their values."""
+        """Return the games that have an entry of a key, and their values; games below 0 are parts of
+        the total.
+        """
         own = slice(self._ends[number], self._ends[number + 1])
         return self._game[own], self._value[own]
 
-    def single(self, number: int) -> tuple[Array, Array]:
-        """Return the same.
+    def values(self, *key: Group) -> list[float]:
+        """Return the values of a key, one a game that has it, in ascending order.
 
         Raises:
-            ValueError: only the total was kept.
+            ValueError: only totals are kept of the family.
         """
-        game, value = self.of(number)
-        if (game < 0).any():
-            raise ValueError("only totals over all games were kept of this")
-        return game, value
-
-    def values(self, *key: Group) -> list[float]:
-        """Return the values of a key, one a game that has it, in ascending order."""
-        import numpy as np
-
+        self._need(str(key[0]))
         for own, number in self.index[str(key[0])]:
             if own == key:
-                game, value = self.single(number)
-                return sorted(np.bincount(np.unique(game, return_inverse=True)[1], value).tolist())
+                return sorted(self.of(number)[1].tolist())
         return []
+
+    def _need(self, name: str) -> None:
+        if name not in self.sums.single:
+            raise ValueError(f"only totals are kept of {name}")
 
     def groups(self, name: str, axis: str) -> list[Any]:
         """Return what there is of a family on one of its axes, in ascending order."""
@@ -194,10 +197,20 @@ class Entries:
         """The sums over all games, correctly rounded."""
         import numpy as np
 
-        def of(name: str) -> Array:
-            return np.array([math.fsum(self.of(number)[1].tolist()) for _, number in self.index[name]])
+        families, single = self.sums.families, self.sums.single
+        index = {
+            name: keys if single.get(name) == families[name].axes else self._having(keys, totals=True)
+            for name, keys in self.index.items()
+        }
 
-        return Frame(self.sums.families, self.index, of)
+        def of(name: str) -> Array:
+            return np.array([math.fsum(self.of(number)[1].tolist()) for _, number in index[name]])
+
+        return Frame(families, index, of)
+
+    def _having(self, keys: Sequence[tuple[Key, int]], *, totals: bool) -> list[tuple[Key, int]]:
+        """Return the keys of which there are totals, or entries of single games."""
+        return [(key, number) for key, number in keys if ((self.of(number)[0] < 0) == totals).any()]
 
     def by(self, unit: Array, count: int) -> Frame:
         """Return the sums by unit.
@@ -205,19 +218,24 @@ class Entries:
         Args:
             unit: unit of each game, in the order of `Sums.ids`; -1 for a game left out.
             count: number of units.
+
+        The frame raises ValueError for families of which only totals are kept.
         """
         import numpy as np
 
+        index = {name: self._having(keys, totals=False) for name, keys in self.index.items()}
+
         def of(name: str) -> Array:
-            found = np.zeros((count, len(self.index[name])))
-            for at, (_, number) in enumerate(self.index[name]):
-                game, value = self.single(number)
+            self._need(name)
+            found = np.zeros((count, len(index[name])))
+            for at, (_, number) in enumerate(index[name]):
+                game, value = self.of(number)
                 units = unit[game]
                 kept = units >= 0
                 found[:, at] = np.bincount(units[kept], value[kept], count)
             return found
 
-        return Frame(self.sums.families, self.index, of)
+        return Frame(self.sums.families, index, of)
 
 
 def exact_sums(row: Array, weights: Array, count: int = 0) -> Array:
