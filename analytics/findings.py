@@ -104,9 +104,9 @@ def table_intervals(study: Study) -> Result:
     recompute the pooled figure. A leaf is ``[low, high]``, or None where the figure has no interval.
     Thresholds and maps are not fitted anew in the draws.
     """
+    from analytics.measures.intervals import intervals_of_tables
     from analytics.measures.recalibration import recalibration_intervals
     from analytics.measures.table4 import table4_intervals
-    from analytics.measures.tables import intervals_of_tables
     from analytics.measures.thresholds import thresholds_intervals
 
     found = intervals_of_tables(study.estimates) | {
@@ -124,7 +124,8 @@ def _of_agents_in(columns: Columns) -> Result:
 
 def _of_agents(study: Study) -> Result:
     from analytics.measures.abilities import abilities
-    from analytics.measures.study import agents, variability
+    from analytics.measures.agents import agents
+    from analytics.measures.study import variability
     from analytics.measures.truth import truth
 
     return {

@@ -10,8 +10,9 @@ from typing import Final
 from analytics import Result
 from analytics.columns import ColumnsBuilder
 from analytics.measures.estimates import Estimates
-from analytics.measures.families import FAMILIES, sums_of
+from analytics.measures.families import FAMILIES
 from analytics.measures.ledger import Ledger
+from analytics.measures.summing import sums_of
 from analytics.measures.sums import Sums
 from analytics.measures.tables import SINGLE, TABLES, tables
 from analytics.rows import GameRows

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 from analytics import Result
 from analytics.compare.pairing import Units, by_block, by_seed
 from analytics.compare.rearranging import PERMUTATIONS, Rearrangements, holm
+from analytics.measures.agents import seats_of
 from analytics.measures.bootstrap import Draws, told
+from analytics.measures.families import HEADLINES
 from analytics.measures.formulas import number
 from analytics.measures.frames import aligned
-from analytics.measures.headlines import FAMILIES, MEASURES, Measure, Score
-from analytics.measures.study import Sheet, Study, View, describe, evaluate, seats_of
+from analytics.measures.headlines import MEASURES
+from analytics.measures.measure import Measure, Score
+from analytics.measures.study import Sheet, Study, View, describe, evaluate
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
@@ -180,7 +183,7 @@ def _compare(
 def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangements) -> Mapping[str, Array]:
     import numpy as np
 
-    frames = [frame.stacked(FAMILIES) for frame in aligned([a.frame, b.frame], FAMILIES, "agent")]
+    frames = [frame.stacked(HEADLINES) for frame in aligned([a.frame, b.frame], HEADLINES, "agent")]
     (one, back), (other, _) = frames
 
     def both(one: Array, other: Array, part: slice) -> Array:

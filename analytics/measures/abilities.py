@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.columns import LIE, MISTAKE, TRUE, UNKNOWN
 from analytics.measures.bootstrap import DRAWS, FEW_BLOCKS, FEWEST_BLOCKS, LEVEL, SEED, Draws
-from analytics.measures.rasch import PRIOR_SD, Cells, Fit, cells_of, fit
+from analytics.measures.likelihood import Cells, cells_of
+from analytics.measures.rasch import PRIOR_SD, Fit, fit
 from analytics.measures.study import Study
 from analytics.measures.truth import confessions
 from wolfbus.vocabulary import ROLES

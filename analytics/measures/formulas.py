@@ -8,10 +8,10 @@ bootstrap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from statistics import NormalDist
+from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
@@ -255,3 +255,23 @@ def bins_of(counts: Array) -> Array:
     # twice the mean rank, so that all numbers are whole
     place: Array = BINS * (2 * below + counts) // (2 * counts.sum())
     return place
+
+
+def theil_sen(points: Sequence[tuple[int, float]]) -> float | None:
+    """Return the Theil-Sen slope, the median of the slopes between all pairs of points; None below
+    two points.
+
+    Args:
+        points: rounds, ascending, and values.
+    """
+    slopes = [
+        (value - earlier) / (round_ - before)
+        for place, (round_, value) in enumerate(points)
+        for before, earlier in points[:place]
+    ]
+    return median(slopes) if slopes else None
+
+
+def whole(value: Array | float) -> int:
+    """Return a count that was summed as a float."""
+    return round(float(value))

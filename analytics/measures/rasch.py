@@ -1,13 +1,5 @@
-"""The Rasch-type model of who flags whom: its likelihood, and the penalised fit (metrics: one scale
-for deceivers and detectors).
-
-    logit P(flag) = a(observer cell) + b(speaker cell) + spread · z,   z ~ N(0, 1), one z a
-    statement
-
-Leaving one free parameter a statement instead would stretch the whole scale: with some seven flags
-a statement, such estimates do not become right with more games (incidental parameters; Neyman and
-Scott 1948). Gradient and information are those of the integrated likelihood (Louis 1982): what is
-known if z were, less the spread of the score over z.
+"""The penalised fit of the Rasch-type model of who flags whom (metrics: one scale for deceivers and
+detectors); see `analytics.measures.likelihood`.
 """
 
 from __future__ import annotations
@@ -15,27 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from analytics.columns import UNKNOWN, Columns
+from analytics.columns import UNKNOWN
+from analytics.measures.likelihood import WIDEST, Cells, slopes, value_of
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array
 
-NODES: Final = 21
-"""Points of the quadrature, equally spaced."""
-SPACING: Final = 0.5
-"""Standard deviations between two points. A normal density times logistic curves is smooth and
-vanishes at both ends: there this rule converges exponentially. Fits are right to 0.0001 standard
-errors at a spread of 1.5 and to 0.05 at 2.5; Gauss–Hermite with as many points errs by 0.006 and
-0.27.
-"""
-LARGEST: Final = 20.0
-"""Logits beyond this are cut, so that no product overflows."""
-WIDEST: Final = 4.0
-"""Largest spread of a statement's effect, for the same reason."""
-
-_AT_ONCE: Final = 400_000
-"""Numbers held per intermediate array: small enough for the cache."""
 PRIOR_SD: Final = 1.5
 """Every parameter is N(0, 1.5²) beforehand, in logits (metrics: one scale for deceivers and
 detectors).
@@ -48,75 +26,6 @@ _NEAR: Final = 1e-6
 """A Newton step smaller than this, in logits, is the last."""
 _WARM_UP: Final = 20_000
 """Statements from which a large fit starts."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Cells:
-    """Who flagged what. A *cell* is an agent in a role, agent * number of roles + role.
-
-    Attributes:
-        agents: number of agents.
-        blocks: number of blocks of games that are resampled together.
-        block: block of each statement.
-        speaker: speaker's cell, by statement.
-        observer: observers' cells, by statement and place; -1 behind the last observer.
-        flag: whether each of them flagged it.
-    """
-
-    agents: int
-    blocks: int
-    block: Array
-    speaker: Array
-    observer: Array
-    flag: Array
-
-    def __len__(self) -> int:
-        return len(self.speaker)
-
-    def some(self, chosen: Array) -> Cells:
-        """Return the chosen statements only."""
-        return self._at(chosen)
-
-    def stretch(self, start: int, stop: int) -> Cells:
-        """Return the statements from `start` to before `stop`, without a copy."""
-        return self._at(slice(start, stop))
-
-    def _at(self, which: Array | slice) -> Cells:
-        held = (self.block, self.speaker, self.observer, self.flag)
-        return Cells(self.agents, self.blocks, *(column[which] for column in held))
-
-
-def cells_of(columns: Columns, wanted: Array) -> Cells:
-    """Return the judgements that count of the statements that are `wanted` (true or false by
-    statement).
-
-    Observers of one statement stand in the order of their cells: seating order leaves no trace.
-    """
-    import numpy as np
-
-    judgements, statements = columns.judgements, columns.statements
-    rows = np.flatnonzero((judgements["d"] != UNKNOWN) & wanted[judgements["statement"]])
-    of = judgements["statement"][rows]
-    cell = judgements["observer_agent"][rows] * len(ROLES) + judgements["observer_role"][rows]
-    flag = judgements["d"][rows] == 1
-    width = 2 * len(ROLES) * max(len(columns.agents), 1)
-    order = np.argsort(of.astype("i8") * width + 2 * cell + flag, kind="stable")
-    of, cell, flag = of[order], cell[order], flag[order]
-    which, first, held = np.unique(of, return_index=True, return_counts=True)
-    place = np.arange(len(of)) - np.repeat(first, held)
-    row = np.repeat(np.arange(len(which)), held)
-    shape = (len(which), int(held.max(initial=1)))
-    observer, flags = np.full(shape, UNKNOWN, "i4"), np.zeros(shape, bool)
-    observer[row, place] = cell
-    flags[row, place] = flag
-    return Cells(
-        agents=len(columns.agents),
-        blocks=len(columns.block_names),
-        block=columns.blocks[statements["game"][which]],
-        speaker=(statements["agent"][which] * len(ROLES) + statements["role"][which]).astype("i4"),
-        observer=observer,
-        flag=flags,
-    )
 
 
 def components(cells: Cells) -> tuple[Array, Array]:
@@ -143,151 +52,6 @@ def components(cells: Cells) -> tuple[Array, Array]:
     for node in seen.tolist():
         found[node] = number.setdefault(int(label[node]), len(number))
     return found[:agents], found[agents:]
-
-
-@dataclass(slots=True, eq=False)
-class Slopes:
-    """Log-likelihood and its derivatives in a (by observer cell), b (by speaker cell) and the
-    spread, in that order.
-
-    Attributes:
-        value: the log-likelihood.
-        gradient: by parameter; the sum of `by_block`.
-        information: minus the second derivatives.
-        by_block: the gradient's parts, by block and parameter.
-    """
-
-    value: float
-    gradient: Array
-    information: Array
-    by_block: Array
-
-
-def value_of(cells: Cells, a: Array, b: Array, spread: float) -> float:
-    """Return the log-likelihood."""
-    import numpy as np
-
-    z, weight = _nodes()
-    total = 0.0
-    for part in _parts(cells):
-        logit, flag = _logits(part, a, b)
-        odds = np.exp(logit)[:, :, None] * np.exp(spread * z)
-        total += float(_marginal(logit, flag, 1 + odds, spread * z, weight)[0].sum())
-    return total
-
-
-def slopes(cells: Cells, a: Array, b: Array, spread: float) -> Slopes:
-    """Return the log-likelihood with its derivatives."""
-    import numpy as np
-
-    z, weight = _nodes()
-    width = cells.agents * len(ROLES)
-    size = 2 * width + 1
-    total = 0.0
-    information = np.zeros((size, size))
-    by_block = np.zeros((cells.blocks, size))
-    for part in _parts(cells):
-        logit, flag = _logits(part, a, b)
-        chance = np.exp(logit)[:, :, None] * np.exp(spread * z)
-        above = 1 + chance
-        chance /= above
-        value, posterior = _marginal(logit, flag, above, spread * z, weight)
-        total += float(value.sum())
-
-        rest = np.subtract(flag[:, :, None], chance, out=above)
-        weighted = rest * posterior[:, None, :]
-        score = weighted.sum(2)
-        over = rest.sum(1) * z
-        spread_score = (over * posterior).sum(1)
-        chance *= 1 - chance
-        certain = chance @ posterior[:, :, None]
-        certain_z = (chance @ (posterior * z)[:, :, None])[:, :, 0]
-        certain_zz = (chance.sum(1) * posterior * z * z).sum()
-
-        inner = score[:, :, None] * score[:, None, :] - weighted @ rest.transpose(0, 2, 1)
-        places = np.arange(inner.shape[1])
-        inner[:, places, places] += certain[:, :, 0]
-        across = certain_z - (weighted @ over[:, :, None])[:, :, 0] + score * spread_score[:, None]
-        both = certain_zz - (over * over * posterior).sum() + (spread_score**2).sum()
-        _collect(part, width, information, by_block, (score, spread_score, inner, across, float(both)))
-    upper = np.triu(information, 1)
-    information = np.diag(np.diag(information)) + upper + upper.T
-    return Slopes(total, by_block.sum(0), information, by_block)
-
-
-def _collect(
-    part: Cells,
-    width: int,
-    information: Array,
-    by_block: Array,
-    found: tuple[Array, Array, Array, Array, float],
-) -> None:
-    """Add a part's scores and information, the latter to the upper triangle."""
-    import numpy as np
-
-    score, spread_score, inner, across, both = found
-    # those behind the last observer go to a cell of their own, which is dropped
-    observer = np.where(part.observer == UNKNOWN, width, part.observer).astype("i8")
-    speaker = part.speaker
-    blocks, block = np.unique(part.block, return_inverse=True)
-    wide, count = width + 1, len(blocks)
-
-    def total(index: Array, value: Array, size: int) -> Array:
-        return np.bincount(index.ravel(), value.ravel(), size)
-
-    scores = total(block[:, None] * wide + observer, score, count * wide).reshape(count, wide)
-    by_block[blocks, :width] += scores[:, :width]
-    by_block[blocks, width : 2 * width] += total(block * width + speaker, score.sum(1), count * width).reshape(
-        count, -1
-    )
-    by_block[blocks, 2 * width] += total(block, spread_score, count)
-
-    among = total(observer[:, :, None] * wide + observer[:, None, :], inner, wide * wide).reshape(wide, wide)
-    information[:width, :width] += among[:width, :width]
-    with_speaker = inner.sum(2)
-    mixed = total(observer * width + speaker[:, None], with_speaker, wide * width).reshape(wide, width)
-    information[:width, width : 2 * width] += mixed[:width]
-    speakers = np.arange(width, 2 * width)
-    information[speakers, speakers] += total(speaker, with_speaker.sum(1), width)
-    information[:width, 2 * width] += total(observer, across, wide)[:width]
-    information[width : 2 * width, 2 * width] += total(speaker, across.sum(1), width)
-    information[2 * width, 2 * width] += both
-
-
-def _nodes() -> tuple[Array, Array]:
-    import numpy as np
-
-    points = (np.arange(NODES) - (NODES - 1) / 2) * SPACING
-    weights = np.exp(-(points**2) / 2)
-    return points, weights / weights.sum()
-
-
-def _parts(cells: Cells) -> list[Cells]:
-    step = max(1, _AT_ONCE // (NODES * cells.observer.shape[1]))
-    return [cells.stretch(start, start + step) for start in range(0, len(cells), step)]
-
-
-def _logits(cells: Cells, a: Array, b: Array) -> tuple[Array, Array]:
-    """Return the logits at z = 0, minus infinity behind the last observer, and the flags."""
-    import numpy as np
-
-    logit = np.clip(a[cells.observer] + b[cells.speaker][:, None], -LARGEST, LARGEST)
-    return np.where(cells.observer == UNKNOWN, -np.inf, logit), cells.flag.astype("f8")
-
-
-def _marginal(logit: Array, flag: Array, above: Array, shift: Array, weight: Array) -> tuple[Array, Array]:
-    """Return a statement's log-likelihood and the posterior weights of the nodes; `above` is 1 +
-    odds.
-    """
-    import numpy as np
-
-    flagged = np.where(flag > 0, logit, 0.0).sum(1)
-    joint = flag.sum(1)[:, None] * shift - np.log(above.prod(1))
-    highest = joint.max(1, keepdims=True)
-    posterior = np.exp(joint - highest) * weight
-    norm = posterior.sum(1, keepdims=True)
-    posterior /= norm
-    return flagged + (highest + np.log(norm))[:, 0], posterior
 
 
 @dataclass(frozen=True, slots=True, eq=False)

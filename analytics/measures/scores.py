@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.measures.formulas import BINS, average_precision, bins_of, number, roc_area
-from analytics.measures.headlines import Score
+from analytics.measures.measure import Score
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns

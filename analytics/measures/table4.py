@@ -13,7 +13,7 @@ from analytics import Result
 from analytics.measures.bootstrap import draws_of
 from analytics.measures.estimates import Leaf
 from analytics.measures.formulas import BINS, average_precision, bins_of, ratio, roc_area
-from analytics.measures.headlines import SCORES
+from analytics.measures.measure import SCORES
 from analytics.measures.scores import (
     Scores,
     Tied,

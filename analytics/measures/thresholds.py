@@ -12,7 +12,7 @@ from analytics.measures import formulas
 from analytics.measures.bootstrap import draws_of
 from analytics.measures.estimates import Leaf
 from analytics.measures.formulas import Confusion
-from analytics.measures.headlines import SCORES, Score
+from analytics.measures.measure import SCORES, Score
 from analytics.measures.scores import Scores, Tied
 from analytics.measures.study import Study
 

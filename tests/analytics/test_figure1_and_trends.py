@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import theilslopes
 
 from analytics.measures.bootstrap import SEED, of_games
-from analytics.measures.families import theil_sen
+from analytics.measures.formulas import theil_sen
 from tests.analytics.script import Script, random_game, section
 from wolfbus.vocabulary import ROLES
 

@@ -11,7 +11,7 @@ import pytest
 
 from analytics.columns import columns_of
 from analytics.measures.estimates import Estimates
-from analytics.measures.families import sums_of
+from analytics.measures.summing import sums_of
 from analytics.measures.tables import TABLES, tables
 from analytics.metrics import AT_ONCE, Metrics, metrics
 from analytics.rows import GameRows

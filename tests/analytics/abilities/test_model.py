@@ -11,7 +11,8 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from analytics.measures.abilities import intervals
-from analytics.measures.rasch import PRIOR_SD, Cells, cells_of, components, fit, layout_of, slopes, value_of
+from analytics.measures.likelihood import Cells, cells_of, slopes, value_of
+from analytics.measures.rasch import PRIOR_SD, components, fit, layout_of
 from tests.simulator import draw_agents, simulate
 
 

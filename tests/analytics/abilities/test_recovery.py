@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from analytics.measures.abilities import intervals
-from analytics.measures.rasch import Fit, cells_of, fit
+from analytics.measures.likelihood import cells_of
+from analytics.measures.rasch import Fit, fit
 from tests.simulator import draw_agents, simulate
 
 

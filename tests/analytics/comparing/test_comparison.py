@@ -13,7 +13,8 @@ from analytics.columns import columns_of
 from analytics.compare import as_csv, compare, compare_agents, render
 from analytics.compare.pairing import by_seed
 from analytics.compare.rearranging import Rearrangements, holm
-from analytics.measures.study import Study, agents, variability
+from analytics.measures.agents import agents
+from analytics.measures.study import Study, variability
 from tests.analytics.script import random_game
 from tests.simulator.judgements import draw_agents, simulate
 

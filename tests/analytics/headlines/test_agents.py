@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from analytics.columns import columns_of
-from analytics.measures.study import Study, agents
+from analytics.measures.agents import agents
+from analytics.measures.study import Study
 from analytics.metrics import metrics
 from analytics.rows import GameRows
 from tests.analytics.script import Script, random_game
