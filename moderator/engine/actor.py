@@ -15,7 +15,7 @@ from typing import Any
 from moderator.engine.commits import CommitBuilder
 from moderator.engine.context import HouseContext
 from moderator.engine.deliveries import admit
-from moderator.engine.mail import Begin, Committed, Expired, HandOver, Incoming, Joined, Leave
+from moderator.engine.mail import Begin, Committed, Expired, GameOver, HandOver, Incoming, Joined, Leave
 from moderator.engine.night_time import NightTime
 from moderator.engine.presence import Presence
 from moderator.engine.recovery import Recovered, read_back
@@ -50,27 +50,6 @@ _TELLING = frozenset(
     }
 )  # fmt: skip
 """Types of event from which what seats are told follows."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameOver:
-    """How a game left its moderator.
-
-    Attributes:
-        game: its id.
-        ended: the last event; None if the game could not finish.
-        error: why it could not.
-        digest: digest of the game, 64 hex digits; of a game that ended early it may cover a step that never landed.
-        events: the events it covers.
-        handed_over: whether it was left, whole, to another moderator; there is no error then.
-    """
-
-    game: str
-    ended: Ended | None
-    error: WolfError | None
-    digest: str
-    events: int
-    handed_over: bool = False
 
 
 class ModeratorActor(PooledActor):

@@ -10,9 +10,9 @@ from functools import partial
 
 from pykka import ActorRef
 
-from moderator.engine.actor import GameOver, ModeratorActor
+from moderator.engine.actor import ModeratorActor
 from moderator.engine.context import HouseContext
-from moderator.engine.mail import Begin, HandOver, Incoming, Joined, Leave
+from moderator.engine.mail import Begin, GameOver, HandOver, Incoming, Joined, Leave
 from moderator.engine.recovery import Recovered, read_back, recover
 from moderator.engine.seating import Taker
 from moderator.house.announcements import Announcements

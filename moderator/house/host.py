@@ -13,9 +13,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from moderator.engine.actor import GameOver
 from moderator.engine.context import HouseContext
 from moderator.engine.cursors import dealt_with
+from moderator.engine.mail import GameOver
 from moderator.house.archives import Archives
 from moderator.house.closing import BROKE_DOWN, LAST_S, CloseWatchdog, Closing
 from moderator.house.games import Games
