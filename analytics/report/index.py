@@ -25,6 +25,7 @@ TEXT_SHOWN: Final = 2_000
 SIZE: Final = 12_000_000
 """Characters of the index at most; games beyond are left out."""
 _TRUE: Final = (("lie", "lie"), ("mistake", "mistake"), ("true", "true"), ("checkable", "any that can be checked"))
+_NAME: Final = 40
 _FIRST: Final = 5
 """Statements that a selection links to for readers without script."""
 
@@ -129,10 +130,16 @@ def _macros() -> Any:
         "ending_in_words": _ending,
         "judged_in_words": _judged,
         "label_in_words": _label,
+        "names": _names,
         "path": path_of,
         "percent": percent,
     }
     return environment.get_template("index.html").module
+
+
+def _names(seats: Iterable[str]) -> dict[str, Markup]:
+    """Return the names of seats fit to show; each stands on the page hundreds of times."""
+    return {name: Markup("<bdi>{}</bdi>").format(words(name, _NAME)) for name in seats}
 
 
 def _ending(rows: GameRows) -> str:
