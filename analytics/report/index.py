@@ -10,7 +10,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from analytics.report.context import Context, Indexed, path_of
-from analytics.report.entries import Entry, IndexedGame, Judged1
+from analytics.report.entries import IndexedGame, Judged1, StatementEntry
 from analytics.report.html import templates
 from analytics.report.links import INDEX, Selection
 from analytics.report.matching import Matching
@@ -56,7 +56,7 @@ class Index:
     def __init__(self) -> None:
         self._games: list[Markup] = []
         self._titles: list[tuple[int, str]] = []
-        self._entries: list[Entry] = []
+        self._entries: list[StatementEntry] = []
         self._rounds = 0
         self._size = 0
 
@@ -147,7 +147,7 @@ def _ending(rows: GameRows) -> str:
     return f"{winner} after {of(rows.rounds, 'round')}" if rows.finished else "not finished"
 
 
-def _label(entry: Entry) -> str:
+def _label(entry: StatementEntry) -> str:
     row = entry.row
     if row.d is None:
         return "Self-label: none that counts"

@@ -15,7 +15,7 @@ from typing import Any
 from moderator.engine.commits import CommitBuilder
 from moderator.engine.context import HouseContext
 from moderator.engine.deliveries import admit
-from moderator.engine.mail import Begin, Committed, Expired, GameOver, HandOver, Incoming, Joined, Leave
+from moderator.engine.mail import AgentJoined, Begin, Committed, Expired, GameOver, HandOver, Incoming, LeaveGame
 from moderator.engine.night_time import NightTime
 from moderator.engine.presence import Presence
 from moderator.engine.recovery import Recovered, read_back
@@ -123,7 +123,7 @@ class ModeratorActor(PooledActor):
             for answer in self._referee.time_out(message.ids):
                 self._keep(answer)
             self._go_on()
-        elif isinstance(message, Joined):
+        elif isinstance(message, AgentJoined):
             self._join(message)
         elif isinstance(message, Begin):
             if self._recovered is None:
@@ -131,14 +131,14 @@ class ModeratorActor(PooledActor):
             else:
                 self._resume(self._recovered)
                 self._recovered = None
-        elif isinstance(message, Leave):
+        elif isinstance(message, LeaveGame):
             self._break_off(message.reason)
         elif isinstance(message, HandOver):
             self._handing_over = True
             if self._landing is None:
                 self._leave(None, None)
 
-    def _join(self, message: Joined) -> None:
+    def _join(self, message: AgentJoined) -> None:
         deliveries = self._builder.deliveries
         if message.offered is not None and not admit(self._opened, message.offered, deliveries):
             self._newcomers.pop(message.agent, None)
@@ -267,7 +267,7 @@ class ModeratorActor(PooledActor):
         except BusDown as error:
             logger.warning("game %s: %s cannot be told of it yet: %s", self._opened.game, ", ".join(asks), error)
             for agent in asks:
-                self._context.timers.after(LOOK_AGAIN_S, partial(tell_if_alive, self.actor_ref, Joined(agent)))
+                self._context.timers.after(LOOK_AGAIN_S, partial(tell_if_alive, self.actor_ref, AgentJoined(agent)))
         except (BusError, RecordError) as error:
             # of a bus in memory, where a record is dropped behind its readers
             logger.warning("game %s: %s cannot be told of it: %s", self._opened.game, ", ".join(asks), error)

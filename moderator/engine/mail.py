@@ -33,7 +33,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class AgentJoined:
     """An agent has come, or come back: it is to be told all that its seats may know.
 
     Attributes:
@@ -60,7 +60,7 @@ class Expired:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class LeaveGame:
     """The game cannot go on."""
 
     reason: WolfError

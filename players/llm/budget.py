@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from players.llm.accounts import exact_cost
-from players.llm.call import Completion, Question
+from players.llm.call import Completion, ModelQuestion
 from players.llm.settings import Model
 from players.llm.shared_budget import NOTHING, Amount, BudgetLedger, SharedBudget
 from wolfbus.errors import BudgetSpent, ConfigError
@@ -115,7 +115,7 @@ class Budget:
         if unpriced:
             raise ConfigError(_price_missing(unpriced))
 
-    async def reserve(self, question: Question, requests: int | None = None) -> Reservation:
+    async def reserve(self, question: ModelQuestion, requests: int | None = None) -> Reservation:
         """Set aside the most that a call could take, as soon as it fits beside the calls in flight.
 
         Calls wait in the order in which they came, and none overtakes another.
@@ -172,7 +172,7 @@ class Reservation:
     """
 
     def __init__(
-        self, question: Question, requests: int, guess: _PromptGuess, settled: Callable[[Amount], None]
+        self, question: ModelQuestion, requests: int, guess: _PromptGuess, settled: Callable[[Amount], None]
     ) -> None:
         self.question = question
         self.requests = requests
@@ -257,7 +257,7 @@ class _PromptGuess:
             self._per_byte[model] = seen
 
 
-def _prompt_size(question: Question) -> int:
+def _prompt_size(question: ModelQuestion) -> int:
     """Return the bytes of a prompt, its schema and 16 for the frame of each message included."""
     texts = (len(message.content.encode("utf-8", "surrogatepass")) + 16 for message in question.messages)
     return sum(texts) + len(json.dumps(dict(question.form.schema)))

@@ -14,7 +14,7 @@ import click
 
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.studying.folder import StudyFolder
-from wolfbus.cli.studying.loading import Study
+from wolfbus.cli.studying.loading import LoadedStudy
 from wolfbus.cli.studying.options import RunOptions
 from wolfbus.cli.studying.playing import Halt, quiet_brains
 from wolfbus.cli.studying.progress import StudyProgress
@@ -56,7 +56,7 @@ class StudyRun:
 
     manifest: Manifest
 
-    def __init__(self, study: Study, plan: Plan, folder: Path, options: RunOptions) -> None:
+    def __init__(self, study: LoadedStudy, plan: Plan, folder: Path, options: RunOptions) -> None:
         self.study = study
         self.plan = plan
         self.folder = folder
