@@ -13,7 +13,7 @@ from analytics.measures.estimates import Estimates
 from analytics.measures.families import FAMILIES, sums_of
 from analytics.measures.ledger import Ledger
 from analytics.measures.sums import Sums
-from analytics.measures.tables import TABLES, tables
+from analytics.measures.tables import SINGLE, TABLES, tables
 from analytics.rows import GameRows
 
 AT_ONCE: Final = 64
@@ -22,17 +22,18 @@ AT_ONCE: Final = 64
 
 class Metrics:
     """Takes in games one by one, in any order and any partition. What it keeps does not grow with
-    statements or judgements, and by some hundred numbers a game.
+    statements, judgements or agents: totals, and by game the few numbers that intervals and spreads
+    are over.
 
     Args:
         pooled: keep nothing of single games; then only `sections` without intervals are to be had.
     """
 
     def __init__(self, *, pooled: bool = False) -> None:
-        self._pooled = pooled
+        self._single = {} if pooled else SINGLE
         self._ledger = Ledger()
         self._waiting = ColumnsBuilder()
-        self._sums = Sums(FAMILIES, pooled=pooled)
+        self._sums = Sums(FAMILIES, self._single)
 
     def add(self, game: GameRows, block: str | None = None) -> None:
         """Take in one game.
@@ -65,7 +66,7 @@ class Metrics:
 
     def _sum_up(self) -> None:
         if len(self._waiting):
-            self._sums.merge(sums_of(self._waiting.columns(), pooled=self._pooled))
+            self._sums.merge(sums_of(self._waiting.columns(), self._single))
             self._waiting = ColumnsBuilder()
 
 

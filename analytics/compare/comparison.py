@@ -14,9 +14,9 @@ from analytics.compare.pairing import Units, by_block, by_seed
 from analytics.compare.rearranging import PERMUTATIONS, Rearrangements, holm
 from analytics.measures.bootstrap import Draws, told
 from analytics.measures.formulas import number
+from analytics.measures.frames import aligned
 from analytics.measures.headlines import FAMILIES, MEASURES, Measure, Score
 from analytics.measures.study import Sheet, Study, View, describe, evaluate, seats_of
-from analytics.measures.sums import aligned
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from analytics import Result
 from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, draws_of, told
 from analytics.measures.formulas import ratio
-from analytics.measures.sums import Frame, Sums
+from analytics.measures.frames import Frame
+from analytics.measures.sums import Sums
 
 if TYPE_CHECKING:
     from analytics.columns import Array

@@ -6,7 +6,7 @@ for the figure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +26,8 @@ from analytics.columns import (
 )
 from analytics.measures.ballots import WOLF, ballots_of
 from analytics.measures.formulas import ratio
-from analytics.measures.sums import Family, Group, Sums, exact_sums
+from analytics.measures.frames import Family, Group
+from analytics.measures.sums import Sums, exact_sums
 from wolfbus.vocabulary import DECEPTIONS, ROLES, team_of
 
 if TYPE_CHECKING:
@@ -96,9 +97,9 @@ _STATES: Final = ("unfinished", "nobody", "villagers", "werewolves")
 _RESULTS: Final = ("unfinished", "nobody", "won", "lost")
 
 
-def sums_of(columns: Columns, *, pooled: bool = False) -> Sums:
-    """Return the sums of some games."""
-    found = Sums(FAMILIES, pooled=pooled)
+def sums_of(columns: Columns, single: Mapping[str, str] | None = None) -> Sums:
+    """Return the sums of some games; `single` as `Sums` takes it."""
+    found = Sums(FAMILIES, single)
     found.begin(columns.ids, [columns.block_names[block] for block in columns.blocks.tolist()])
     for add in (_outcomes, _statements, _judgements, _pairs, _rounds, _events, _votes):
         add(found, columns)

@@ -21,7 +21,7 @@ from analytics.measures.formulas import (
     ratio,
     roc_area,
 )
-from analytics.measures.sums import Frame, Group
+from analytics.measures.frames import Frame, Group
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ from analytics.measures.bootstrap import Draws, draws_of, told, undefined
 from analytics.measures.estimates import Estimates
 from analytics.measures.families import put_parts, sums_of
 from analytics.measures.formulas import BINS, bins_of, number, ratio
+from analytics.measures.frames import Frame
 from analytics.measures.headlines import FAMILIES, MEASURES, SCORES, Measure, Score
 from analytics.measures.scores import Scores, cells_of, scores_of
-from analytics.measures.sums import Entries, Frame
+from analytics.measures.sums import Entries
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from analytics.measures.bootstrap import of_games, wilson
 from analytics.measures.estimates import Estimates, Leaf
 from analytics.measures.families import LENGTHS, theil_sen
 from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area
-from analytics.measures.sums import Frame, Group
+from analytics.measures.frames import Frame, Group
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
@@ -527,6 +527,19 @@ TABLES: Final[Mapping[str, Callable[[Estimates], Result]]] = {
     )
 }
 """The sections of the findings that are formulas of sums alone, in their order."""
+SINGLE: Final[Mapping[str, str]] = {
+    "line": "target_role round",
+    "slope": "target_role",
+    "difference": "round",
+    "event": "condition part",
+    "change": "part",
+    "hits": "round part",
+    "follows": "part",
+    "exile": "part",
+}
+"""Families of which these sections need more than totals, and on which axes: spreads and intervals
+are over games.
+"""
 
 
 # -- intervals of what has none in the tables

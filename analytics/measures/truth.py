@@ -15,7 +15,7 @@ from analytics import Result
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.estimates import Estimates
 from analytics.measures.formulas import Confusion, number, ratio
-from analytics.measures.sums import Frame, Group
+from analytics.measures.frames import Frame, Group
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import pytest
 from analytics.columns import columns_of
 from analytics.compare import as_csv, compare, compare_agents, render
 from analytics.measures.formulas import ratio
+from analytics.measures.frames import Frame
 from analytics.measures.headlines import MEASURES, Measure
 from analytics.measures.study import Study, variability
-from analytics.measures.sums import Frame
 from tests.analytics.script import random_game
 
 GAMES = [random_game(seed).rows() for seed in range(9)]

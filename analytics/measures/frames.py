@@ -1,0 +1,192 @@
+"""`Frame`: sums by group in any number of variants: totals, blocks, draws, rearrangements of games.
+
+A key says what is summed and of which group: ``("flags", "gpt", "Seer", 1, 0)`` counts deceptive
+statements that an agent passed as a Seer. Whatever a figure needs is a *cube*: the sums of a family
+by some of its axes, over all or one value of the others. All variants are frames, so one formula
+gives a value and its interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from analytics.columns import HOW
+from wolfbus.vocabulary import DECEPTIONS, ROLES
+
+if TYPE_CHECKING:
+    from analytics.columns import Array
+
+Group: TypeAlias = str | int | None
+Key: TypeAlias = tuple[Group, ...]
+"""Name of a family, and the group's place on each of its axes."""
+
+VALUES: Final[Mapping[str, tuple[Group, ...]]] = {
+    "role": ROLES,
+    "target_role": ROLES,
+    "kind": DECEPTIONS,
+    "label": (0, 1),
+    "flag": (0, 1),
+    "false": (0, 1),
+    "wolf": (0, 1),
+    "how": HOW,
+}
+"""All values of an axis, where every family has the same few."""
+
+
+class Family:
+    """What is summed under one name.
+
+    Args: name: the first part of its keys. axes: what the other parts are. pooled: keep no entries
+        of single games, only their sum; for what has many groups and no interval.
+    """
+
+    def __init__(self, name: str, axes: str, *, pooled: bool = False) -> None:
+        self.name = name
+        self.axes = tuple(axes.split())
+        self.pooled = pooled
+
+
+class Frame:
+    """Sums in any number of variants: a total, units, draws, rearrangements.
+
+    Args:
+        families: what is summed.
+        index: the keys of each family.
+        values: gives the sums of a family, its keys on the last axis.
+        where: what every cube keeps to, on axes that its family has.
+    """
+
+    def __init__(
+        self,
+        families: Mapping[str, Family],
+        index: Mapping[str, Sequence[tuple[Key, int]]],
+        values: Callable[[str], Array],
+        where: Mapping[str, Group] | None = None,
+    ) -> None:
+        self.families = families
+        self.index = index
+        self.where = dict(where or {})
+        self._values = values
+        self._held: dict[str, Array] = {}
+        self._cubes: dict[Any, Array] = {}
+
+    def values(self, name: str) -> Array:
+        """Return the sums of a family, its keys on the last axis."""
+        if name not in self._held:
+            self._held[name] = self._values(name)
+        return self._held[name]
+
+    def of(self, **where: Group) -> Frame:
+        """Return the same sums, of one group only; families without the axis are not touched."""
+        found = Frame(self.families, self.index, self._values, {**self.where, **where})
+        found._held, found._cubes = self._held, self._cubes
+        return found
+
+    def map(self, change: Callable[[Array], Array]) -> Frame:
+        """Return what becomes of the sums of every family, their keys on the last axis."""
+        return Frame(self.families, self.index, lambda name: change(self.values(name)), self.where)
+
+    def stacked(self, names: Sequence[str]) -> tuple[Array, Callable[[Array], Frame]]:
+        """Return the sums of some families side by side, and what makes a frame of such a matrix
+        again.
+        """
+        import numpy as np
+
+        parts = [self.values(name) for name in names]
+        ends = np.cumsum([part.shape[-1] for part in parts])
+        places = {name: slice(end - part.shape[-1], end) for name, part, end in zip(names, parts, ends, strict=True)}
+
+        def frame(matrix: Array) -> Frame:
+            return Frame(self.families, self.index, lambda name: matrix[..., places[name]], self.where)
+
+        return np.concatenate(parts, axis=-1), frame
+
+    def cube(self, name: str, *by: str | tuple[str, Sequence[Group]], **where: Group) -> Array:
+        """Return sums of a family by some of its axes, which come last.
+
+        Args:
+            name: of the family.
+            by: axes, with the values to tell apart where the family's are not `VALUES`.
+            where: axes and the value to keep to; all values of those that are not named add up.
+        """
+        axes = self.families[name].axes
+        wanted = {each: value for each, value in self.where.items() if each in axes} | where
+        fixed = tuple((1 + axes.index(axis), value) for axis, value in wanted.items() if value is not None)
+        sides = tuple(
+            (1 + axes.index(axis), tuple(values))
+            for axis, values in ((each, VALUES[each]) if isinstance(each, str) else each for each in by)
+        )
+        if (name, fixed, sides) not in self._cubes:
+            self._cubes[name, fixed, sides] = self._cube(name, fixed, sides)
+        return self._cubes[name, fixed, sides]
+
+    def _cube(
+        self,
+        name: str,
+        fixed: tuple[tuple[int, Group], ...],
+        sides: tuple[tuple[int, tuple[Group, ...]], ...],
+    ) -> Array:
+        import numpy as np
+
+        shape = tuple(len(values) for _, values in sides)
+        places = [{value: at for at, value in enumerate(values)} for _, values in sides]
+        rows, cells = [], []
+        for row, (key, _) in enumerate(self.index[name]):
+            if any(key[axis] != value for axis, value in fixed):
+                continue
+            cell: int | None = 0
+            for (axis, _), place in zip(sides, places, strict=True):
+                at = place.get(key[axis])
+                cell = None if cell is None or at is None else cell * len(place) + at
+            if cell is not None:
+                rows.append(row)
+                cells.append(cell)
+        chosen = np.zeros((len(rows), math.prod(shape)))
+        chosen[np.arange(len(rows)), cells] = 1
+        found: Array = self.values(name)[..., rows] @ chosen
+        return found.reshape((*found.shape[:-1], *shape))
+
+
+def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Frame]:
+    """Return frames of some families without one of their axes, all with the same keys, so that
+    they can be subtracted.
+
+    Args:
+        frames: each kept to one value on the axis, or to none.
+        names: of the families.
+        axis: it goes.
+    """
+    families = {
+        name: Family(name, " ".join(each for each in frames[0].families[name].axes if each != axis)) for name in names
+    }
+
+    def cut(frame: Frame, name: str) -> list[Key | None]:
+        axes = frame.families[name].axes
+        at, kept = (1 + axes.index(axis) if axis in axes else len(axes) + 1), frame.where.get(axis)
+        return [
+            key[:at] + key[at + 1 :] if at > len(axes) or kept is None or key[at] == kept else None
+            for key, _ in frame.index[name]
+        ]
+
+    keys = {name: {key for frame in frames for key in cut(frame, name) if key is not None} for name in names}
+    index = {
+        name: [(key, -1) for key in sorted(own, key=lambda key: tuple(map(str, key)))] for name, own in keys.items()
+    }
+
+    def align(frame: Frame) -> Frame:
+        def of(name: str) -> Array:
+            import numpy as np
+
+            place = {key: at for at, (key, _) in enumerate(index[name])}
+            chosen = np.zeros((len(frame.index[name]), len(place)))
+            for row, key in enumerate(cut(frame, name)):
+                if key is not None:
+                    chosen[row, place[key]] = 1
+            found: Array = frame.values(name) @ chosen
+            return found
+
+        return Frame(families, index, of, frame.where)
+
+    return [align(frame) for frame in frames]
