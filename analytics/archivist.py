@@ -1,6 +1,6 @@
 """`Archivist`: the actor that carries the records of a session from the bus into files, and folds them on the way.
 
-It only ever waits for the disk. What it wants of the bus it asks of its `Desk`.
+It only ever waits for the disk. What it wants of the bus it asks of its `Subscriptions`.
 
 A bus that died may come back without its last moments, and nobody says so: streams end earlier, or have passed the
 place where they were read and tell another story. So whatever does not go together (a record and its file, a record and
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from analytics.archive import GameArchive
-from analytics.desk import Acknowledge, Desk, Finish, Gone, Lines, LookAround, Lost, News, View
+from analytics.desk import Acknowledge, ArchiveNews, ArchiveView, Finish, Gone, Lines, LookAround, Lost, Subscriptions
 from analytics.followed import Followed
 from analytics.live import LIVE_GAMES, picture
 from analytics.results import Kept, Results
@@ -40,10 +40,10 @@ class Archivist(PooledActor):
         house: the house's name, for the results.
         folder: where records are kept; one of a session's game that is there is gone on with.
         news: which session.
-        desk: see `Desk`.
+        desk: see `Subscriptions`.
     """
 
-    def __init__(self, house: str, folder: Path, news: SessionNews, desk: Desk) -> None:
+    def __init__(self, house: str, folder: Path, news: SessionNews, desk: Subscriptions) -> None:
         super().__init__()
         self._house = house
         self._folder = folder
@@ -59,7 +59,7 @@ class Archivist(PooledActor):
         """Handle one message; see their classes."""
         if isinstance(message, Lines):
             self._take(message)
-        elif isinstance(message, News):
+        elif isinstance(message, ArchiveNews):
             self._hear(message.entries)
         elif isinstance(message, LookAround):
             return self._look_around()
@@ -301,7 +301,7 @@ class Archivist(PooledActor):
 
     # -- the whole
 
-    def _look_around(self) -> View:
+    def _look_around(self) -> ArchiveView:
         waited_for: dict[str, tuple[int, int | None]] = {"": (0, None)} if self._news_lost else {}
         for name, game in self._games.items():
             lines = game.archive.lines if game.archive is not None else 0
@@ -310,7 +310,7 @@ class Archivist(PooledActor):
                 waited_for[name] = (lines, game.closed.lines if game.closed is not None else None)
         changed, self._changed = self._changed, False
         failed = self._shelf.failed + sum(game.error is not None for game in self._games.values())
-        return View(
+        return ArchiveView(
             changed,
             self._live() if changed else {},
             waited_for,

@@ -10,7 +10,7 @@ from wolfbus.bus.protocol import Entry
 from wolfbus.messages.house import Archived
 
 
-class Desk(Protocol):
+class Subscriptions(Protocol):
     """What an archivist asks of the process around it; none of it waits."""
 
     def follow(self, game: str, after: str) -> None:
@@ -20,7 +20,7 @@ class Desk(Protocol):
         """Have no more of them brought."""
 
     def follow_news(self) -> None:
-        """Have the ``games`` stream brought from its beginning, as `News`."""
+        """Have the ``games`` stream brought from its beginning, as `ArchiveNews`."""
 
     def tell(self, message: Archived) -> None:
         """Send a message to the moderator."""
@@ -33,7 +33,7 @@ class Desk(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class ArchiveNews:
     """Entries of the ``games`` stream."""
 
     entries: Sequence[Entry]
@@ -70,11 +70,11 @@ class Acknowledge:
 
 @dataclass(frozen=True, slots=True)
 class LookAround:
-    """Asked every few seconds; answered with a `View`."""
+    """Asked every few seconds; answered with a `ArchiveView`."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ArchiveView:
     """How things stand.
 
     Attributes:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from analytics import Result
 from analytics.columns import Columns
 from analytics.gather import Gathered
-from analytics.gather import Study as Told
+from analytics.gather import StudySource as Told
 from analytics.gather.checks import study_check
 from analytics.measures.ledger import Ledger
 from analytics.measures.study import Study

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pykka import ActorDeadError
 
 from analytics.archivist import Archivist
-from analytics.desk import Acknowledge, Finish, Gone, Lines, LookAround, Lost, News, View
+from analytics.desk import Acknowledge, ArchiveNews, ArchiveView, Finish, Gone, Lines, LookAround, Lost
 from analytics.live import LivePost
 from analytics.results import Results, finished_session, write_results
 from analytics.session import SessionNews, past_sessions
@@ -51,7 +51,7 @@ _LAST_WORDS_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AnalyticsSettings:
     """What the service is told.
 
     Attributes:
@@ -72,7 +72,7 @@ class Settings:
 
 
 def serve(
-    settings: Settings,
+    settings: AnalyticsSettings,
     stopping: Stopping,
     health: Health | None = None,
     tell: Callable[[Results], None] = lambda _results: None,
@@ -121,7 +121,7 @@ class _Service:
     """The threads of the service, and the `Desk` of its archivist."""
 
     def __init__(
-        self, settings: Settings, bus: Bus, stopping: Stopping, health: Health, ending: contextlib.ExitStack
+        self, settings: AnalyticsSettings, bus: Bus, stopping: Stopping, health: Health, ending: contextlib.ExitStack
     ) -> None:
         self._settings = settings
         self._bus = bus
@@ -243,7 +243,7 @@ class _Service:
         self._tell_archivist(Lines(game, entries))
 
     def _bring_news(self, _stream: str, entries: list[Entry]) -> None:
-        self._tell_archivist(News(entries))
+        self._tell_archivist(ArchiveNews(entries))
 
     def _lose(self, game: str, error: StreamLost) -> None:
         self._tell_archivist(Lost(game, str(error)))
@@ -284,7 +284,7 @@ class _Service:
                 self._soon.clear()
 
     def _look(self, *, last: bool) -> None:
-        view: View = self._archivist.ask(LookAround(), block=True)
+        view: ArchiveView = self._archivist.ask(LookAround(), block=True)
         if view.changed:
             self._live.post(view.live)
         if last:

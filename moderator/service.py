@@ -18,8 +18,8 @@ from moderator.house.agenda import Agenda
 from moderator.house.closing import finish_closed
 from moderator.house.host import Host
 from moderator.house.lease import TermEnd, stand_by
-from moderator.house.session import Session
-from moderator.house.settings import GameResult, Settings
+from moderator.house.session import HouseSession
+from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.house.tickets import Tickets
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
@@ -36,10 +36,10 @@ LOSSES_WITHIN_S: Final = 60.0
 
 
 def serve(
-    settings: Settings,
+    settings: ModeratorSettings,
     stopping: Stopping,
     health: Health,
-    told: Callable[[GameResult], None] = lambda _result: None,
+    told: Callable[[GameReport], None] = lambda _result: None,
 ) -> int:
     """Moderate a house until its session closes, or somebody asks to stop.
 
@@ -60,7 +60,9 @@ def serve(
     return int(moderate(settings, stopping, health, told).failed)
 
 
-def moderate(settings: Settings, stopping: Stopping, health: Health, told: Callable[[GameResult], None]) -> TermEnd:
+def moderate(
+    settings: ModeratorSettings, stopping: Stopping, health: Health, told: Callable[[GameReport], None]
+) -> TermEnd:
     """Do what `serve` does; returns how the last term of office ended."""
     holder = _holder()
     ended: TermEnd | None = None
@@ -97,11 +99,11 @@ def moderate(settings: Settings, stopping: Stopping, health: Health, told: Calla
 
 
 def _term(
-    settings: Settings,
+    settings: ModeratorSettings,
     holder: str,
     stopping: Stopping,
     health: Health,
-    told: Callable[[GameResult], None],
+    told: Callable[[GameReport], None],
     before: TermEnd | None,
 ) -> TermEnd:
     with contextlib.ExitStack() as ending:
@@ -142,7 +144,7 @@ def _term(
 
 def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:
     """Return the session that a house is in the middle of, if it is not one of these games."""
-    session = Session()
+    session = HouseSession()
     session.catch_up(bus, house)
     return session.name if session.running and not agenda.is_ours(session.name) else None
 

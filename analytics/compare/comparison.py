@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _ComparedSide:
     name: str
     sheet: Sheet
     """With calibration bins of its own."""
@@ -69,7 +69,7 @@ def compare(
         columns, beside = own[at].columns, own[1 - at]
         about = {"games": len(columns.ids), "agents": list(columns.agents)}
         sheet, common = (Sheet(Study(columns, beside, own_bins=kept), unit, units.count) for kept in (True, False))
-        sides.append(_Side(names[at], sheet, common, about))
+        sides.append(_ComparedSide(names[at], sheet, common, about))
     by = "seed" if units.pairs else None
     return _compare("studies", sides[0], sides[1], units, by, metrics, permutations)
 
@@ -105,14 +105,14 @@ def compare_agents(
     sides = []
     for name in (a, b):
         sheet = Sheet(study, units.a, units.count, name)
-        sides.append(_Side(name, sheet, sheet, seats_of(study, name)))
+        sides.append(_ComparedSide(name, sheet, sheet, seats_of(study, name)))
     return _compare("agents", sides[0], sides[1], units, "block", metrics, permutations)
 
 
 def _compare(
     kind: str,
-    a: _Side,
-    b: _Side,
+    a: _ComparedSide,
+    b: _ComparedSide,
     units: Units,
     paired_by: str | None,
     metrics: Iterable[str] | None,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from analytics import Result
-from wolfbus.document.blocks import Block, Cell, Row, Table, Terms, columns, plain, warning
+from wolfbus.document.blocks import Block, Cell, Row, TableBlock, TermList, columns, plain, warning
 from wolfbus.document.formats import UNDEFINED, between, count, number, of, shown
 from wolfbus.document.terminal import written
 from wolfbus.printable import shortened
@@ -38,7 +38,7 @@ def render(result: Result) -> str:
 
 
 def _blocks(result: Result) -> Iterator[Block]:
-    yield Terms(
+    yield TermList(
         tuple((side.upper(), (f"{shortened(result[side]['name'], _NAME)} ({_about(result[side])})",)) for side in "ab")
     )
     yield plain(_pairing(result))
@@ -51,7 +51,7 @@ def _blocks(result: Result) -> Iterator[Block]:
     heads = columns("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p", "Holm")
     notes = (f"{UNDEFINED} undefined: see --json for the reason of each.",)
     rows = tuple(_row(name, row) for name, row in result["metrics"].items())
-    yield Table("comparison", caption, heads, rows, notes if any(_lacks(row) for row in rows) else ())
+    yield TableBlock("comparison", caption, heads, rows, notes if any(_lacks(row) for row in rows) else ())
 
 
 def _lacks(row: Row) -> bool:

@@ -1,4 +1,4 @@
-"""`Column` and `Table`: what an exported table is called, what its columns mean, and where its rows come from."""
+"""`Column` and `ExportTable`: what an exported table is called, what its columns mean, and where its rows come from."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ExportTable:
     """One table.
 
     Attributes:

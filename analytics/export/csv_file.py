@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable
 from typing import IO
 
-from analytics.export.column import Cell, Row, Table
+from analytics.export.column import Cell, ExportTable, Row
 from wolfbus.printable import storable
 
 
@@ -22,7 +22,7 @@ class CsvFile:
         file: where the bytes go; it is not closed.
     """
 
-    def __init__(self, table: Table, file: IO[bytes]) -> None:
+    def __init__(self, table: ExportTable, file: IO[bytes]) -> None:
         self.table = table
         self._text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
         self._writer = csv.writer(self._text, lineterminator="\r\n")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Final
 
-from analytics.export.column import Column, Table
+from analytics.export.column import Column, ExportTable
 from analytics.export.inspect_log.measures import MEASURES
 from analytics.export.tables import TABLES
 
@@ -34,7 +34,7 @@ def _tables() -> Iterator[str]:
         yield from _table(table)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: ExportTable) -> Iterator[str]:
     key = ", ".join(f"`{name}`" for name in table.key)
     yield f"### {table.name}"
     yield ""

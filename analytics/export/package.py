@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from typing import Any, Final
 
-from analytics.export.column import Column, Table
+from analytics.export.column import Column, ExportTable
 from wolfbus import __version__
 
 PACKAGE: Final = "datapackage.json"
@@ -15,7 +15,7 @@ PACKAGE: Final = "datapackage.json"
 _TYPES: Final = {"text": "string", "category": "string", "boolean": "boolean", "integer": "integer", "real": "number"}
 
 
-def package(tables: Collection[Table]) -> bytes:
+def package(tables: Collection[ExportTable]) -> bytes:
     """Return the file's content: the tables with their columns' types and meanings, keys, and links between tables."""
     names = {table.name for table in tables}
     value = {
@@ -27,7 +27,7 @@ def package(tables: Collection[Table]) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def _resource(table: Table, names: Collection[str]) -> dict[str, Any]:
+def _resource(table: ExportTable, names: Collection[str]) -> dict[str, Any]:
     links = [
         {"fields": column.name, "reference": {"resource": column.refers, "fields": f"{column.refers[:-1]}_id"}}
         for column in table.columns

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterable
 from typing import IO, Any, Final
 
-from analytics.export.column import Column, Row, Table
+from analytics.export.column import Column, ExportTable, Row
 from wolfbus.errors import ConfigError
 from wolfbus.printable import storable
 
@@ -43,7 +43,7 @@ class ParquetFile:
         ConfigError: pyarrow is not installed.
     """
 
-    def __init__(self, table: Table, file: IO[bytes]) -> None:
+    def __init__(self, table: ExportTable, file: IO[bytes]) -> None:
         self.table = table
         self._arrow = pyarrow()
         self._schema = self._arrow.schema([self._field(column) for column in table.columns])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
-from analytics.export.column import Row, Table
+from analytics.export.column import ExportTable, Row
 from analytics.export.csv_file import CsvFile
 from analytics.export.game import read_games
 from analytics.export.landing import Landing
@@ -142,11 +142,11 @@ def _write(
     return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
 
 
-def _open(table: Table, suffix: str, file: IO[bytes]) -> _File:
+def _open(table: ExportTable, suffix: str, file: IO[bytes]) -> _File:
     return CsvFile(table, file) if suffix == "csv" else ParquetFile(table, file)
 
 
-def _chosen(names: Sequence[str] | None) -> list[Table]:
+def _chosen(names: Sequence[str] | None) -> list[ExportTable]:
     if names is None:
         return list(TABLES.values())
     strangers = [name for name in names if name not in TABLES]

@@ -6,7 +6,7 @@
 from analytics.gather.collecting import Collection, Planned, collect
 from analytics.gather.games import Gathered, each_game, gather
 from analytics.gather.reading import Criteria, FileNote
-from analytics.gather.sources import Source, Study, find
+from analytics.gather.sources import Source, StudySource, find
 
 __all__ = [
     "Collection",
@@ -15,7 +15,7 @@ __all__ = [
     "Gathered",
     "Planned",
     "Source",
-    "Study",
+    "StudySource",
     "collect",
     "each_game",
     "find",

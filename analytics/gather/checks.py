@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.gather.reading import FileNote
-from analytics.gather.sources import Study
+from analytics.gather.sources import StudySource
 from wolfbus.printable import counted
 from wolfbus.study.study_hash import study_hash
 
@@ -67,7 +67,7 @@ class StudyCheck:
         }
 
 
-def study_check(study: Study, files: Sequence[FileNote]) -> StudyCheck:
+def study_check(study: StudySource, files: Sequence[FileNote]) -> StudyCheck:
     """Return what was checked of a study's records.
 
     Args:
@@ -93,7 +93,7 @@ def study_check(study: Study, files: Sequence[FileNote]) -> StudyCheck:
     )
 
 
-def loose_check(studies: Sequence[Study], files: Sequence[FileNote]) -> StudyCheck | None:
+def loose_check(studies: Sequence[StudySource], files: Sequence[FileNote]) -> StudyCheck | None:
     """Return what was checked of records that no study has noted; None if there are none."""
     noted = {game for study in studies for game in study.notes.games}
     loose = [note for note in files if not note.published and note.game not in noted and note.events]
@@ -105,7 +105,7 @@ def loose_check(studies: Sequence[Study], files: Sequence[FileNote]) -> StudyChe
     return StudyCheck(None, len(loose), len(whole), (), sum(proofs) if proofs else None, study_hash(heads))
 
 
-def checks(studies: Sequence[Study], files: Sequence[FileNote]) -> Iterator[StudyCheck]:
+def checks(studies: Sequence[StudySource], files: Sequence[FileNote]) -> Iterator[StudyCheck]:
     """Yield what was checked: of each study, and of records of none if somebody proved them."""
     for study in studies:
         check = study_check(study, files)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analytics.gather.reading import FileNote
-from analytics.gather.sources import Source, Study, find
+from analytics.gather.sources import Source, StudySource, find
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.line import check_seal
 from wolfbus.record.published_log import meta_beside, read_meta
@@ -45,7 +45,7 @@ class Collection:
 
     files: tuple[Source, ...]
     refused: tuple[FileNote, ...] = ()
-    studies: tuple[Study, ...] = ()
+    studies: tuple[StudySource, ...] = ()
     planned: Mapping[str, Planned] = field(default_factory=dict)
 
     @property
@@ -97,7 +97,7 @@ def collect(given: Sequence[str | Path], roles: Path | None = None) -> Collectio
     return Collection(tuple(files), tuple(refused), tuple(studies), planned)
 
 
-def _missing(studies: Sequence[Study], there: Container[str]) -> Iterator[FileNote]:
+def _missing(studies: Sequence[StudySource], there: Container[str]) -> Iterator[FileNote]:
     """Yield a note on every game that a study has played, and whose record is in none of the files."""
     for study in studies:
         for game in study.games:
@@ -107,13 +107,13 @@ def _missing(studies: Sequence[Study], there: Container[str]) -> Iterator[FileNo
                 yield FileNote(str(path), game["game"], 0, False, problem)
 
 
-def _faults(studies: Sequence[Study]) -> Iterator[FileNote]:
+def _faults(studies: Sequence[StudySource]) -> Iterator[FileNote]:
     for study in studies:
         if study.notes.fault is not None:
             yield FileNote(str(study.folder / FILE), None, 0, False, study.notes.fault)
 
 
-def _in_study(source: Source, studies: Sequence[Study]) -> Source:
+def _in_study(source: Source, studies: Sequence[StudySource]) -> Source:
     """Return a source with what its study notes of its game: the one in whose folder it stands, else any that does."""
     if source.kind != "record" or source.game is None:
         return source

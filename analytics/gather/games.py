@@ -17,7 +17,7 @@ from analytics import Result
 from analytics.columns import Columns, ColumnsBuilder
 from analytics.gather.collecting import collect
 from analytics.gather.reading import Criteria, FileNote, read_game
-from analytics.gather.sources import Source, Study
+from analytics.gather.sources import Source, StudySource
 from analytics.measures.ledger import Ledger
 from analytics.rows import GameRows
 
@@ -43,7 +43,7 @@ class Gathered:
     columns: Columns
     ledger: Ledger
     files: tuple[FileNote, ...]
-    studies: tuple[Study, ...]
+    studies: tuple[StudySource, ...]
 
     def tables(self) -> Result:
         """Return the paper's tables over all games; see `analytics.metrics.paper_tables`."""

@@ -44,7 +44,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class StudySource:
     """What a study's folder says.
 
     Attributes:
@@ -73,7 +73,7 @@ class Study:
         return self.folder / RECORDS
 
 
-def find(given: Sequence[str | Path]) -> tuple[list[Source], list[Study]]:
+def find(given: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
     """Return the files to read, in the order of their paths, and the studies whose folders were met.
 
     Of a study's folder its ``records`` are read; of any other folder every ``*.ndjson`` and ``*.ndjson.gz`` in it and
@@ -87,7 +87,7 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[Study]]:
             read, or has a member that is not what it should be.
     """
     sources: dict[Path, Source] = {}
-    studies: dict[Path, Study] = {}
+    studies: dict[Path, StudySource] = {}
     for name in given:
         path = Path(name)
         if not path.is_dir():
@@ -105,7 +105,7 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[Study]]:
     return sorted(sources.values(), key=lambda source: str(source.path)), list(studies.values())
 
 
-def _under(folder: Path, studies: dict[Path, Study]) -> list[Source]:
+def _under(folder: Path, studies: dict[Path, StudySource]) -> list[Source]:
     for manifest in sorted(folder.rglob(FILE)):
         study = _study(manifest)
         if study is not None:
@@ -127,12 +127,12 @@ def _is_record_of(source: Source, studies: Iterable[Path]) -> bool:
     return any(source.path.parent.resolve() == (folder / RECORDS).resolve() for folder in studies)
 
 
-def _study(path: Path) -> Study | None:
+def _study(path: Path) -> StudySource | None:
     try:
         told = load_manifest(path) if path.is_file() else None
         if told is None:
             return None
-        return Study(path.parent, told, notes_of(path.parent, told, Study(path.parent, told).id))
+        return StudySource(path.parent, told, notes_of(path.parent, told, StudySource(path.parent, told).id))
     except ConfigError as error:
         raise RecordError(str(error)) from None
 

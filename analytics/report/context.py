@@ -11,7 +11,7 @@ from analytics.gather import FileNote
 from analytics.gather.checks import StudyCheck
 from analytics.report.cells import interval, look, value
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Cell, Link, Target
+from wolfbus.document.blocks import Cell, LinkText, Target
 from wolfbus.document.visible import visible
 from wolfbus.printable import cut_middle, told_apart
 
@@ -113,10 +113,10 @@ class Context:
         code = self.code(agent)
         return Cell(self.name(agent), link=None if code is None else Selection(agent=code))
 
-    def agent_link(self, agent: str) -> str | Link:
+    def agent_link(self, agent: str) -> str | LinkText:
         """Return an agent's name as a link to what it said."""
         code = self.code(agent)
-        return self.name(agent) if code is None else Link(self.name(agent), Selection(agent=code))
+        return self.name(agent) if code is None else LinkText(self.name(agent), Selection(agent=code))
 
 
 def shorten_name(name: str, limit: int) -> str:

@@ -40,7 +40,7 @@ class Judged1:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StatementEntry:
     """One statement of the index.
 
     Attributes:
@@ -82,7 +82,7 @@ class IndexedGame:
     place: int
     rows: GameRows
     note: FileNote
-    entries: tuple[Entry, ...]
+    entries: tuple[StatementEntry, ...]
 
 
 def chosen(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS) -> list[str]:
@@ -141,7 +141,7 @@ def indexed_game(place: int, rows: GameRows, note: FileNote, codes: Mapping[str,
     for judgement in rows.judgements:
         judgements.setdefault(judgement.statement, []).append(judgement)
     entries = tuple(
-        Entry(
+        StatementEntry(
             place,
             statement,
             codes.get(statement.brain),

@@ -10,7 +10,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from analytics.report.context import Context, Indexed, path_of
-from analytics.report.entries import Entry, IndexedGame, Judged1
+from analytics.report.entries import IndexedGame, Judged1, StatementEntry
 from analytics.report.html import templates
 from analytics.report.links import INDEX, Selection
 from analytics.report.matching import Matching
@@ -25,6 +25,7 @@ TEXT_SHOWN: Final = 2_000
 SIZE: Final = 12_000_000
 """Characters of the index at most; games beyond are left out."""
 _TRUE: Final = (("lie", "lie"), ("mistake", "mistake"), ("true", "true"), ("checkable", "any that can be checked"))
+_NAME: Final = 40
 _FIRST: Final = 5
 """Statements that a selection links to for readers without script."""
 
@@ -55,7 +56,7 @@ class Index:
     def __init__(self) -> None:
         self._games: list[Markup] = []
         self._titles: list[tuple[int, str]] = []
-        self._entries: list[Entry] = []
+        self._entries: list[StatementEntry] = []
         self._rounds = 0
         self._size = 0
 
@@ -129,10 +130,16 @@ def _macros() -> Any:
         "ending_in_words": _ending,
         "judged_in_words": _judged,
         "label_in_words": _label,
+        "names": _names,
         "path": path_of,
         "percent": percent,
     }
     return environment.get_template("index.html").module
+
+
+def _names(seats: Iterable[str]) -> dict[str, Markup]:
+    """Return the names of seats fit to show; each stands on the page hundreds of times."""
+    return {name: Markup("<bdi>{}</bdi>").format(words(name, _NAME)) for name in seats}
 
 
 def _ending(rows: GameRows) -> str:
@@ -140,7 +147,7 @@ def _ending(rows: GameRows) -> str:
     return f"{winner} after {of(rows.rounds, 'round')}" if rows.finished else "not finished"
 
 
-def _label(entry: Entry) -> str:
+def _label(entry: StatementEntry) -> str:
     row = entry.row
     if row.d is None:
         return "Self-label: none that counts"

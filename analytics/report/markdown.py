@@ -12,14 +12,14 @@ from wolfbus.document.blocks import (
     Cell,
     Figure,
     Heading,
-    Link,
+    LinkText,
     Listing,
     Part,
     Prose,
     Section,
     Strong,
-    Table,
-    Terms,
+    TableBlock,
+    TermList,
 )
 from wolfbus.document.visible import visible
 
@@ -41,17 +41,17 @@ def _block(block: Block) -> str:
             return "\n".join(f"- {_parts(item)}" for item in block.items)
         case Heading():
             return f"### {escaped(block.text)}"
-        case Table():
+        case TableBlock():
             return _table(block)
         case Figure():
             return ""
         case Listing():
             return "\n".join(f"    {line}" for line in visible(block.text, lines=True).splitlines())
-        case Terms():
+        case TermList():
             return "\n".join(f"- **{escaped(term)}**: {_parts(parts)}" for term, parts in block.items)
 
 
-def _table(table: Table) -> str:
+def _table(table: TableBlock) -> str:
     if not table.rows:
         return f"**{escaped(table.caption)}** {escaped(table.empty)}"
     lines = [
@@ -79,7 +79,7 @@ def _part(part: Part) -> str:
     match part:
         case Strong():
             return f"**{escaped(part.text)}**"
-        case Link():
+        case LinkText():
             return escaped(part.text)
         case _:
             return escaped(part)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from analytics.report.entries import Entry, Judged
+from analytics.report.entries import Judged, StatementEntry
 from analytics.report.links import Selection
 from wolfbus.vocabulary import Role
 
@@ -25,7 +25,7 @@ class Matching:
         entries: of the index, in order.
     """
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[StatementEntry]) -> None:
         self._entries = entries
         own: defaultdict[tuple[str, object], list[int]] = defaultdict(list)
         truths: defaultdict[str, list[int]] = defaultdict(list)
@@ -47,7 +47,7 @@ class Matching:
         """Return how many entries are selected."""
         return self._set(wanted).bit_count()
 
-    def find(self, wanted: Selection) -> Iterator[Entry]:
+    def find(self, wanted: Selection) -> Iterator[StatementEntry]:
         """Yield the entries that are selected, in order."""
         left = self._set(wanted)
         while left:

@@ -15,7 +15,7 @@ from analytics.report.context import Context
 from analytics.report.html import templates
 from analytics.report.index import Index
 from analytics.report.links import INDEX, Selection
-from wolfbus.document.blocks import Block, Link, Part, Section, Table
+from wolfbus.document.blocks import Block, LinkText, Part, Section, TableBlock
 
 REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"
 """What the page forbids itself, besides every script and style that is not its own."""
@@ -60,12 +60,12 @@ def selections_of(sections: Iterable[Section]) -> Iterator[Selection]:
 
 
 def _linked(block: Block) -> Iterator[Selection]:
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         for row in block.rows:
             yield from (cell.link for cell in (row.head, *row.cells) if isinstance(cell.link, Selection))
         return
     for part in _parts(block):
-        if isinstance(part, Link) and isinstance(part.to, Selection):
+        if isinstance(part, LinkText) and isinstance(part.to, Selection):
             yield part.to
 
 

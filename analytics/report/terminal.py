@@ -17,7 +17,7 @@ from analytics.report.sections import (
     table2,
     table3,
 )
-from wolfbus.document.blocks import Block, Cell, Row, Section, Table, columns, plain, warning
+from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
 from wolfbus.document.formats import count, number, of
 from wolfbus.document.terminal import written
 from wolfbus.printable import shortened
@@ -57,11 +57,11 @@ def _blocks(result: Result, reasons: Mapping[str, str] | None) -> Iterator[Block
         if section is apparatus.repair and overall["replies"] == overall["clean"]:
             continue
         for block in section(result, context).blocks:
-            if isinstance(block, Table) and _tells(block):
+            if isinstance(block, TableBlock) and _tells(block):
                 yield block
 
 
-def _tells(table: Table) -> bool:
+def _tells(table: TableBlock) -> bool:
     return any(cell.reason is None for row in table.rows for cell in row.cells)
 
 
@@ -81,7 +81,7 @@ def _opening(result: Result) -> str:
     )
 
 
-def recalibration_table(result: Result, name: str) -> Table:
+def recalibration_table(result: Result, name: str) -> TableBlock:
     """Return `recalibrated` as a table.
 
     Args:
@@ -109,7 +109,7 @@ def recalibration_table(result: Result, name: str) -> Table:
         )
         for head, row, n in lines
     )
-    return Table("recalibrated", caption, columns("", "Brier", "ECE", "AUC", "Judgements"), rows, (told,))
+    return TableBlock("recalibrated", caption, columns("", "Brier", "ECE", "AUC", "Judgements"), rows, (told,))
 
 
 def _cell(value: float | None, reason: str | None) -> Cell:

@@ -5,7 +5,7 @@ judges what comes back. See ``wolfbus check-agent``.
 """
 
 from moderator.check.finding import Finding
-from moderator.check.stage import Terms
+from moderator.check.stage import TrialTerms
 from moderator.check.trial import Trial
 
-__all__ = ["Finding", "Terms", "Trial"]
+__all__ = ["Finding", "Trial", "TrialTerms"]

@@ -1,4 +1,4 @@
-"""`Desk`: the moderator's desk of a trial. It owns the house, welcomes the agent, posts to its mailbox and hears it."""
+"""`CheckHouse`: the house of a trial. It welcomes the agent, posts to its mailbox and hears it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from moderator.check.finding import Ledger
+from moderator.check.finding import FindingLedger
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
@@ -29,7 +29,7 @@ class Heard:
     entry: Entry
 
 
-class Desk:
+class CheckHouse:
     """One house, one agent.
 
     Args:
@@ -40,7 +40,7 @@ class Desk:
         ledger: where faults are noted.
     """
 
-    def __init__(self, bus: Bus, house: str, name: str | None, again_s: float, ledger: Ledger) -> None:
+    def __init__(self, bus: Bus, house: str, name: str | None, again_s: float, ledger: FindingLedger) -> None:
         self._bus = bus
         self.house = house
         self._wanted = name

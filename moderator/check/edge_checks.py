@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moderator.check.finding import Sheet
+from moderator.check.finding import FindingSheet
 from moderator.check.growth import grown
 from moderator.check.rivals import HOSTILE, ODD, Cast
 from moderator.check.stage import Stage
@@ -12,7 +12,7 @@ from wolfbus.messages.events import Dawn, Exile
 from wolfbus.messages.house import Welcome
 
 
-def hostile(stage: Stage, sheet: Sheet) -> None:
+def hostile(stage: Stage, sheet: FindingSheet) -> None:
     """Let it judge what may unsettle a parser, a terminal or a model."""
     scene = stage.scene(cast=Cast(names=ODD))
     for text in HOSTILE:
@@ -24,7 +24,7 @@ def hostile(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = f"{len(HOSTILE)} statements to judge, up to {longest:,} bytes"
 
 
-def one_answer(stage: Stage, sheet: Sheet) -> None:
+def one_answer(stage: Stage, sheet: FindingSheet) -> None:
     """Leave it one legal answer."""
     seer = stage.scene("Seer")
     seer.ask("inspect", seer.rivals[3:4])
@@ -35,7 +35,7 @@ def one_answer(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = "one to inspect; a vote for one name or nobody"
 
 
-def last(stage: Stage, sheet: Sheet) -> None:
+def last(stage: Stage, sheet: FindingSheet) -> None:
     """Take everybody else out of the game. By the rules no game gets there, but who copes with it copes with much."""
     sheet.lenient = True
     scene = stage.scene()
@@ -48,7 +48,7 @@ def last(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = "everybody else gone: a bid, a statement, a vote for nobody"
 
 
-def twice(stage: Stage, sheet: Sheet) -> None:
+def twice(stage: Stage, sheet: FindingSheet) -> None:
     """Put the same request twice."""
     scene = stage.scene()
     asked = scene.question("bid")
@@ -61,7 +61,7 @@ def twice(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = "one answer"
 
 
-def tight(stage: Stage, sheet: Sheet) -> None:
+def tight(stage: Stage, sheet: FindingSheet) -> None:
     """Leave it little time; that it is late is put up with, what it costs is said."""
     scene = stage.scene()
     asked = scene.question("bid")
@@ -74,7 +74,7 @@ def tight(stage: Stage, sheet: Sheet) -> None:
     stage.end(scene)
 
 
-def unknown(stage: Stage, sheet: Sheet) -> None:
+def unknown(stage: Stage, sheet: FindingSheet) -> None:
     """Send types and a version of message that nobody knows yet."""
     scene = stage.scene()
     scene.ask("bid")
@@ -91,7 +91,7 @@ def unknown(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = "two types and a version it cannot know, passed over"
 
 
-def grows(stage: Stage, sheet: Sheet) -> None:
+def grows(stage: Stage, sheet: FindingSheet) -> None:
     """Send welcome, facts and requests with a member more in each of their maps, as a later build may."""
     desk = stage.desk
     welcome = Welcome(house=desk.house, agent=desk.agent, instance=desk.member.instance, again_s=stage.terms.again_s)
@@ -108,7 +108,7 @@ def grows(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = "a member it cannot know in every map of welcome, facts and requests, passed over"
 
 
-def caught_up(stage: Stage, sheet: Sheet) -> None:
+def caught_up(stage: Stage, sheet: FindingSheet) -> None:
     """Tell it everything again in mid-game, as after a moderator's restart."""
     scene = stage.scene("Seer")
     scene.ask("inspect", scene.rivals)
@@ -122,7 +122,7 @@ def caught_up(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = "known facts again, and an open request among them"
 
 
-def restarted(stage: Stage, sheet: Sheet) -> None:
+def restarted(stage: Stage, sheet: FindingSheet) -> None:
     """Tell it a long game from the beginning, as after its own restart."""
     scene = stage.scene()
     scene.happen(Dawn(round=1))
@@ -137,7 +137,7 @@ def restarted(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = f"a game that it never heard of, {scene.said} statements long"
 
 
-def otherwise(stage: Stage, sheet: Sheet) -> None:
+def otherwise(stage: Stage, sheet: FindingSheet) -> None:
     """Tell it a game otherwise than before, and ask once more what it had answered, as after a loss of data."""
     scene = stage.scene()
     scene.say("These words will be lost.")
@@ -155,7 +155,7 @@ def otherwise(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = "other facts under known numbers, and a request that it had answered"
 
 
-def gap(stage: Stage, sheet: Sheet) -> None:
+def gap(stage: Stage, sheet: FindingSheet) -> None:
     """Keep a fact from it: the next one shows that something is missing."""
     scene = stage.scene()
     scene.ask("bid")

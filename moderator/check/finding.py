@@ -54,7 +54,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Sheet:
+class FindingSheet:
     """A check under way.
 
     Attributes:
@@ -82,20 +82,20 @@ class Sheet:
         return Finding(self.check, worst(self.faults), self.seen, lines_of(self.faults))
 
 
-class Ledger:
+class FindingLedger:
     """Gathers what a trial sees."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
-        self._sheets: list[Sheet] = []
+        self._sheets: list[FindingSheet] = []
         self._seconds: dict[Kind, list[float]] = {kind: [] for kind in KINDS}
         self._roles: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
         self._faults: dict[Kind, list[Fault]] = {kind: [] for kind in KINDS}
 
     @contextlib.contextmanager
-    def check(self, name: str) -> Iterator[Sheet]:
+    def check(self, name: str) -> Iterator[FindingSheet]:
         """Make one check: faults noted meanwhile are its own, and it stands among the findings whatever ends it."""
-        sheet = Sheet(name)
+        sheet = FindingSheet(name)
         self._sheets.append(sheet)
         try:
             yield sheet

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from moderator.check.desk import Desk, Heard
-from moderator.check.finding import Fault, Ledger
+from moderator.check.desk import CheckHouse, Heard
+from moderator.check.finding import Fault, FindingLedger
 from moderator.check.growth import grown
 from moderator.check.repairs import repaired, wrote
 from moderator.check.rivals import RIVALS
@@ -42,7 +42,9 @@ class TrialGame:
         route: takes in messages that may be for other games of the trial too.
     """
 
-    def __init__(self, desk: Desk, opened: Opened, ledger: Ledger, route: Callable[[Iterable[Heard]], None]) -> None:
+    def __init__(
+        self, desk: CheckHouse, opened: Opened, ledger: FindingLedger, route: Callable[[Iterable[Heard]], None]
+    ) -> None:
         self._desk = desk
         self._route = route
         self._inbox = streams.inbox(desk.house, desk.agent)

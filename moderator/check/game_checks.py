@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from moderator.check.finding import Sheet
+from moderator.check.finding import FindingSheet
 from moderator.check.plays import WholeGame
 from moderator.check.rivals import PLAIN, Cast
 from moderator.check.stage import Stage
@@ -16,10 +16,10 @@ from wolfbus.vocabulary import Kind, Role
 _NIGHT: Final[dict[Role, Kind]] = {"Werewolf": "kill", "Seer": "inspect", "Doctor": "protect"}
 
 
-def alone(role: Role) -> Callable[[Stage, Sheet], None]:
+def alone(role: Role) -> Callable[[Stage, FindingSheet], None]:
     """Return the check that puts every kind of request to a seat with `role`, with as little before it as can be."""
 
-    def check(stage: Stage, sheet: Sheet) -> None:
+    def check(stage: Stage, sheet: FindingSheet) -> None:
         scene = stage.scene(role)
         if role in _NIGHT:
             scene.ask(_NIGHT[role], scene.rivals)
@@ -36,10 +36,10 @@ def alone(role: Role) -> Callable[[Stage, Sheet], None]:
     return check
 
 
-def whole(place: int, role: Role, cast: Cast = Cast()) -> Callable[[Stage, Sheet], None]:  # noqa: B008 - frozen
+def whole(place: int, role: Role, cast: Cast = Cast()) -> Callable[[Stage, FindingSheet], None]:  # noqa: B008 - frozen
     """Return the check that plays a whole game by the rules, the agent in seat `place`, counted from 0."""
 
-    def check(stage: Stage, sheet: Sheet) -> None:
+    def check(stage: Stage, sheet: FindingSheet) -> None:
         game = stage.open((place,), role, cast)
         WholeGame(game).play()
         sheet.seen = f"{game.asked} requests to {game.opened.seats[place].name}, to the end"
@@ -47,7 +47,7 @@ def whole(place: int, role: Role, cast: Cast = Cast()) -> Callable[[Stage, Sheet
     return check
 
 
-def game_over(stage: Stage, sheet: Sheet) -> None:
+def game_over(stage: Stage, sheet: FindingSheet) -> None:
     """See whether it is silent after the end, even if an old question comes once more."""
     game = stage.games[-1]
     if game.last_asks is not None:
@@ -56,7 +56,7 @@ def game_over(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = "silent, and an old question again got no answer"
 
 
-def two_seats(stage: Stage, sheet: Sheet) -> None:
+def two_seats(stage: Stage, sheet: FindingSheet) -> None:
     """Seat it twice in one game."""
     if not _takes_two(stage, sheet):
         return
@@ -65,7 +65,7 @@ def two_seats(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = f"{game.asked} requests to {game.opened.seats[1].name} and {game.opened.seats[4].name}"
 
 
-def two_games(stage: Stage, sheet: Sheet) -> None:
+def two_games(stage: Stage, sheet: FindingSheet) -> None:
     """Let it play two games at once."""
     if not _takes_two(stage, sheet):
         return
@@ -79,7 +79,7 @@ def two_games(stage: Stage, sheet: Sheet) -> None:
     sheet.seen = f"{sum(game.asked for game in games)} requests"
 
 
-def _takes_two(stage: Stage, sheet: Sheet) -> bool:
+def _takes_two(stage: Stage, sheet: FindingSheet) -> bool:
     if stage.desk.member.seats >= 2:
         return True
     sheet.skip("it takes one seat")

@@ -6,12 +6,12 @@ import itertools
 import time
 from typing import Final
 
-from moderator.check.finding import Sheet
+from moderator.check.finding import FindingSheet
 from moderator.check.stage import Stage
 from wolfbus.messages.house import Goodbye, RollCall
 
 
-def roll_call(stage: Stage, sheet: Sheet) -> None:
+def roll_call(stage: Stage, sheet: FindingSheet) -> None:
     """Call the roll: it says join at once."""
     before = len(stage.desk.joins)
     asked = time.monotonic()
@@ -27,7 +27,7 @@ def roll_call(stage: Stage, sheet: Sheet) -> None:
         sheet.seen = f"said join after {took * 1000:.0f} ms"
 
 
-def heartbeats(stage: Stage, sheet: Sheet) -> None:
+def heartbeats(stage: Stage, sheet: FindingSheet) -> None:
     """Look back on its joins, and wait for as many as tell."""
     patience = 3 * stage.terms.again_s
     while time.monotonic() < stage.desk.joins[-1] + patience and len(stage.desk.joins) < 3:
@@ -44,7 +44,7 @@ def heartbeats(stage: Stage, sheet: Sheet) -> None:
         stage.ledger.fault("seen missing", "warn", said)
 
 
-def entries(stage: Stage, sheet: Sheet) -> None:
+def entries(stage: Stage, sheet: FindingSheet) -> None:
     """Look at the ids of all that it wrote."""
     sheet.seen = "ids that begin with the time of its start"
     if (wrong := stage.desk.faulty_ids()) is not None:
@@ -52,7 +52,7 @@ def entries(stage: Stage, sheet: Sheet) -> None:
         stage.ledger.fault("ids", "warn", wrong)
 
 
-def goodbye(stage: Stage, sheet: Sheet) -> None:
+def goodbye(stage: Stage, sheet: FindingSheet) -> None:
     """Close the house: it leaves, or falls silent."""
     joins = len(stage.desk.joins)
     if not stage.desk.gone:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from moderator.check import rivals
-from moderator.check.desk import Desk, Heard
-from moderator.check.finding import Ledger
+from moderator.check.desk import CheckHouse, Heard
+from moderator.check.finding import FindingLedger
 from moderator.check.game import TrialGame
 from moderator.check.plays import Scene
 from wolfbus.messages.events import Ended
@@ -15,7 +15,7 @@ from wolfbus.vocabulary import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TrialTerms:
     """How long a trial waits, in seconds.
 
     Attributes:
@@ -43,7 +43,7 @@ class Stage:
         run: begins the ids of the trial's games.
     """
 
-    def __init__(self, desk: Desk, terms: Terms, ledger: Ledger, run: str) -> None:
+    def __init__(self, desk: CheckHouse, terms: TrialTerms, ledger: FindingLedger, run: str) -> None:
         self.desk = desk
         self.terms = terms
         self.ledger = ledger

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from moderator.check import edge_checks, game_checks, presence_checks
-from moderator.check.desk import Desk
-from moderator.check.finding import Finding, Ledger, Sheet
+from moderator.check.desk import CheckHouse
+from moderator.check.finding import Finding, FindingLedger, FindingSheet
 from moderator.check.game import SilentError
 from moderator.check.rivals import ODD, Cast
-from moderator.check.stage import Stage, Terms
+from moderator.check.stage import Stage, TrialTerms
 from wolfbus.bus.protocol import Bus
 from wolfbus.messages.house import Join
 from wolfbus.vocabulary import ROLES
 
-Check: TypeAlias = Callable[[Stage, Sheet], None]
+Check: TypeAlias = Callable[[Stage, FindingSheet], None]
 
 
 class Trial:
@@ -37,16 +37,16 @@ class Trial:
         bus: Bus,
         house: str,
         name: str | None = None,
-        terms: Terms | None = None,
+        terms: TrialTerms | None = None,
         watch: Callable[[Finding], None] = lambda _finding: None,
         gone: Callable[[], str | None] = lambda: None,
     ) -> None:
-        self._terms = terms or Terms()
+        self._terms = terms or TrialTerms()
         self._watch = watch
         self._gone = gone
         self._shown = 0
-        self._ledger = Ledger()
-        self._desk = Desk(bus, house, name, self._terms.again_s, self._ledger)
+        self._ledger = FindingLedger()
+        self._desk = CheckHouse(bus, house, name, self._terms.again_s, self._ledger)
         self._stage = Stage(self._desk, self._terms, self._ledger, f"check-{secrets.token_hex(3)}")
 
     @property

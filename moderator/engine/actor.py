@@ -15,7 +15,7 @@ from typing import Any
 from moderator.engine.commits import CommitBuilder
 from moderator.engine.context import HouseContext
 from moderator.engine.deliveries import admit
-from moderator.engine.mail import Begin, Committed, Expired, HandOver, Incoming, Joined, Leave
+from moderator.engine.mail import AgentJoined, Begin, Committed, Expired, GameOver, HandOver, Incoming, LeaveGame
 from moderator.engine.night_time import NightTime
 from moderator.engine.presence import Presence
 from moderator.engine.recovery import Recovered, read_back
@@ -50,27 +50,6 @@ _TELLING = frozenset(
     }
 )  # fmt: skip
 """Types of event from which what seats are told follows."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameOver:
-    """How a game left its moderator.
-
-    Attributes:
-        game: its id.
-        ended: the last event; None if the game could not finish.
-        error: why it could not.
-        digest: digest of the game, 64 hex digits; of a game that ended early it may cover a step that never landed.
-        events: the events it covers.
-        handed_over: whether it was left, whole, to another moderator; there is no error then.
-    """
-
-    game: str
-    ended: Ended | None
-    error: WolfError | None
-    digest: str
-    events: int
-    handed_over: bool = False
 
 
 class ModeratorActor(PooledActor):
@@ -144,7 +123,7 @@ class ModeratorActor(PooledActor):
             for answer in self._referee.time_out(message.ids):
                 self._keep(answer)
             self._go_on()
-        elif isinstance(message, Joined):
+        elif isinstance(message, AgentJoined):
             self._join(message)
         elif isinstance(message, Begin):
             if self._recovered is None:
@@ -152,14 +131,14 @@ class ModeratorActor(PooledActor):
             else:
                 self._resume(self._recovered)
                 self._recovered = None
-        elif isinstance(message, Leave):
+        elif isinstance(message, LeaveGame):
             self._break_off(message.reason)
         elif isinstance(message, HandOver):
             self._handing_over = True
             if self._landing is None:
                 self._leave(None, None)
 
-    def _join(self, message: Joined) -> None:
+    def _join(self, message: AgentJoined) -> None:
         deliveries = self._builder.deliveries
         if message.offered is not None and not admit(self._opened, message.offered, deliveries):
             self._newcomers.pop(message.agent, None)
@@ -288,7 +267,7 @@ class ModeratorActor(PooledActor):
         except BusDown as error:
             logger.warning("game %s: %s cannot be told of it yet: %s", self._opened.game, ", ".join(asks), error)
             for agent in asks:
-                self._context.timers.after(LOOK_AGAIN_S, partial(tell_if_alive, self.actor_ref, Joined(agent)))
+                self._context.timers.after(LOOK_AGAIN_S, partial(tell_if_alive, self.actor_ref, AgentJoined(agent)))
         except (BusError, RecordError) as error:
             # of a bus in memory, where a record is dropped behind its readers
             logger.warning("game %s: %s cannot be told of it: %s", self._opened.game, ", ".join(asks), error)

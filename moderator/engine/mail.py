@@ -9,6 +9,7 @@ from moderator.engine.seating import Taker
 from wolfbus.bus.ids import Id
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import BusError, WolfError
+from wolfbus.messages.events import Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class AgentJoined:
     """An agent has come, or come back: it is to be told all that its seats may know.
 
     Attributes:
@@ -59,7 +60,7 @@ class Expired:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class LeaveGame:
     """The game cannot go on."""
 
     reason: WolfError
@@ -68,3 +69,24 @@ class Leave:
 @dataclass(frozen=True, slots=True)
 class HandOver:
     """Leave the game to another moderator: after the step that is on its way, write nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver:
+    """How a game left its moderator.
+
+    Attributes:
+        game: its id.
+        ended: the last event; None if the game could not finish.
+        error: why it could not.
+        digest: digest of the game, 64 hex digits; of a game that ended early it may cover a step that never landed.
+        events: the events it covers.
+        handed_over: whether it was left, whole, to another moderator; there is no error then.
+    """
+
+    game: str
+    ended: Ended | None
+    error: WolfError | None
+    digest: str
+    events: int
+    handed_over: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from moderator.house.session import Session
+from moderator.house.session import HouseSession
 from wolfbus.bus.protocol import Bus
 from wolfbus.messages.house import Archived, GameClosed
 
@@ -23,7 +23,7 @@ class Archives:
         keep_s: seconds that a record stays on the bus after it was archived, >= 0.
     """
 
-    def __init__(self, bus: Bus, house: str, session: Session, keep_s: float) -> None:
+    def __init__(self, bus: Bus, house: str, session: HouseSession, keep_s: float) -> None:
         self._bus = bus
         self._house = house
         self.session = session

@@ -21,8 +21,8 @@ from moderator.house.games import Games
 from moderator.house.housekeeping import carry_out, last_tidy
 from moderator.house.lease import Claim, TermEnd
 from moderator.house.lobby import Lobby, who_knocked, who_wrote
-from moderator.house.session import Session
-from moderator.house.settings import Settings
+from moderator.house.session import HouseSession
+from moderator.house.settings import ModeratorSettings
 from moderator.house.tickets import Tickets
 from moderator.house.waiting import Waiting
 from wolfbus.bus import streams
@@ -73,7 +73,7 @@ class Closing:
         self,
         reason: str,
         failed: bool,
-        settings: Settings,
+        settings: ModeratorSettings,
         context: HouseContext,
         games: Games,
         archives: Archives,
@@ -232,7 +232,7 @@ class Closing:
 
 
 def finish_closed(
-    bus: Bus, settings: Settings, claim: Claim, tickets: Tickets | None, stopping: Stopping
+    bus: Bus, settings: ModeratorSettings, claim: Claim, tickets: Tickets | None, stopping: Stopping
 ) -> TermEnd | None:
     """Finish the session whose moderator we come after, if it was closed.
 
@@ -251,7 +251,7 @@ def finish_closed(
     Raises:
         BusError: the bus is away, or the house is another's now.
     """
-    house, session = settings.house, Session()
+    house, session = settings.house, HouseSession()
     session.catch_up(bus, house)
     if session.running or session.end is None:
         return None

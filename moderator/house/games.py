@@ -10,9 +10,9 @@ from functools import partial
 
 from pykka import ActorRef
 
-from moderator.engine.actor import GameOver, ModeratorActor
+from moderator.engine.actor import ModeratorActor
 from moderator.engine.context import HouseContext
-from moderator.engine.mail import Begin, HandOver, Incoming, Joined, Leave
+from moderator.engine.mail import AgentJoined, Begin, GameOver, HandOver, Incoming, LeaveGame
 from moderator.engine.recovery import Recovered, read_back, recover
 from moderator.engine.seating import Taker
 from moderator.house.announcements import Announcements
@@ -155,7 +155,7 @@ class Games:
             offered: what it is now. A game whose record says that something else plays these seats tells it nothing.
         """
         for ref in self._refs():
-            tell_if_alive(ref, Joined(agent, offered))
+            tell_if_alive(ref, AgentJoined(agent, offered))
 
     def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
         """Send messages of the house to mailboxes, as (agent, message), in one commit."""
@@ -186,7 +186,7 @@ class Games:
         refs = self._refs(game)
         for ref in refs:
             if reason is not None:
-                tell_if_alive(ref, Leave(reason))
+                tell_if_alive(ref, LeaveGame(reason))
             else:
                 ref.stop(block=False)
         for ref in refs if reason is None else ():
@@ -201,7 +201,7 @@ class Games:
         """
         refs = self._refs()
         for ref in refs:
-            tell_if_alive(ref, Leave(reason))
+            tell_if_alive(ref, LeaveGame(reason))
         until = time.monotonic() + seconds
         for ref in refs:
             ref.actor_stopped.wait(max(until - time.monotonic(), 0.0))

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from moderator.engine.actor import GameOver
 from moderator.engine.context import HouseContext
 from moderator.engine.cursors import dealt_with
+from moderator.engine.mail import GameOver
 from moderator.house.archives import Archives
 from moderator.house.closing import BROKE_DOWN, LAST_S, CloseWatchdog, Closing
 from moderator.house.games import Games
@@ -30,8 +30,8 @@ from moderator.house.lease import Claim, How, Lease, TermEnd, forgotten, has_new
 from moderator.house.lobby import Lobby
 from moderator.house.roster import Roster
 from moderator.house.scheduler import Scheduler
-from moderator.house.session import Session
-from moderator.house.settings import GameResult, Settings
+from moderator.house.session import HouseSession
+from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.house.tickets import Tickets
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import streams
@@ -65,11 +65,11 @@ class Host:
     def __init__(
         self,
         bus: Bus,
-        settings: Settings,
+        settings: ModeratorSettings,
         claim: Claim,
         stopping: Stopping,
         health: Health,
-        told: Callable[[GameResult], None],
+        told: Callable[[GameReport], None],
         tickets: Tickets | None = None,
     ) -> None:
         self._bus = bus
@@ -146,7 +146,7 @@ class Host:
         hear, unsaid = self._later(self._heard), self._later(self._unsaid)
         self._games = Games(self._context, hear, unsaid, self._later(self._gone_backwards))
         ending.callback(self._games.stop)
-        self._session = Session(opens=settings.agenda.session if settings.agenda else None)
+        self._session = HouseSession(opens=settings.agenda.session if settings.agenda else None)
         self._archives = Archives(self._bus, self._name, self._session, settings.keep_s)
         self._roster = Roster(settings.config.seats, settings.heartbeat_s)
         count_unread = self._later(self._roster.count_unread)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from moderator.house.session import Session
+from moderator.house.session import HouseSession
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus
@@ -199,7 +199,7 @@ class GameSummaries:
     def __init__(
         self,
         house: str,
-        session: Session,
+        session: HouseSession,
         announce: Callable[[Part], None],
         do: Callable[[Sequence[Chore]], None],
         least: int = NEWS_AT_LEAST,

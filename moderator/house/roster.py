@@ -30,7 +30,7 @@ Arrival: TypeAlias = Literal["new", "again"]
 
 
 @dataclass(slots=True)
-class Member:
+class RosterEntry:
     """An agent of the house.
 
     Attributes:
@@ -59,7 +59,7 @@ class Roster:
     seats: int
     again_s: float
     tickets: Mapping[str, Service] | None = None
-    members: dict[str, Member] = field(default_factory=dict)
+    members: dict[str, RosterEntry] = field(default_factory=dict)
     _playing: dict[str, Counter[str]] = field(default_factory=dict)
     _seated: Counter[str] = field(default_factory=Counter)
 
@@ -98,7 +98,7 @@ class Roster:
         """
         member = self.members.get(join.agent)
         if member is None or (member.join.instance, _answering(member.join)) != (join.instance, _answering(join)):
-            self.members[join.agent] = Member(join, now)
+            self.members[join.agent] = RosterEntry(join, now)
             return "new"
         member.join, member.heard, member.left = join, now, False
         return "again"

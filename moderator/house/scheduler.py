@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moderator.engine.actor import GameOver
 from moderator.engine.context import HouseContext
+from moderator.engine.mail import GameOver
 from moderator.engine.seating import Offer, opening, seat_agents, seat_brains
 from moderator.house.agenda import AgendaItem
 from moderator.house.archives import Archives
 from moderator.house.games import Games
 from moderator.house.lobby import Lobby
-from moderator.house.settings import GameResult, Settings
+from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.house.waiting import (
     Waiting,
     blocked_line,
@@ -66,13 +66,13 @@ class Scheduler:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ModeratorSettings,
         context: HouseContext,
         games: Games,
         archives: Archives,
         lobby: Lobby,
         over: Callable[[GameOver], None],
-        told: Callable[[GameResult], None],
+        told: Callable[[GameReport], None],
     ) -> None:
         self._set = settings
         self._bus = context.bus
@@ -274,7 +274,7 @@ class Scheduler:
         game = self.running.pop(name, None)
         self._roster.rise(name)
         self._rest_until = self._clock() + self._set.pause_s
-        result = GameResult(
+        result = GameReport(
             game=name,
             number=number,
             winner=ended.winner if ended else None,

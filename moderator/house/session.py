@@ -1,5 +1,7 @@
-"""`Session`: the games of a house as their moderator sees them: which records are waited for, and what of the ``games``
-stream nobody needs any more. The stream is the one truth of it: a moderator that comes later goes on where it ends.
+"""`HouseSession`: the games of a house as their moderator sees them: which records are waited for, and what of the
+``games`` stream nobody needs any more.
+
+The stream is the one truth of it: a moderator that comes later goes on where it ends.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class _Told:
 
 
 @dataclass
-class Session(session.Session):
+class HouseSession(session.Session):
     """What the stream says of the session that runs, or ran last.
 
     Attributes:

@@ -18,7 +18,7 @@ SHORT_SEED: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ModeratorSettings:
     """What a moderator service is told.
 
     Attributes:
@@ -63,7 +63,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class GameResult:
+class GameReport:
     """How a game went.
 
     Attributes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TypeAlias, TypeVar
 
-from moderator.rules.table import Answers, Join, Table
+from moderator.rules.table import Answers, BatchJoin, Table
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Absent, AnyEvent, Asked, Asking, Returned, Statement
 
 T = TypeVar("T")
-Script: TypeAlias = Generator[AnyEvent | Join, Sequence[Answers], T]
+Script: TypeAlias = Generator[AnyEvent | BatchJoin, Sequence[Answers], T]
 
 
 def start(batch: Asked | None) -> Script[Asked | None]:
@@ -28,7 +28,7 @@ def join(table: Table, *batches: Asked | None) -> Script[list[Answers]]:
     asked = [batch.batch for batch in batches if batch is not None]
     if not asked:
         return [{} for _ in batches]
-    answers = dict(zip(asked, (yield Join(tuple(asked))), strict=True))
+    answers = dict(zip(asked, (yield BatchJoin(tuple(asked))), strict=True))
     joined = [answers[batch.batch] if batch is not None else {} for batch in batches]
     for number in sorted(answers):
         for seat, answer in answers[number].items():

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from moderator.rules.game import game
-from moderator.rules.table import Join
+from moderator.rules.table import BatchJoin
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
@@ -77,7 +77,7 @@ class Steps:
                 else next(self._script)
             )
             self._started = True
-            while not isinstance(effect, Join):
+            while not isinstance(effect, BatchJoin):
                 events.append(effect)
                 if isinstance(effect, Asked):
                     self._asked[effect.batch] = effect

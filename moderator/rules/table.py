@@ -16,7 +16,7 @@ Answers = dict[SeatName, AnyAnswered]
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class BatchJoin:
     """The coroutine waits until every request of these batches is closed; it is sent their answers, batch by batch."""
 
     batches: tuple[int, ...]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Final
 
-from players.human.news import News, table_in_words
+from players.human.news import UnreadNews, table_in_words
 from players.human.question import (
     COUNTS_AS,
     content_in_words,
@@ -101,7 +101,7 @@ class HumanBrain(Agent):
                 raise PlayerError("only one person can play at one terminal")
             self._seated[self._keyboard.place] = self
         self._screen = screen or Screen()
-        self._news = News()
+        self._news = UnreadNews()
         self._view: SeatView | None = None
         self._ended = False
         self._missed = 0

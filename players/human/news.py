@@ -39,7 +39,7 @@ _OUT: Final = (
 )
 
 
-class News:
+class UnreadNews:
     """Tells a seat's view piece by piece.
 
     Attributes:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from players.llm.call import Completion, Question
+from players.llm.call import Completion, ModelQuestion
 from players.llm.circuit import Down
 from players.llm.endpoint import Backoff, Server
 from players.llm.limits import Pass, Paused, urgency
 from players.llm.loop import loop_time
-from players.llm.provider import Failed, Failure, Reply, Request, known_counts
+from players.llm.provider import Failed, Failure, ProviderReply, Request, known_counts
 from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Attempts:
 
     def __init__(
         self,
-        question: Question,
+        question: ModelQuestion,
         server: Server,
         budget: Budget | None,
         backoff: Backoff,
@@ -77,7 +77,7 @@ class Attempts:
         self._queue_s = 0.0
         self._sent_at: float | None = None
         self._queue_before = 0.0
-        self._half: Reply | None = None
+        self._half: ProviderReply | None = None
         self._last_failure = ""
         self._failures: deque[str] = deque(maxlen=FAILURES_KEPT)
         self._waits_for = ""
@@ -116,7 +116,7 @@ class Attempts:
         """Return what came of it when it was ended from outside."""
         return self._completion(error=reason)
 
-    async def _reply(self) -> Reply:
+    async def _reply(self) -> ProviderReply:
         reply = await self._reply_of(self._model.max_tokens)
         if reply.cut and self._may_double:
             # should the second time bring nothing, half a reply is worth more than none
@@ -124,7 +124,7 @@ class Attempts:
             reply = await self._reply_of(2 * self._model.max_tokens)
         return reply
 
-    async def _reply_of(self, max_tokens: int) -> Reply:
+    async def _reply_of(self, max_tokens: int) -> ProviderReply:
         asked = self._question
         while True:
             shape = self._capability.for_model(self._model)
@@ -145,7 +145,7 @@ class Attempts:
                 continue
             if failure.cut:
                 self._gone_on_after(failure)
-                return Reply(None, finish="length")
+                return ProviderReply(None, finish="length")
             await self._wait_after(failure)
             self._gone_on_after(failure)
 
@@ -195,11 +195,11 @@ class Attempts:
         # where the server said how long, the gate keeps everybody waiting
         await asyncio.sleep(delay)
 
-    async def _attempt(self, request: Request) -> Reply:
+    async def _attempt(self, request: Request) -> ProviderReply:
         """Wait for leave, make one request, and see to it that everybody hears what came of it."""
         trial, given = await self._leave(request.tokens)
         reservation: Reservation | None = None
-        reply: Reply | None = None
+        reply: ProviderReply | None = None
         failure: Failure | None = None
         sent = False
         try:
@@ -245,7 +245,7 @@ class Attempts:
         finally:
             self._queue_s += loop_time() - began
 
-    async def _send(self, request: Request) -> Reply:
+    async def _send(self, request: Request) -> ProviderReply:
         self._parameters = request.parameters
         now = loop_time()
         if self._sent_at is None:
@@ -267,7 +267,7 @@ class Attempts:
             self._tokens[name] = _sum(self._tokens.get(name), count)
         return reply
 
-    def _tell_circuit(self, reply: Reply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
+    def _tell_circuit(self, reply: ProviderReply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
         circuit = self._server.circuit
         failed = partial(circuit.failed, trial=trial, sent_at=self._attempt_at, in_flight=self._server.gate.in_flight)
         if failure is not None and failure.sick:
@@ -284,7 +284,7 @@ class Attempts:
         share = (loop_time() - self._attempt_at) / (self._question.deadline - self._began)
         return not self._question.hurried and share >= _SHARE_OF_TIME
 
-    def _with(self, reply: Reply) -> Completion:
+    def _with(self, reply: ProviderReply) -> Completion:
         filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
         error = f"{self._server.url}: its content filter kept the reply back" if filtered else None
         return replace(
@@ -329,7 +329,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return other if one is None else one + (other or 0)
 
 
-def _settle(reservation: Reservation, reply: Reply | None, failure: Failure | None, *, sent: bool) -> None:
+def _settle(reservation: Reservation, reply: ProviderReply | None, failure: Failure | None, *, sent: bool) -> None:
     if reply is not None:
         reservation.settle(Completion(text=reply.text, attempts=1, **known_counts(reply)), 0)
     elif not sent:

@@ -8,11 +8,11 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from players.llm.call import Completion, Question
+from players.llm.call import Completion, ModelQuestion
 from players.llm.gateway import Gateway, Job
 from players.llm.prompts.forms import part_name
 from players.llm.prompts.prompt import Prompt
-from players.llm.prompts.writer import Writer
+from players.llm.prompts.writer import PromptWriter
 from players.llm.settings import Model
 from players.llm.turn import Turn, report
 from wolfbus.agent import Agent, Answer
@@ -49,7 +49,7 @@ class ModelBrain(Agent):
     def __init__(self, model: Model, gateway: Gateway) -> None:
         self._model = model
         self._gateway = gateway
-        self._writer = Writer()
+        self._writer = PromptWriter()
         self._jobs: list[Job] = []
         self._labels: dict[str, Answer] = {}
         self._late_until = 0.0
@@ -88,7 +88,7 @@ class ModelBrain(Agent):
         except Exception as error:
             logger.exception("%s: a prompt could not be written", view.me)
             # a new one writes, and reports, from the beginning
-            self._writer = Writer()
+            self._writer = PromptWriter()
             for ask in group:
                 outlet.answer(
                     ask, Answer(None, fault="failed", note=f"no prompt: {type(error).__name__}: {error}"[:300])
@@ -155,7 +155,7 @@ class ModelBrain(Agent):
         if turn.parts > 1:
             # the bound is meant for one answer
             model = model.model_copy(update={"max_tokens": model.max_tokens * min(turn.parts, _MOST_PARTS)})
-        question = Question(model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried)
+        question = ModelQuestion(model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried)
         completion = await self._gateway.complete(question)
         outlet.called(report(turn, self._model, prompt, completion, reask=reask))
         answers = turn.read(completion)

@@ -8,14 +8,14 @@ import json
 import logging
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final
 
-from players.llm.accounts import dollars, exact_cost
-from players.llm.call import Completion, Question
+from players.llm.accounts import exact_cost
+from players.llm.call import Completion, ModelQuestion
 from players.llm.settings import Model
+from players.llm.shared_budget import NOTHING, Amount, BudgetLedger, SharedBudget
 from wolfbus.errors import BudgetSpent, ConfigError
 
 _log = logging.getLogger(__name__)
@@ -36,138 +36,6 @@ _TELLING = 1024  # bytes from which on a prompt tells more of a model's tokens t
 
 _HERE: Final = 0
 """The holder that a process is to itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """Money and tokens.
-
-    Attributes:
-        usd: US dollars; 0 for models without a price.
-        tokens: of prompts and replies together.
-    """
-
-    usd: Decimal
-    tokens: int
-
-    def __add__(self, other: Amount) -> Amount:
-        return Amount(self.usd + other.usd, self.tokens + other.tokens)
-
-    def __sub__(self, other: Amount) -> Amount:
-        return Amount(self.usd - other.usd, self.tokens - other.tokens)
-
-    def __mul__(self, times: int) -> Amount:
-        return Amount(self.usd * times, self.tokens * times)
-
-
-NOTHING: Final = Amount(Decimal(0), 0)
-
-Tell: TypeAlias = Callable[[int, int, str | None], None]
-"""Tells a holder whether its call may go out: the holder, the call's key, why not (None for yes)."""
-
-
-class BudgetLedger(Protocol):
-    """Decides which calls may go out; the answer comes by another way, see `SharedBudget` and `Budget.hear`."""
-
-    def reserve(self, holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
-        """Set aside the most that a call could take as soon as it fits."""
-
-    def settle(self, holder: int, key: int, taken: Amount) -> None:
-        """Count what a call took and give back the rest; a call that still waits is withdrawn."""
-
-
-class SharedBudget:
-    """What several holders may spend together: the workers of a study, or one process alone.
-
-    What is spent and set aside never exceeds a limit. Calls wait in the order in which they came, and none overtakes
-    another. To be used from one thread.
-
-    Args:
-        usd: limit in US dollars; None for no limit.
-        tokens: limit on tokens of prompts and replies; None for no limit.
-        tell: tells holders what became of their calls.
-        before: what was spent before.
-
-    Attributes:
-        spent: what is spent, as far as holders have told.
-        held: what is set aside.
-    """
-
-    def __init__(self, usd: float | None, tokens: int | None, tell: Tell, before: Amount = NOTHING) -> None:
-        self._limit_usd = None if usd is None else Decimal(repr(usd))
-        self._limit_tokens = tokens
-        self._tell = tell
-        self.spent = before
-        self.held = NOTHING
-        self._holding: dict[tuple[int, int], Amount] = {}
-        self._waiting: dict[tuple[int, int], tuple[Callable[[], Amount], str]] = {}
-        self._refusal: str | None = None
-
-    def reserve(self, holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
-        """Set aside the most that a call could take as soon as it fits beside those in flight; the holder is told.
-
-        A call that would not fit even if nothing were in flight ends the budget, for all that wait and all later ones.
-
-        Args:
-            holder: who asks.
-            key: names the call among the holder's.
-            worst: returns the most that it could take, from what is known by then.
-            what: the call, for what is said of it.
-        """
-        self._waiting[holder, key] = worst, what
-        self._end_if_hopeless(worst(), what)
-        self._move()
-
-    def settle(self, holder: int, key: int, taken: Amount) -> None:
-        """Count what a call took and give back the rest; a call that still waits is withdrawn."""
-        if self._waiting.pop((holder, key), None) is None:
-            self._take((holder, key), taken)
-        self._move()
-
-    def lose(self, holder: int) -> None:
-        """Count all that a holder had set aside as spent: it is gone, and its calls may have been charged."""
-        for place in [place for place in self._holding if place[0] == holder]:
-            self._take(place, self._holding[place])
-        for place in [place for place in self._waiting if place[0] == holder]:
-            del self._waiting[place]
-        self._move()
-
-    def _take(self, place: tuple[int, int], taken: Amount) -> None:
-        held = self._holding.pop(place, None)
-        if held is not None:
-            self.held -= held
-            self.spent += taken
-
-    def _move(self) -> None:
-        """Let those go out that wait and fit, the first one first."""
-        while self._waiting:
-            place, (worst, what) = next(iter(self._waiting.items()))
-            amount = worst()
-            self._end_if_hopeless(amount, what)
-            if self._refusal is None:
-                if not self._fits(self.spent + self.held + amount):
-                    return
-                self._holding[place] = amount
-                self.held += amount
-            del self._waiting[place]
-            self._tell(*place, self._refusal)
-
-    def _fits(self, amount: Amount) -> bool:
-        return (self._limit_usd is None or amount.usd <= self._limit_usd) and (
-            self._limit_tokens is None or amount.tokens <= self._limit_tokens
-        )
-
-    def _end_if_hopeless(self, worst: Amount, what: str) -> None:
-        after = self.spent + worst
-        if self._refusal is not None or self._fits(after):
-            return
-        if self._limit_usd is not None and after.usd > self._limit_usd:
-            spent, limit, more = (dollars(each, 4) for each in (self.spent.usd, self._limit_usd, worst.usd))
-        else:
-            spent, limit, more = f"{self.spent.tokens:,}", f"{self._limit_tokens:,} tokens", f"{worst.tokens:,}"
-        self._refusal = (
-            f"the budget ends here: {spent} of {limit} spent, and the next call could take up to {more} ({what})"
-        )
 
 
 class Budget:
@@ -247,7 +115,7 @@ class Budget:
         if unpriced:
             raise ConfigError(_price_missing(unpriced))
 
-    async def reserve(self, question: Question, requests: int | None = None) -> Reservation:
+    async def reserve(self, question: ModelQuestion, requests: int | None = None) -> Reservation:
         """Set aside the most that a call could take, as soon as it fits beside the calls in flight.
 
         Calls wait in the order in which they came, and none overtakes another.
@@ -304,7 +172,7 @@ class Reservation:
     """
 
     def __init__(
-        self, question: Question, requests: int, guess: _PromptGuess, settled: Callable[[Amount], None]
+        self, question: ModelQuestion, requests: int, guess: _PromptGuess, settled: Callable[[Amount], None]
     ) -> None:
         self.question = question
         self.requests = requests
@@ -389,7 +257,7 @@ class _PromptGuess:
             self._per_byte[model] = seen
 
 
-def _prompt_size(question: Question) -> int:
+def _prompt_size(question: ModelQuestion) -> int:
     """Return the bytes of a prompt, its schema and 16 for the frame of each message included."""
     texts = (len(message.content.encode("utf-8", "surrogatepass")) + 16 for message in question.messages)
     return sum(texts) + len(json.dumps(dict(question.form.schema)))

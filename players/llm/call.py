@@ -37,7 +37,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelQuestion:
     """One call to make.
 
     Attributes:

@@ -20,8 +20,8 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import wolfbus
-from players.llm.call import Completion, Question
-from players.llm.cassette_file import Writer
+from players.llm.call import Completion, ModelQuestion
+from players.llm.cassette_file import CassetteWriter
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import CassetteError, reason_of
 from wolfbus.messages.calls import Scalar
@@ -91,7 +91,7 @@ class Cassette:
     def __init__(self, folder: Path, *, plays: bool) -> None:
         self.folder = folder
         self.plays = plays
-        self._writer: Writer | None = None
+        self._writer: CassetteWriter | None = None
         self._lock = threading.Lock()
         self._entries: dict[str, Completion] = {}
         self._labels: set[str] = set()
@@ -114,7 +114,7 @@ class Cassette:
             raise CassetteError(f"cassette {path}: the folder cannot be made: {reason_of(error)}") from None
         cassette = cls(path, plays=False)
         cassette._read_all()
-        cassette._writer = Writer(path, _header_line())
+        cassette._writer = CassetteWriter(path, _header_line())
         return cassette
 
     @classmethod
@@ -135,7 +135,7 @@ class Cassette:
             )
         return cassette
 
-    def find(self, question: Question) -> Completion | None:
+    def find(self, question: ModelQuestion) -> Completion | None:
         """Return what came of an equal call when it was recorded; nobody was asked, and nothing was paid.
 
         Returns:
@@ -155,7 +155,7 @@ class Cassette:
             return None
         return _played(kept)
 
-    def keep(self, question: Question, completion: Completion) -> Completion:
+    def keep(self, question: ModelQuestion, completion: Completion) -> Completion:
         """Record what came of a call.
 
         Returns:
@@ -252,7 +252,7 @@ class Cassette:
         if kept is None or _failed(kept):
             self._entries[entry.key] = Completion(**dict(entry.completion))
 
-    def _lacking(self, question: Question, key: str) -> str:
+    def _lacking(self, question: ModelQuestion, key: str) -> str:
         asked = (
             "a call of that name was recorded, but asked otherwise"
             if question.label in self._labels
@@ -267,7 +267,7 @@ class Cassette:
         )
 
 
-def key_of(question: Question) -> str:
+def key_of(question: ModelQuestion) -> str:
     """Return what names a call in a cassette, 64 hex digits.
 
     It covers what shapes the reply: the model's name, the messages, the form, the sampling settings and the scope;
@@ -300,7 +300,7 @@ def _header_line() -> bytes:
     return canonical(_Header(format=FORMAT, wolfbus=wolfbus.__version__, created=created).model_dump()) + b"\n"
 
 
-def _entry_line(key: str, question: Question, completion: Completion) -> bytes:
+def _entry_line(key: str, question: ModelQuestion, completion: Completion) -> bytes:
     kept = {
         name: value
         for name, value in dataclasses.asdict(completion).items()
@@ -322,7 +322,7 @@ def _entry_line(key: str, question: Question, completion: Completion) -> bytes:
     return _json(entry | {"hash": sha256_hex(_json(entry, question))}, question) + b"\n"
 
 
-def _json(value: Any, question: Question) -> bytes:
+def _json(value: Any, question: ModelQuestion) -> bytes:
     try:
         return _canonical(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`Writer`: one file of a cassette, of which whole lines stay whatever happens to the process or the disk."""
+"""`CassetteWriter`: one file of a cassette, of which whole lines stay whatever happens to the process or the disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from wolfbus.errors import CassetteError, reason_of
 
 
-class Writer:
+class CassetteWriter:
     """The file that this process records into; every line goes to the system at once.
 
     Args:

@@ -27,7 +27,7 @@ class Down(Exception):  # noqa: N818 - a state of the endpoint
 
 
 @dataclass(eq=False, slots=True)
-class _Waiting:
+class _Waiter:
     rank: tuple[int, int]
     woken: asyncio.Future[None]
 
@@ -70,7 +70,7 @@ class Circuit:
         self._pause = first
         self._trial_at = 0.0
         self._on_trial = False
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_Waiter] = []
         self._timer: asyncio.TimerHandle | None = None
         self._answered_at: float | None = None
         self._late: deque[bool] = deque(maxlen=_LATE_KEPT)
@@ -100,7 +100,7 @@ class Circuit:
                 return True
             if now >= self._opened_at + self._patience:
                 raise Down(f"{self._url} is down since {self._since}: {self._reason}")
-            waiting = _Waiting(rank, asyncio.get_running_loop().create_future())
+            waiting = _Waiter(rank, asyncio.get_running_loop().create_future())
             self._waiting.append(waiting)
             self._set_timer()
             try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
-from players.llm.call import Completion, Question
+from players.llm.call import Completion, ModelQuestion
 from players.llm.capability import Capability
 from players.llm.endpoint import Server, Tempo
 from players.llm.keys import Keys
@@ -94,7 +94,7 @@ class Gateway:
         self._import_client()
         return self._loop.start(jobs)
 
-    async def complete(self, question: Question) -> Completion:
+    async def complete(self, question: ModelQuestion) -> Completion:
         """Put one question, from a job of this gateway.
 
         Returns:
@@ -122,7 +122,7 @@ class Gateway:
             logger.exception("%s: a call failed inside the gateway", question.label)
             return Completion(error=f"the gateway failed: {type(error).__name__}")
 
-    def heard(self, question: Question, completion: Completion, why: str | None) -> None:
+    def heard(self, question: ModelQuestion, completion: Completion, why: str | None) -> None:
         """Take in what a reply was read as, from a job of this gateway.
 
         Args:
@@ -178,7 +178,9 @@ class Gateway:
         """Cancel all jobs, close all connections and end the thread; safe from any thread, and a second time."""
         self._loop.close(self._close_servers())
 
-    async def _ask(self, question: Question, *, attempts: int | None = None, again_if_cut: bool = True) -> Completion:
+    async def _ask(
+        self, question: ModelQuestion, *, attempts: int | None = None, again_if_cut: bool = True
+    ) -> Completion:
         """Ask a server, and count what it took."""
         server = self._server(question.model.endpoint)
         backoff = self._tempo.backoff
@@ -196,7 +198,7 @@ class Gateway:
             return ended
         return self._count(question, completion)
 
-    def _count(self, question: Question, completion: Completion) -> Completion:
+    def _count(self, question: ModelQuestion, completion: Completion) -> Completion:
         model = question.model
         completion = replace(completion, cost_usd=cost_of(model.price, completion))
         self.accounts.add(model.model, question.purpose, completion)
@@ -215,7 +217,7 @@ class Gateway:
             server = self._servers[endpoint] = Server(endpoint, self._providers(endpoint, self._keys), self._tempo)
         return server
 
-    def _give_up(self, why: str, question: Question) -> None:
+    def _give_up(self, why: str, question: ModelQuestion) -> None:
         self._tell(GivenUp(why, question.label.partition("/")[0]))
 
     def _end(self, error: WolfError) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
-from players.llm.call import Completion, Form, Message, Question
+from players.llm.call import Completion, Form, Message, ModelQuestion
 from players.llm.capability import Capability
 from players.llm.keys import Keys
 from players.llm.loop import loop_time
@@ -58,7 +58,7 @@ _MESSAGES: Final = (
 
 async def probe(
     models: Iterable[Model],
-    ask: Callable[[Question], Awaitable[Completion]],
+    ask: Callable[[ModelQuestion], Awaitable[Completion]],
     capability_of: Callable[[Model], Capability],
 ) -> None:
     """Ask each distinct model on its endpoint, all at once; a server that takes a form and ignores it is found out.
@@ -127,7 +127,7 @@ def _joined(first: str, others: Sequence[str]) -> str:
 
 async def _find_out(
     model: Model,
-    ask: Callable[[Question], Awaitable[Completion]],
+    ask: Callable[[ModelQuestion], Awaitable[Completion]],
     capability_of: Callable[[Model], Capability],
 ) -> str | None:
     """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
@@ -151,7 +151,7 @@ def _keeps(mode: str, completion: Completion) -> bool | None:
     return any(each.value.get(name) == value for each in found) if mode == "schema" else bool(found)
 
 
-async def _ask(model: Model, ask: Callable[[Question], Awaitable[Completion]]) -> Completion:
+async def _ask(model: Model, ask: Callable[[ModelQuestion], Awaitable[Completion]]) -> Completion:
     deadline = loop_time() + (model.timeouts.probe or _SECONDS)
     small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
-    return await ask(Question(small, "probe", "probe", _MESSAGES, FORM, deadline))
+    return await ask(ModelQuestion(small, "probe", "probe", _MESSAGES, FORM, deadline))

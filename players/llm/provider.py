@@ -99,7 +99,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProviderReply:
     """What a model wrote.
 
     Attributes:
@@ -127,7 +127,7 @@ class Reply:
         """Whether the bound on its length was reached before there was anything to use."""
         return self.finish == "length" and not self.refusal and not _holds_object(self.text or "")
 
-    def mapped(self, change: Callable[[str], str]) -> Reply:
+    def mapped(self, change: Callable[[str], str]) -> ProviderReply:
         """Return the reply with all its words changed."""
         words = {name: getattr(self, name) for name in ("text", "thought", "refusal", "finish", "served")}
         changed: dict[str, Any] = {name: change(value) for name, value in words.items() if value is not None}
@@ -187,7 +187,7 @@ class Provider(Protocol):
     def shape(self, model: str) -> Shape:
         """Return what a request to a model should hold before anything is known of it."""
 
-    async def ask(self, request: Request, seconds: float | None) -> Reply:
+    async def ask(self, request: Request, seconds: float | None) -> ProviderReply:
         """Make one request.
 
         Args:
@@ -223,7 +223,7 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
     return opened
 
 
-def known_counts(reply: Reply) -> dict[str, Any]:
+def known_counts(reply: ProviderReply) -> dict[str, Any]:
     """Return the tokens of a reply as its server counted them."""
     return {name: getattr(reply, name) for name in ("prompt_tokens", "cached_tokens", "completion_tokens")}
 

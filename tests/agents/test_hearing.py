@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.agents.parts import DAWN, GAME, SAID, ask, catch_up, part, seated, step
-from wolfbus.agent.hearing import Hearing, News
+from wolfbus.agent.hearing import Hearing, SeatNews
 from wolfbus.agent.writer import ReplyWriter
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.content import Bid, Judgement
@@ -17,9 +17,9 @@ from wolfbus.messages.requests import Delivery, Public
 OTHER = Statement(statement=1, round=1, phase="debate", turn=1, speaker="Bruno", text="As it stands in the record now.")
 
 
-def news(delivery: Delivery) -> News:
+def news(delivery: Delivery) -> SeatNews:
     asked_at = time.monotonic() if delivery.type == "catch_up" else None
-    return News(delivery.facts, delivery.seats[0] if delivery.seats else None, asked_at)
+    return SeatNews(delivery.facts, delivery.seats[0] if delivery.seats else None, asked_at)
 
 
 def informed() -> Hearing:
@@ -42,9 +42,9 @@ def test_a_catch_up_with_other_facts_or_fewer_tells_another_story(told) -> None:
 
 
 def test_private_facts_count_as_well() -> None:
-    def caught_up(*private) -> News:
+    def caught_up(*private) -> SeatNews:
         own = part(private=[seated(role="Seer"), *private], after=1)
-        return News((Public(n=1, fact=DAWN),), own, asked_at=time.monotonic())
+        return SeatNews((Public(n=1, fact=DAWN),), own, asked_at=time.monotonic())
 
     hearing = Hearing("Ada")
     hearing.hear(caught_up(Inspection(round=1, seat="Ada", target="Bruno", role="Werewolf")))
@@ -61,8 +61,8 @@ def test_a_judgement_of_what_is_not_there_any_more_is_another_story() -> None:
     hearing = Hearing("Ada")
     first = catch_up(told=(SAID,))
     own = part(private=[seated(), judged], after=1)
-    hearing.hear(News(first.facts, own, asked_at=time.monotonic()))
-    assert hearing.expect(News(first.facts, own, asked_at=time.monotonic()))
+    hearing.hear(SeatNews(first.facts, own, asked_at=time.monotonic()))
+    assert hearing.expect(SeatNews(first.facts, own, asked_at=time.monotonic()))
     assert not hearing.expect(news(catch_up(told=(DAWN,))))
 
 

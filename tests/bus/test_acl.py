@@ -29,7 +29,7 @@ from tests.bus.parts import (
 )
 from wolfbus.bus import Bus, Commit, acl, open_bus, streams
 from wolfbus.bus.redis.bus import RedisBus
-from wolfbus.bus.redis.link import Link, NoPermissionError, Word
+from wolfbus.bus.redis.link import NoPermissionError, RedisLink, Word
 from wolfbus.bus.url import read_address
 from wolfbus.errors import BusDown, BusError, ConfigError, HouseHeld, NotAllowed, StaleWriter
 from wolfbus.testing.redis_server import RedisServer
@@ -75,7 +75,7 @@ def nothing_was_denied(server: RedisServer) -> None:
 
 def answers(url: str, commands: Sequence[Sequence[Word]]) -> list[object]:
     """Send commands as they are, past our client's own manners."""
-    link = Link(read_address(url))
+    link = RedisLink(read_address(url))
     try:
         return link.exchange(commands)
     finally:

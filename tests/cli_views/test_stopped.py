@@ -14,7 +14,7 @@ from tests.game.driver import play
 from tests.llm.calls.woven import SHORT, call, lines, weave
 from wolfbus.cli.pages import state_page
 from wolfbus.cli.playback import pause_for
-from wolfbus.cli.proof import Criteria, open_source, prove
+from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.messages.events import Rejected, Stopped
 from wolfbus.record.line import Recorded
 
@@ -62,12 +62,12 @@ def test_proof_names_the_line_and_the_reason(tmp_path: Path):
     events = weave(play(SHORT, "1").events)
     path = tmp_path / "game.ndjson"
     path.write_bytes(lines(recorded([*events[:100], Stopped(reason=REASON)])))
-    proof = prove(open_source(str(path)), Criteria(), keep=False)
+    proof = prove(open_source(str(path)), ProofCriteria(), keep=False)
     assert proof.problems == [f"line 101: the game was stopped before its end: {REASON}"]
     assert proof.verified is False
     assert proof.digest is None
     path.write_bytes(lines(recorded(events[:100])))
-    proof = prove(open_source(str(path)), Criteria(), keep=False)
+    proof = prove(open_source(str(path)), ProofCriteria(), keep=False)
     assert proof.problems == ["line 101: missing: the record stops before its game ended"]
 
 
@@ -75,7 +75,7 @@ def test_one_round_is_one_round(tmp_path: Path):
     config = SHORT.model_copy(update={"max_rounds": 1})
     path = tmp_path / "game.ndjson"
     path.write_bytes(lines(recorded(play(config, "1").events)))
-    (first, *_) = prove(open_source(str(path)), Criteria(), keep=False).summary()
+    (first, *_) = prove(open_source(str(path)), ProofCriteria(), keep=False).summary()
     assert " after 1 round (" in first
 
 

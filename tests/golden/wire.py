@@ -122,7 +122,9 @@ def _lines(name: str, messages: list[Message]) -> Iterator[str]:
         if name.startswith("out"):
             counts = [int(message.fields["n"]) for message in messages]
             assert counts == list(range(1, len(counts) + 1)), "an agent's messages are counted without a gap"
-        parts = ((message, part) for message in messages for part in _parts(message))
+        # whoever hears the goodbye of a house first does not say that it leaves
+        said = [message for message in messages if message.fields["type"] != "leave"]
+        parts = ((message, part) for message in said for part in _parts(message))
         yield from sorted({f"{_words(message, counted=False)} {part}" for message, part in parts})
 
 

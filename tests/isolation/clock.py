@@ -10,9 +10,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from moderator.engine.actor import GameOver, ModeratorActor
+from moderator.engine.actor import ModeratorActor
 from moderator.engine.context import HouseContext
-from moderator.engine.mail import Begin, Incoming
+from moderator.engine.mail import Begin, GameOver, Incoming
 from tests.isolation.outside import Plan
 from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams

@@ -14,7 +14,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError, ResponseErr
 from tests.isolation.conftest import HOUSE, Guarded, client
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import Link
+from wolfbus.bus.redis.link import RedisLink
 from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, NotAllowed
 from wolfbus.tickets.file import read_bus
@@ -141,17 +141,17 @@ ALLOWED_WITHOUT_A_KEY = {
 
 
 @pytest.fixture(scope="module")
-def logged_in(guarded: Guarded) -> Iterator[dict[str, Link]]:
+def logged_in(guarded: Guarded) -> Iterator[dict[str, RedisLink]]:
     with contextlib.ExitStack() as stack:
         opened = {}
         for name in ALLOWED:
-            opened[name] = Link(read_address(guarded.url(name)))
+            opened[name] = RedisLink(read_address(guarded.url(name)))
             stack.callback(opened[name].close)
         yield opened
 
 
 @pytest.fixture
-def links(logged_in: dict[str, Link]) -> dict[str, Link]:
+def links(logged_in: dict[str, RedisLink]) -> dict[str, RedisLink]:
     """A connection of every ticket's, in a house where every key is a stream with something on it."""
     for key in KEYS:
         name = streams.house_key(HOUSE, key)
@@ -159,7 +159,7 @@ def links(logged_in: dict[str, Link]) -> dict[str, Link]:
     return logged_in
 
 
-def allowed(link: Link, commands: Sequence[str]) -> set[str]:
+def allowed(link: RedisLink, commands: Sequence[str]) -> set[str]:
     """Send all commands at once; return those that the server did not answer with NOPERM."""
     replies = link.exchange([command.split(" ") for command in commands])
     return {command for command, reply in zip(commands, replies, strict=True) if not is_noperm(reply)}
@@ -181,20 +181,20 @@ def expected(name: str) -> set[str]:
 
 @pytest.mark.parametrize("name", ALLOWED)
 def test_every_ticket_may_do_what_the_table_says_to_every_stream_and_nothing_else(
-    name: str, links: dict[str, Link]
+    name: str, links: dict[str, RedisLink]
 ) -> None:
     tried = [words.format(key=streams.house_key(HOUSE, key)) for words in WITH_A_KEY.values() for key in KEYS]
     assert allowed(links[name], tried) == expected(name)
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_no_ticket_opens_another_house_or_any_other_key(name: str, links: dict[str, Link]) -> None:
+def test_no_ticket_opens_another_house_or_any_other_key(name: str, links: dict[str, RedisLink]) -> None:
     tried = [words.format(key=key) for words in WITH_A_KEY.values() for key in FOREIGN]
     assert allowed(links[name], tried) == set()
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_no_ticket_may_do_more_without_a_key_than_the_table_says(name: str, links: dict[str, Link]) -> None:
+def test_no_ticket_may_do_more_without_a_key_than_the_table_says(name: str, links: dict[str, RedisLink]) -> None:
     assert allowed(links[name], WITHOUT_A_KEY) == ALLOWED_WITHOUT_A_KEY[name]
 
 
@@ -210,14 +210,16 @@ def test_the_server_lists_no_command_for_an_agent_but_these(guarded: Guarded) ->
 
 @pytest.mark.parametrize("own", ["out:ada", "in:ada"])
 @pytest.mark.parametrize("other", ["in:bruno", "record:G", "lobby", "tickets"])
-def test_a_foreign_stream_beside_ones_own_spoils_the_whole_call(own: str, other: str, links: dict[str, Link]) -> None:
+def test_a_foreign_stream_beside_ones_own_spoils_the_whole_call(
+    own: str, other: str, links: dict[str, RedisLink]
+) -> None:
     mine, theirs = streams.house_key(HOUSE, own), streams.house_key(HOUSE, other)
     for block in ("", "BLOCK 1 "):
         assert allowed(links["ada"], [f"XREAD {block}STREAMS {mine} {theirs} 0-0 0-0"]) == set()
         assert allowed(links["ada"], [f"XREAD {block}STREAMS {theirs} {mine} $ $"]) == set()
 
 
-def test_a_script_of_the_moderators_reaches_no_other_house(links: dict[str, Link]) -> None:
+def test_a_script_of_the_moderators_reaches_no_other_house(links: dict[str, RedisLink]) -> None:
     script = "return redis.pcall('XADD', ARGV[1], '*', 'type', 'x')"
     sha = links["moderator"].ask("SCRIPT", "LOAD", script, doing="loading").decode()
     own, foreign = streams.inbox(HOUSE, "ada"), streams.inbox("other", "ada")
@@ -251,7 +253,7 @@ def test_a_revoked_ticket_no_longer_opens(guarded: Guarded) -> None:
 
 
 def test_a_connection_that_is_reset_is_nobodys(guarded: Guarded) -> None:
-    link = Link(read_address(guarded.url("ada")))
+    link = RedisLink(read_address(guarded.url("ada")))
     assert link.ask("RESET", doing="resetting") == b"RESET"
     with pytest.raises(AuthenticationError):
         link.exchange([("XLEN", streams.inbox(HOUSE, "ada"))])
@@ -259,14 +261,14 @@ def test_a_connection_that_is_reset_is_nobodys(guarded: Guarded) -> None:
 
 
 def test_a_ticket_of_another_house_opens_only_that_house(guarded: Guarded) -> None:
-    link = Link(read_address(read_bus(f"@{guarded.folder.parent / 'other' / 'ada.ticket'}")))
+    link = RedisLink(read_address(read_bus(f"@{guarded.folder.parent / 'other' / 'ada.ticket'}")))
     tried = [words.format(key=streams.house_key(HOUSE, key)) for words in WITH_A_KEY.values() for key in KEYS]
     assert allowed(link, tried) == set()
     assert allowed(link, [f"XLEN {streams.inbox('other', 'ada')}"])
     link.close()
 
 
-def test_no_refusal_tells_whether_a_stream_exists(guarded: Guarded, links: dict[str, Link]) -> None:
+def test_no_refusal_tells_whether_a_stream_exists(guarded: Guarded, links: dict[str, RedisLink]) -> None:
     with guarded.login("moderator") as moderator:
         moderator.xadd(streams.record(HOUSE, "there"), {"type": "x"})
     there, nowhere = (
@@ -278,7 +280,9 @@ def test_no_refusal_tells_whether_a_stream_exists(guarded: Guarded, links: dict[
     assert list(map(str, there)) == list(map(str, nowhere))
 
 
-def test_an_agent_that_trims_its_own_replies_away_harms_itself_alone(guarded: Guarded, links: dict[str, Link]) -> None:
+def test_an_agent_that_trims_its_own_replies_away_harms_itself_alone(
+    guarded: Guarded, links: dict[str, RedisLink]
+) -> None:
     # XADD cannot be granted without MAXLEN; what is lost that way are the agent's own replies, and they time out
     own, other = streams.outbox(HOUSE, "ada"), streams.outbox(HOUSE, "bruno")
     for name, stream in (("ada", own), ("bruno", other)):

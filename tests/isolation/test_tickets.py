@@ -18,7 +18,7 @@ from tests.bus.parts import InThread
 from tests.isolation.conftest import client
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import Link
+from wolfbus.bus.redis.link import RedisLink
 from wolfbus.bus.url import read_address
 from wolfbus.cli import run
 from wolfbus.errors import BusError, ConfigError, NotAllowed
@@ -144,7 +144,7 @@ def test_a_ticket_that_is_there_is_replaced_only_by_force_and_then_cuts_its_hold
     for other in ("analytics", "player", "spectator"):
         with pytest.raises(ConfigError, match="for something else"):
             issue(admin, [Holder("main", other, "ada")], folder, force=True)
-    link = Link(read_address(old))
+    link = RedisLink(read_address(old))
     issue(admin, [ADA], folder, force=True)
     with pytest.raises(Disconnected):
         link.exchange([("PING",)])
@@ -161,7 +161,7 @@ def test_revoking_ends_even_a_read_that_blocks_and_takes_the_name_off_the_list(
     listed = client(admin)
     key = streams.tickets("main")
     assert listed.smembers(key) == {b"ada", b"bruno"}
-    link = Link(read_address(url_of(folder, "ada")))
+    link = RedisLink(read_address(url_of(folder, "ada")))
     reading = InThread(
         lambda: link.exchange([("XREAD", "BLOCK", 30_000, "STREAMS", streams.inbox("main", "ada"), "$")])
     )
@@ -262,7 +262,7 @@ def test_default_stays_on_if_it_is_to_and_is_told_of(
 
 
 def test_connections_that_were_open_before_are_ended_with_default(server: RedisServer, folder: Path) -> None:
-    early = Link(read_address(server.url))
+    early = RedisLink(read_address(server.url))
     assert issue(server.url, [ADA], folder).ended == 1
     with pytest.raises(Disconnected):
         early.exchange([("PING",)])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from moderator.house.settings import Settings
+from moderator.house.settings import ModeratorSettings
 from wolfbus import cli
 from wolfbus.bus.url import masked, read_address, shown_url
 from wolfbus.service.plan import OPEN, HousePlan
@@ -255,7 +255,7 @@ def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_un
 def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path: Path) -> None:
     url = with_secret("redis://h:1")
     plan = HousePlan(url, "h", ("scripted",), tmp_path)
-    for held in (Settings(url, "h"), plan, plan.programs(), read_address(url)):
+    for held in (ModeratorSettings(url, "h"), plan, plan.programs(), read_address(url)):
         assert not re.search(PASSWORD, repr(held))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
-from moderator.check import Finding, Terms, Trial
+from moderator.check import Finding, Trial, TrialTerms
 from tests.outside.bare_agent import BareAgent
 from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus
@@ -20,9 +20,9 @@ from wolfbus.cli import cli
 from wolfbus.errors import HouseHeld
 from wolfbus.testing.redis_server import RedisServer
 
-PATIENT = Terms(join_s=10, deadline_s=5, tight_s=2, again_s=0.4, settle_s=0.05)
+PATIENT = TrialTerms(join_s=10, deadline_s=5, tight_s=2, again_s=0.4, settle_s=0.05)
 ONE_BID = {"type": "reply", "kind": "bid", "content": {"bid": 1}}
-HASTY = Terms(join_s=10, deadline_s=0.6, tight_s=0.3, again_s=0.2, settle_s=0.05)
+HASTY = TrialTerms(join_s=10, deadline_s=0.6, tight_s=0.3, again_s=0.2, settle_s=0.05)
 
 
 @contextlib.contextmanager
@@ -37,7 +37,7 @@ def running(agent: BareAgent) -> Iterator[None]:
     assert not thread.is_alive()
 
 
-def tried(agent: BareAgent, url: str, terms: Terms, name: str | None = None) -> dict[str, Finding]:
+def tried(agent: BareAgent, url: str, terms: TrialTerms, name: str | None = None) -> dict[str, Finding]:
     bus = open_bus(url)
     try:
         with running(agent):
@@ -239,7 +239,7 @@ def test_a_trial_breaks_off_when_nothing_comes_any_more(redis_url: str) -> None:
 
 def test_an_agent_that_never_comes_is_waited_for_no_longer_than_said(redis_url: str) -> None:
     bus = open_bus(redis_url)
-    findings = Trial(bus, "check", None, Terms(join_s=0.05)).run()
+    findings = Trial(bus, "check", None, TrialTerms(join_s=0.05)).run()
     bus.close()
     assert [finding.faults for finding in findings] == [("not joined: no join within 0.05 s",)]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from moderator.house.settings import GameResult, Settings
+from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.service import serve as moderate
 from players.service import PlayerSettings
 from players.service import serve as play
@@ -49,10 +49,10 @@ def ours(url: str, house: str, seats: int) -> Iterator[None]:
             thread.join(20)
 
 
-def play_out(url: str, house: str, games: int = 1) -> list[GameResult]:
+def play_out(url: str, house: str, games: int = 1) -> list[GameReport]:
     """Moderate games until the house closes."""
-    told: list[GameResult] = []
-    settings = Settings(url, house, RULES, games=games, seed="outside", wait_s=20, heartbeat_s=0.3)
+    told: list[GameReport] = []
+    settings = ModeratorSettings(url, house, RULES, games=games, seed="outside", wait_s=20, heartbeat_s=0.3)
     assert moderate(settings, Stopping(), Health(None), told.append) == 0
     return told
 
@@ -65,7 +65,7 @@ def record(url: str, house: str, game: str) -> list[dict[str, object]]:
         bus.close()
 
 
-def check(url: str, house: str, games: list[GameResult], agent: str, brain: str) -> None:
+def check(url: str, house: str, games: list[GameReport], agent: str, brain: str) -> None:
     for result in games:
         assert result.error is None
         events = record(url, house, result.game)

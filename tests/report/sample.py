@@ -11,7 +11,7 @@ from typing import Any
 
 from analytics.columns import ColumnsBuilder
 from analytics.fold import fold
-from analytics.gather import FileNote, Gathered, Study
+from analytics.gather import FileNote, Gathered, StudySource
 from analytics.measures.ledger import Ledger
 from analytics.report.context import Context, Indexed
 from analytics.report.report import Report
@@ -44,7 +44,9 @@ def _shared(rows: GameRows, game: str, agents: tuple[str, ...]) -> GameRows:
     )
 
 
-def gathered(found: list[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[Study, ...] = ()) -> Gathered:
+def gathered(
+    found: list[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[StudySource, ...] = ()
+) -> Gathered:
     ledger, builder = Ledger(), ColumnsBuilder()
     for rows in found:
         ledger.add(rows)

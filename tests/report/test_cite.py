@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analytics.gather import Study
+from analytics.gather import StudySource
 from analytics.report.report import Report
 from tests.report import sample
 
@@ -21,7 +21,7 @@ MANIFEST = {
 
 
 def test_a_study_is_cited_with_version_commit_and_seed():
-    gathered = sample.gathered(sample.games(1), studies=(Study(Path("s"), MANIFEST),))
+    gathered = sample.gathered(sample.games(1), studies=(StudySource(Path("s"), MANIFEST),))
     told = Report({}, gathered).bibtex()
     assert told.startswith("@misc{wolf2025,")
     assert "@misc{study-0123abcd," in told
@@ -40,6 +40,6 @@ def test_games_of_no_study_are_cited_by_their_ids():
 
 def test_entries_are_accepted_by_a_parser_of_braces_whatever_a_study_is_called():
     hostile = {**MANIFEST, "study": "}{evil, @misc{", "name": "}}@string{x}\u202e\n\\end"}
-    told = Report({}, sample.gathered([], studies=(Study(Path("s"), hostile),))).bibtex()
+    told = Report({}, sample.gathered([], studies=(StudySource(Path("s"), hostile),))).bibtex()
     assert "@misc{--evil---misc-," in told
     assert r"\}\}@string\{x\}[U+202E][U+000A]\textbackslash{}end" in told

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from analytics.report.html import section_html
-from wolfbus.document.blocks import Cell, Link, Listing, Row, Section, Table, columns, plain
+from wolfbus.document.blocks import Cell, LinkText, Listing, Row, Section, TableBlock, columns, plain
 from wolfbus.document.visible import visible, words
 
 
 def test_words_of_strangers_are_escaped_and_visible_wherever_they_stand():
     hostile = '"><script>\u202e'
     row = Row(Cell(hostile), (Cell(hostile, hostile, hostile, reason=hostile),))
-    table = Table("t", hostile, columns(hostile, hostile), (row,), (hostile,), (hostile,))
-    made = section_html(Section("s", hostile, (plain(hostile, Link(hostile, hostile)), table, Listing(hostile))))
+    table = TableBlock("t", hostile, columns(hostile, hostile), (row,), (hostile,), (hostile,))
+    made = section_html(Section("s", hostile, (plain(hostile, LinkText(hostile, hostile)), table, Listing(hostile))))
     assert "<script" not in made
     assert "\u202e" not in made
     assert made.count("&gt;&lt;script&gt;[U+202E]") == 15

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analytics.gather import FileNote, Study
+from analytics.gather import FileNote, StudySource
 from analytics.report import report as module
 from analytics.report.entries import indexed_game
 from analytics.report.report import Report
@@ -54,7 +54,7 @@ def written(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
         "git": {"commit": IMAGE, "dirty": True},
         "games": [{"game": SCRIPT, "state": "failed", "error": CLOSING}],
     }
-    gathered = sample.gathered(games, problems, (Study(Path("s"), manifest),))
+    gathered = sample.gathered(games, problems, (StudySource(Path("s"), manifest),))
 
     def entries(paths, _criteria, agents):
         codes = {agent: place for place, agent in enumerate(agents)}

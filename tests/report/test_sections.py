@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from analytics.gather import FileNote, Study
+from analytics.gather import FileNote, StudySource
 from analytics.report.html import section_html
 from analytics.report.markdown import section_markdown
 from analytics.report.page import selections_of
 from analytics.report.report import ORDER, Report
 from analytics.report.sections import agents, events, reception, summary, table3, table4, truth, variability
 from tests.report import sample
-from wolfbus.document.blocks import Table
+from wolfbus.document.blocks import TableBlock
 from wolfbus.document.formats import number
 
 NAMES = [made.__module__.rpartition(".")[2] for made in ORDER]
@@ -51,7 +51,7 @@ def test_a_section_stands_on_undefined_findings_and_says_why(made, found):
     told = str(section_html(section)) + section_markdown(section)
     assert "None" not in told
     for block in section.blocks:
-        if isinstance(block, Table):
+        if isinstance(block, TableBlock):
             undefined = [cell for row in block.rows for cell in row.cells if cell.text == "–" and not cell.under]
             assert all(cell.reason is not None or cell.link is None for cell in undefined)
 
@@ -89,7 +89,7 @@ def test_table_3_leads_from_a_count_to_those_judgements_and_has_its_baselines(fo
 
 
 def test_table_4_says_whose_scores_the_paper_has(found):
-    tables = [block for block in table4.section(*found).blocks if isinstance(block, Table)]
+    tables = [block for block in table4.section(*found).blocks if isinstance(block, TableBlock)]
     assert [bool(table.contradictions) for table in tables] == [True, False, False, False]
 
 
@@ -214,7 +214,7 @@ def test_the_summary_of_nothing_says_so():
 
 
 def test_failures_of_a_study_and_of_files_stand_above_the_summary():
-    study = Study(
+    study = StudySource(
         folder=Path("s"),
         manifest={"study": "study-00000000", "totals": {"games": 9, "failed": 2, "pending": 1, "ended": 6}},
     )
@@ -226,7 +226,7 @@ def test_failures_of_a_study_and_of_files_stand_above_the_summary():
 
 
 def table_of(section, key):
-    return next(block for block in section.blocks if isinstance(block, Table) and block.key == key)
+    return next(block for block in section.blocks if isinstance(block, TableBlock) and block.key == key)
 
 
 def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):

@@ -15,12 +15,12 @@ from wolfbus.document.blocks import (
     Cell,
     Figure,
     Heading,
-    Link,
+    LinkText,
     Listing,
     Row,
     Strong,
-    Table,
-    Terms,
+    TableBlock,
+    TermList,
     columns,
     plain,
     warning,
@@ -102,7 +102,7 @@ def test_the_first_separable_round_or_its_reason_is_told():
 
 
 def test_every_block_has_a_form_in_the_terminal():
-    table = Table(
+    table = TableBlock(
         *("t", "Who did what.", columns("Who", "How\u00a0much")),
         (Row(Cell("evil\x1b[2J|agent"), (Cell("47.9\u00a0%", "45.1–53.2\u00a0% · n 30", "50.0\u00a0%"),)),),
         ("A note.",),
@@ -110,10 +110,10 @@ def test_every_block_has_a_form_in_the_terminal():
     )
     shown = written(
         [
-            *(Heading("Heading", "h"), plain("Words, ", Strong("strong"), " and ", Link("linked", "#x"), ".")),
+            *(Heading("Heading", "h"), plain("Words, ", Strong("strong"), " and ", LinkText("linked", "#x"), ".")),
             *(warning("mind this."), Bullets((("one",), ("two",))), Figure("f", lambda: "<svg>", "Drawn.")),
-            *(table, Table("e", "Nothing", (), (), empty="There is nothing.")),
-            *(Listing("  as it\n    stands"), Terms((("Term", ("what it means",)),))),
+            *(table, TableBlock("e", "Nothing", (), (), empty="There is nothing.")),
+            *(Listing("  as it\n    stands"), TermList((("Term", ("what it means",)),))),
         ]
     )
     assert shown == (

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from analytics.results import Results
-from analytics.service import Settings, serve
+from analytics.service import AnalyticsSettings, serve
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.redis.bus import RedisBus
@@ -168,7 +168,7 @@ class Service:
         self.stopping = Stopping()
         self.health = Health(None)
         self.told: list[Results] = []
-        self._settings = Settings(url, HOUSE, folder, name, again_s, look_s)
+        self._settings = AnalyticsSettings(url, HOUSE, folder, name, again_s, look_s)
         self._ended: queue.SimpleQueue[int | BaseException] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()

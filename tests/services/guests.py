@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from moderator.house.settings import GameResult, Settings
+from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.service import serve
 from players.scripted import ScriptedBrain
 from wolfbus.bus import open_bus, streams
@@ -211,15 +211,15 @@ class Guest:
 
 
 class Moderating:
-    """A moderator service in a thread; its settings are those of `Settings`."""
+    """A moderator service in a thread; its settings are those of `ModeratorSettings`."""
 
     def __init__(self, url: str, **settings: Any) -> None:
-        self.results: queue.SimpleQueue[GameResult] = queue.SimpleQueue()
+        self.results: queue.SimpleQueue[GameReport] = queue.SimpleQueue()
         self.stopping = Stopping()
         self.health = Health(None)
         self.error: BaseException | None = None
         self._code: int | None = None
-        self._settings = Settings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
+        self._settings = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
         self._thread = threading.Thread(target=self._run, name="moderating")
         self._thread.start()
 
@@ -229,7 +229,7 @@ class Moderating:
         except BaseException as error:
             self.error = error
 
-    def result(self, timeout: float = 15.0) -> GameResult:
+    def result(self, timeout: float = 15.0) -> GameReport:
         until(lambda: not self.results.empty() or not self._thread.is_alive(), timeout)
         if self.error is not None:
             raise self.error

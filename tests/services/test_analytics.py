@@ -17,7 +17,7 @@ from analytics.metrics import metrics
 from tests.services.fed import HOUSE, FedHouse, Heard, Record, Service, Told, metrics_of
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
-from wolfbus.cli.proof import Criteria, open_source, prove
+from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.house import Welcome
@@ -51,7 +51,7 @@ def test_a_session_leaves_its_records_byte_by_byte_proved_and_measured(
     assert archived.error is None
     for record in records:
         assert kept(tmp_path, record) == record.path.read_bytes()
-        proof = prove(open_source(str(tmp_path / f"{record.game}.ndjson")), Criteria(), keep=False)
+        proof = prove(open_source(str(tmp_path / f"{record.game}.ndjson")), ProofCriteria(), keep=False)
         assert proof.verified, proof.problems
     found = metrics_of(tmp_path)
     assert found["closed"]

@@ -9,7 +9,7 @@ import pytest
 from pykka import ActorRef
 
 from analytics.archivist import Archivist
-from analytics.desk import Finish, Gone, Lines, LookAround, Lost, News
+from analytics.desk import ArchiveNews, Finish, Gone, Lines, LookAround, Lost
 from analytics.results import Results
 from analytics.session import SessionNews, past_sessions
 from tests.services.fed import Record
@@ -46,8 +46,8 @@ class NoteDesk:
         self.done = True
 
 
-def news(*told: Part) -> News:
-    return News([Entry(encode(one), one.type, "moderator") for one in told])
+def news(*told: Part) -> ArchiveNews:
+    return ArchiveNews([Entry(encode(one), one.type, "moderator") for one in told])
 
 
 def closing(record: Record, number: int = 1) -> GameClosed:

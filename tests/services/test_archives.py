@@ -13,7 +13,7 @@ import pytest
 from analytics.archive import line_of
 from moderator.engine.verify import Verifier
 from moderator.house.archives import Archives
-from moderator.house.session import Session
+from moderator.house.session import HouseSession
 from tests.services import fed
 from tests.services.guests import HOUSE, Moderating, guests, until
 from wolfbus.bus import streams
@@ -93,7 +93,7 @@ class Over:
 
     def __init__(self) -> None:
         self.bus = MemoryBus()
-        self.session = Session()
+        self.session = HouseSession()
         self.archives = Archives(self.bus, HOUSE, self.session, 60.0)
         self.closed = GameClosed(game="s-1", number=1, outcome="ended", lines=2, hash="b" * 64)
         epoch = self.bus.claim(HOUSE, "the test")

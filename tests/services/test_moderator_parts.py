@@ -15,8 +15,8 @@ from moderator.engine.seating import Offer, Taker, reserved, seat_agents
 from moderator.house.housekeeping import Cap, Chores, Count, Trim, tidy_house, tidy_mailbox
 from moderator.house.lobby import Complaints, Lobby
 from moderator.house.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
-from moderator.house.session import Seeds, Session
-from moderator.house.settings import GameResult
+from moderator.house.session import HouseSession, Seeds
+from moderator.house.settings import GameReport
 from moderator.house.waiting import Waiting, cover, waiting_line
 from wolfbus.bus import streams
 from wolfbus.bus.memory import MemoryBus
@@ -214,8 +214,8 @@ def test_a_full_house_takes_nobody_until_somebody_is_away() -> None:
 # -- the session
 
 
-def fold(*news: Part) -> Session:
-    session = Session()
+def fold(*news: Part) -> HouseSession:
+    session = HouseSession()
     for number, one in enumerate(news, 1):
         session.feed(Entry(encode(one), "", "moderator", id=f"1-{number}"))
     return session
@@ -253,7 +253,7 @@ def test_a_lone_game_has_the_sessions_seed_and_of_several_each_has_one_drawn_fro
 
 @pytest.mark.parametrize(("seed", "shown"), [("7", ", seed 7,"), ("ab" * 16, ", seed abab"), ("x" * 33, " s, digest")])
 def test_a_result_tells_the_games_own_seed_in_words_if_it_is_short_and_always_as_json(seed: str, shown: str) -> None:
-    result = GameResult("s-1-2", 2, "villagers", 3, "ab" * 32, 1.5, seed)
+    result = GameReport("s-1-2", 2, "villagers", 3, "ab" * 32, 1.5, seed)
     assert shown in result.line()
     assert result.as_json()["seed"] == seed
 

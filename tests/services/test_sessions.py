@@ -11,11 +11,11 @@ import pytest
 from pykka import ActorRef
 
 from analytics.archivist import Archivist
-from analytics.desk import Acknowledge, Finish, Lost, News
+from analytics.desk import Acknowledge, ArchiveNews, Finish, Lost
 from analytics.results import Results
 from analytics.session import SessionNews, past_sessions
 from moderator.house.housekeeping import GameSummaries, Trim
-from moderator.house.session import Session
+from moderator.house.session import HouseSession
 from tests.services.fed import Record
 from tests.services.guests import HOUSE, Moderating, archive, guests, until
 from tests.services.test_analytics_archivist import NoteDesk
@@ -56,7 +56,7 @@ class Told:
     def __init__(self, least: int = 40) -> None:
         self.bus: Bus = MemoryBus()
         self.epoch = self.bus.claim(HOUSE, "the test")
-        self.session = Session()
+        self.session = HouseSession()
         self.summaries = GameSummaries(HOUSE, self.session, self.tell, self.do, least)
 
     def tell(self, *news: Part) -> None:
@@ -87,7 +87,7 @@ def told() -> Iterator[Told]:
 
 
 def test_a_game_that_is_closed_twice_counts_once() -> None:
-    session = Session()
+    session = HouseSession()
     news = (HouseOpened(session="s"), opened(1), closed(1, "failed"))
     for place, one in enumerate(news, 1):
         session.feed(entry(one, f"1-{place}"))
@@ -117,7 +117,7 @@ def test_three_thousand_games_leave_a_short_stream_and_a_small_state_and_all_sum
     expected = ("s", True, 3000, {"ended": 2970, "stopped": 0, "failed": 30}, told.session.lost, {})
     for _ in range(2):
         # another moderator, and whoever looks on, come to the same sums; again after one more cut
-        assert told.sums(Session()) == expected
+        assert told.sums(HouseSession()) == expected
         assert told.sums(fold.Session()) == expected
         told.look()
         told.look()
@@ -160,8 +160,8 @@ def test_without_an_archive_nothing_is_cut_and_that_is_said(told: Told, caplog: 
 # -- games that were left out
 
 
-def fed(*news: Part) -> Session:
-    session = Session()
+def fed(*news: Part) -> HouseSession:
+    session = HouseSession()
     for place, one in enumerate(news, 1):
         session.feed(entry(one, f"1-{place}"))
     session.find_untold()
@@ -209,10 +209,10 @@ def test_nothing_is_summed_up_past_a_game_that_was_left_out(told: Told) -> None:
     told.session.find_untold()
     assert told.session.left_out == []
     assert told.bus.length(GAMES) < 10
-    for fresh in (Session(), fold.Session()):
+    for fresh in (HouseSession(), fold.Session()):
         assert told.sums(fresh)[2] == 62
         assert fresh.outcomes["ended"] == 62
-        if isinstance(fresh, Session):
+        if isinstance(fresh, HouseSession):
             fresh.find_untold()
             assert fresh.next_number == 63
 
@@ -228,8 +228,8 @@ def archiving(folder: Path, desk: NoteDesk) -> Iterator[ActorRef[Archivist]]:
         ref.stop()
 
 
-def of_long_session(*news: Part, start: int = 1) -> News:
-    return News([entry(one, f"1-{place}") for place, one in enumerate(news, start)])
+def of_long_session(*news: Part, start: int = 1) -> ArchiveNews:
+    return ArchiveNews([entry(one, f"1-{place}") for place, one in enumerate(news, start)])
 
 
 def test_analytics_keeps_sums_of_games_nobody_asks_about_and_acknowledges_only_the_others(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.llm.budget import Amount, Budget, SharedBudget
+from players.llm.budget import Budget
+from players.llm.shared_budget import Amount, SharedBudget
 from tests.study.runs import manifest, run_here, without_times
 from wolfbus.testing.model_server import ModelServer
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import redis
 
-from moderator.house.session import Session
+from moderator.house.session import HouseSession
 from tests.services.guests import Moderating
 from tests.study.houses import AGENTS, GATED, HOUSE, assert_like_of_house, players
 from tests.study.runs import (
@@ -137,7 +137,7 @@ def test_a_house_that_was_left_open_is_closed_though_nothing_is_left_to_play(stu
     word = Entry(encode(HouseOpened(session=session)), "house_opened", "moderator")
     assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(streams.games(HOUSE), word)])]) == [None]
     assert run_here("--resume", "--out", out, *at).returncode == 0
-    told = Session()
+    told = HouseSession()
     told.catch_up(bus, HOUSE)
     assert (told.name, told.running) == (session, False)
 

@@ -11,7 +11,7 @@ import pytest
 from tests.proxy import Proxy
 from tests.whole.house import HASTY, outcomes, play_many
 from wolfbus.cli.house import House
-from wolfbus.cli.proof import Criteria, open_source, prove
+from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.codec import decode_delivery
 from wolfbus.testing.redis_server import RedisServer
@@ -62,7 +62,7 @@ def test_declined_kinds_are_closed_at_once_and_never_sent(tmp_path):
     declined = {event.kind for event in seen if event.type == "answered" and event.outcome == "declined"}
     assert declined == {"bid", "protect", "assess_other", "whisper", "vote"}
     assert {event.outcome for event in seen if event.type == "answered" and event.kind == "speak"} == {"accepted"}
-    proof = prove(open_source(str(tmp_path / "game.ndjson")), Criteria(), keep=False)
+    proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=False)
     assert proof.verified, proof.problems
 
 
@@ -106,7 +106,7 @@ def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_ser
             assert game.finished.wait(60)
             assert game.over is not None
             assert game.over.error is None, game.over.error
-    proof = prove(open_source(str(tmp_path / "game.ndjson")), Criteria(), keep=False)
+    proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=False)
     with House() as house:
         same = house.open(GameConfig(), "7", ("scripted",) * 8)
         assert same.finished.wait(60)
@@ -127,7 +127,7 @@ def test_a_redis_that_lost_everything_ends_the_game_with_a_reason(tmp_path, redi
         assert game.finished.wait(60)
         assert game.over is not None
         assert game.over.error is not None or game.over.ended is not None
-    proof = prove(open_source(str(tmp_path / "game.ndjson")), Criteria(), keep=False)
+    proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=False)
     assert proof.events >= 40
 
 

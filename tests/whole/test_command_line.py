@@ -156,7 +156,7 @@ def test_replay_publishes_to_a_bus_once_however_often(record, redis_url):
 
 
 def test_every_line_that_is_edited_dropped_swapped_or_inserted_is_named(tmp_path):
-    from wolfbus.cli.proof import Criteria, open_source, prove
+    from wolfbus.cli.proof import ProofCriteria, open_source, prove
     from wolfbus.errors import RecordError
 
     (tmp_path / "short.toml").write_text("debate_turns = 3\nmax_rounds = 1\n")
@@ -168,7 +168,7 @@ def test_every_line_that_is_edited_dropped_swapped_or_inserted_is_named(tmp_path
     def problem(edited: list[bytes]) -> str:
         path.write_bytes(b"".join(edited))
         try:
-            proof = prove(open_source(str(path)), Criteria(), keep=False)
+            proof = prove(open_source(str(path)), ProofCriteria(), keep=False)
         except RecordError as error:
             return str(error)
         assert not proof.verified

@@ -77,7 +77,7 @@ def test_a_brain_that_cannot_even_begin_leaves_a_finished_game(tmp_path: Path):
 
 @pytest.mark.parametrize("change", ["text", "after", "prompt"])
 def test_an_edited_prompt_is_found_even_if_the_record_is_sealed_anew(tmp_path: Path, change: str):
-    from wolfbus.cli.proof import Criteria, open_source, prove
+    from wolfbus.cli.proof import ProofCriteria, open_source, prove
     from wolfbus.record.line import parse_line, seal
 
     play_many(tmp_path, [3], ["tests.whole.later:Later"] * 8, QUICK)
@@ -97,6 +97,6 @@ def test_an_edited_prompt_is_found_even_if_the_record_is_sealed_anew(tmp_path: P
     assert edited
     assert json.loads(lines[0])
     (tmp_path / "edited.ndjson").write_bytes(b"\n".join(lines) + b"\n")
-    proof = prove(open_source(str(tmp_path / "edited.ndjson")), Criteria(), keep=False)
+    proof = prove(open_source(str(tmp_path / "edited.ndjson")), ProofCriteria(), keep=False)
     assert not proof.verified
     assert "segment" in proof.problems[0]

@@ -16,7 +16,7 @@ from moderator.engine.seating import deal
 from tests.whole.test_command_line import wolfbus
 from wolfbus.cli import cli
 from wolfbus.cli.casting import cast
-from wolfbus.cli.proof import Criteria, open_source, prove
+from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.vocabulary import ROLES
@@ -30,7 +30,7 @@ def played(folder: Path, players: str, *roles: str, seed: str = "7"):
     result = CliRunner().invoke(cli, [*words, *(f"--role={role}" for role in roles)], standalone_mode=False)
     assert result.return_value == 0, result.stderr
     record = folder / "cast.ndjson"
-    proof = prove(open_source(str(record)), Criteria(), keep=False)
+    proof = prove(open_source(str(record)), ProofCriteria(), keep=False)
     assert proof.verified, proof.problems
     told = json.loads(result.stdout)["digest"]
     assert proof.digest == told

@@ -17,7 +17,7 @@ _KEPT: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class SeatNews:
     """What a delivery holds for one seat: public facts, and its own part if it has one.
 
     Attributes:
@@ -101,7 +101,7 @@ class Hearing:
         self.view = SeatView(me=seat)
         self.requests = Requests()
 
-    def expect(self, news: News) -> bool:
+    def expect(self, news: SeatNews) -> bool:
         """Take note of a `catch_up` as soon as it is there, before it is heard.
 
         From then on only answers to what it asks are wanted.
@@ -115,7 +115,7 @@ class Hearing:
         self.requests.resume(news.part.asks if goes_on and news.part is not None else (), asked_at)
         return goes_on
 
-    def _goes_on(self, news: News) -> bool:
+    def _goes_on(self, news: SeatNews) -> bool:
         view, part = self.view, news.part
         if part is None:
             return True
@@ -132,7 +132,7 @@ class Hearing:
             return False
         return again == view
 
-    def hear(self, news: News) -> tuple[Ask, ...]:
+    def hear(self, news: SeatNews) -> tuple[Ask, ...]:
         """Take in what is new, pass over what is known; return the requests that nobody works on yet.
 
         Raises:

@@ -15,7 +15,7 @@ from pykka import ActorRef
 from wolfbus.actors import ActorPool, PooledActor, default_pool, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer
-from wolfbus.agent.hearing import News
+from wolfbus.agent.hearing import SeatNews
 from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.seat import GameLeft, SeatActor
 from wolfbus.bus import streams
@@ -212,7 +212,7 @@ class SeatRouter(PooledActor):
         for seat, ref in seats.items():
             own = parts.get(seat)
             if own is not None or delivery.facts:
-                tell_if_alive(ref, News(delivery.facts, own, asked_at))
+                tell_if_alive(ref, SeatNews(delivery.facts, own, asked_at))
         if seats:
             self._heard[game] = time.monotonic()
         if any(news.fact.type == "ended" for news in delivery.facts):

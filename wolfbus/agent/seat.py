@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Said
-from wolfbus.agent.hearing import Hearing, News, worth_answering
+from wolfbus.agent.hearing import Hearing, SeatNews, worth_answering
 from wolfbus.agent.loop import await_later
 from wolfbus.agent.writer import Post, ReplyWriter
 from wolfbus.errors import RulesError
@@ -93,7 +93,7 @@ class SeatActor(PooledActor):
         self._seat = seat
         self._context = context
         # lists, for there are thousands of seats, and a deque is ten times larger
-        self._waiting: list[News] = []
+        self._waiting: list[SeatNews] = []
         self._calls: list[_Call] = []
         self._busy: _Call | None = None
         self._awaited: Future[Any] | None = None
@@ -102,7 +102,7 @@ class SeatActor(PooledActor):
 
     def on_receive(self, message: object) -> None:
         """Take in news, take back a call, or leave; then go on with what waits."""
-        if isinstance(message, News):
+        if isinstance(message, SeatNews):
             if message.asked_at is not None:
                 self._catch_up(message)
             self._waiting.append(message)
@@ -149,7 +149,7 @@ class SeatActor(PooledActor):
         except Exception:
             logger.exception("%s: the brain could not be closed", self._seat, extra=self._where)
 
-    def _catch_up(self, news: News) -> None:
+    def _catch_up(self, news: SeatNews) -> None:
         """Make ready for a `catch_up`: all that waits is in it, or was lost."""
         self._waiting.clear()
         if self._hearing.expect(news):
@@ -180,7 +180,7 @@ class SeatActor(PooledActor):
                     self.stop()
                 return
 
-    def _take_in(self, news: News) -> None:
+    def _take_in(self, news: SeatNews) -> None:
         agent, view = self._agent, self._hearing.view
         public, private = len(view.public), len(view.private)
         asks: tuple[Ask, ...] = ()

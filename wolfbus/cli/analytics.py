@@ -37,7 +37,7 @@ def analytics(
     Started again after a crash, it goes on where its files end. It exits 0, or 1 if a game failed, a record is
     not whole, no game was played, or it was stopped before the session closed.
     """
-    from analytics.service import Settings, serve
+    from analytics.service import AnalyticsSettings, serve
     from wolfbus.service.health import Health
     from wolfbus.service.logs import configure_logs
     from wolfbus.service.stop import Stopping
@@ -55,4 +55,4 @@ def analytics(
             click.echo(results.summary())
 
     with Stopping() as stopping, Health(health) as told:
-        return serve(Settings(url, house, folder, name), stopping, told, tell)
+        return serve(AnalyticsSettings(url, house, folder, name), stopping, told, tell)

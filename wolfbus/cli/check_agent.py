@@ -26,7 +26,7 @@ from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 
 if TYPE_CHECKING:
-    from moderator.check import Finding, Terms
+    from moderator.check import Finding, TrialTerms
 
 PRIVATE: Final = "auto"
 _CHECK_WIDTH: Final = 34
@@ -93,11 +93,11 @@ def check_agent(
     start the agent yourself. At the end it is told goodbye. OK: as the protocol wants it. WARN: put up with, at a
     price. FAIL: not; the exit code is then 1.
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from moderator.check import Terms
+    from moderator.check import TrialTerms
     from wolfbus.service.options import check_house
 
     check_house(house)
-    terms = Terms(join_s=wait, deadline_s=deadline, tight_s=min(1.0, deadline / 2))
+    terms = TrialTerms(join_s=wait, deadline_s=deadline, tight_s=min(1.0, deadline / 2))
     if url is None and not command:
         raise click.UsageError("name a COMMAND that speaks the line protocol, or a --bus for the agent to join on")
     show = _quiet if as_json else _print
@@ -117,7 +117,7 @@ def check_agent(
 
 
 def _try_program(
-    command: Sequence[str], house: str, seats: int, terms: Terms, show: Callable[[Finding], None]
+    command: Sequence[str], house: str, seats: int, terms: TrialTerms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try a program that speaks the line protocol: as a member of a house in this process."""
     from moderator.check import Trial
@@ -162,7 +162,7 @@ def _try_program(
 
 
 def _try_member(
-    url: str, house: str, name: str | None, command: Sequence[str], terms: Terms, show: Callable[[Finding], None]
+    url: str, house: str, name: str | None, command: Sequence[str], terms: TrialTerms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try an agent that joins over Redis."""
     from moderator.check import Trial

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from analytics.actor import AnalyticsActor
     from analytics.rows import GameRows
-    from moderator.engine.actor import GameOver
+    from moderator.engine.mail import GameOver
     from players.venue import Venue
     from wolfbus.bus.protocol import Bus, Entry
 

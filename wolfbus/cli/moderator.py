@@ -12,7 +12,7 @@ from wolfbus.cli.options import check_seed, load_config
 from wolfbus.service.options import service_options
 
 if TYPE_CHECKING:
-    from moderator.house.settings import GameResult
+    from moderator.house.settings import GameReport
     from wolfbus.service.health import Place
     from wolfbus.service.logs import LogStyle
 
@@ -105,7 +105,7 @@ def moderator(
     started again, and every game goes on from its record. On SIGTERM games are left to the next moderator. It exits 0,
     or 1 if a game failed or too few agents came.
     """
-    from moderator.house.settings import Settings
+    from moderator.house.settings import ModeratorSettings
     from moderator.service import serve
     from wolfbus.service.health import Health
     from wolfbus.service.logs import configure_logs
@@ -114,7 +114,7 @@ def moderator(
     if forever and games is not None:
         raise click.UsageError("--games and --forever: how many, or until it is stopped?")
     check_seed(seed)
-    settings = Settings(
+    settings = ModeratorSettings(
         url=url,
         house=house,
         config=load_config(config_file).config,
@@ -132,7 +132,7 @@ def moderator(
     )
     configure_logs(log, service="moderator", house=house)
 
-    def tell(result: GameResult) -> None:
+    def tell(result: GameReport) -> None:
         # without --json the log says it
         if as_json:
             click.echo(json.dumps(result.as_json(), allow_nan=False))

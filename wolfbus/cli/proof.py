@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Criteria:
+class ProofCriteria:
     """How to recompute: None keeps what the game was played with, and suspicion as it was given."""
 
     alpha: float | None = None
@@ -34,7 +34,7 @@ class Criteria:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RecordSource:
     """A file that is open for reading, recognised by its first line; whoever reads it closes it.
 
     `is_record` tells that the line is, or once was, one of a wolfbus record: then what is wrong with it is a finding.
@@ -134,7 +134,7 @@ class Proof:
         return lines
 
 
-def open_source(name: str) -> Source:
+def open_source(name: str) -> RecordSource:
     """Open a file ("-" for standard input) and tell its format by its first line.
 
     Raises:
@@ -147,7 +147,7 @@ def open_source(name: str) -> Source:
     if first is None:
         raise RecordError(f"{name}: empty; there is no record in it")
     path = None if name == "-" else Path(name)
-    return Source(
+    return RecordSource(
         name, path, itertools.chain([first], lines), is_paper_log(first), _is_line_of_ours(first), lines.close
     )
 
@@ -156,7 +156,7 @@ def _is_line_of_ours(line: bytes) -> bool:
     return sum(mark in line for mark in (b'"hash":"', b'"audience":', b'"type":"', b'"time":')) >= 3
 
 
-def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
+def prove(source: RecordSource, criteria: ProofCriteria, *, keep: bool) -> Proof:
     """Read, re-execute and measure a wolfbus record in one pass.
 
     What stands before the first problem is measured all the same.
@@ -209,7 +209,7 @@ def prove(source: Source, criteria: Criteria, *, keep: bool) -> Proof:
     )
 
 
-def read_paper(source: Source, meta: Path | None, criteria: Criteria, *, as_recorded: bool) -> Proof:
+def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria, *, as_recorded: bool) -> Proof:
     """Read a log that the paper's code wrote; there is nothing in it to re-execute.
 
     Args:

@@ -107,7 +107,7 @@ def replay(
     _check_bus(url, house, other=looks or speed is not None)
     # before the record: a map that cannot be read must not cost the reading of gigabytes
     saved = None if map_file is None else proof.saved_map(map_file)
-    criteria = proof.Criteria(alpha, prior, include_defaulted=include_defaulted, saved_map=saved)
+    criteria = proof.ProofCriteria(alpha, prior, include_defaulted=include_defaulted, saved_map=saved)
     source = proof.open_source(file)
     if source.is_paper_log:
         _refuse(speed=speed, until=until, seat=seat, url=url, calls=calls or None, prompt=prompt)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Entry, Owner, every_entry
-from wolfbus.bus.redis.link import Link, ResponseError, refusal
+from wolfbus.bus.redis.link import RedisLink, ResponseError, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed
 from wolfbus.messages.base import ID_PATTERN
@@ -244,7 +244,7 @@ class Standing:
         )
 
     def _memory(self, keys: list[str]) -> int:
-        def work(link: Link) -> int:
+        def work(link: RedisLink) -> int:
             asked = keys[:KEYS_AT_MOST]
             total = 0
             for reply in link.exchange([("MEMORY", "USAGE", key, "SAMPLES", _SAMPLES) for key in asked]):
@@ -267,7 +267,7 @@ def _part(standing: HouseStanding, name: str, instead: T, read: Callable[..., T]
         return instead
 
 
-def _scan(link: Link, pattern: str) -> Iterator[str]:
+def _scan(link: RedisLink, pattern: str) -> Iterator[str]:
     cursor, seen = b"0", set[bytes]()
     while True:
         cursor, keys = link.ask("SCAN", cursor, "MATCH", pattern, "COUNT", _PAGE, doing="looking for houses")

@@ -37,7 +37,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """Head of a column.
 
     Attributes:
@@ -65,7 +65,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """A table with its caption.
 
     Attributes:
@@ -80,7 +80,7 @@ class Table:
 
     key: str
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkText:
     """A place to go: a selection of statements, or an anchor of the page."""
 
     text: str
@@ -113,7 +113,7 @@ class Strong:
     text: str
 
 
-Part: TypeAlias = str | Link | Strong
+Part: TypeAlias = str | LinkText | Strong
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +164,13 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TermList:
     """Definitions: term and what it means."""
 
     items: tuple[tuple[str, tuple[Part, ...]], ...]
 
 
-Block: TypeAlias = Prose | Bullets | Heading | Table | Figure | Listing | Terms
+Block: TypeAlias = Prose | Bullets | Heading | TableBlock | Figure | Listing | TermList
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +203,6 @@ def warning(*parts: Part) -> Prose:
     return Prose(parts, "warning")
 
 
-def columns(*names: str) -> tuple[Column, ...]:
+def columns(*names: str) -> tuple[TableColumn, ...]:
     """Return columns of numbers under a first one of words."""
-    return tuple(Column(name, wide=place == 0) for place, name in enumerate(names))
+    return tuple(TableColumn(name, wide=place == 0) for place, name in enumerate(names))

@@ -15,8 +15,8 @@ from wolfbus.document.blocks import (
     Listing,
     Part,
     Prose,
-    Table,
-    Terms,
+    TableBlock,
+    TermList,
 )
 from wolfbus.document.visible import visible
 
@@ -50,13 +50,13 @@ def _block(block: Block, width: int) -> Iterator[str]:
                 yield from wrapped(f"- {_words(item)}", width)
         case Heading():
             yield from wrapped(block.text, width)
-        case Table():
+        case TableBlock():
             yield from _table(block, width)
         case Figure():
             pass
         case Listing():
             yield from visible(block.text, lines=True).splitlines()
-        case Terms():
+        case TermList():
             for term, parts in block.items:
                 yield from wrapped(f"{term}: {_words(parts)}", width)
 
@@ -77,7 +77,7 @@ def _plain(text: str) -> str:
     return visible(text).replace("\u00a0", " ")
 
 
-def _table(table: Table, width: int) -> Iterator[str]:
+def _table(table: TableBlock, width: int) -> Iterator[str]:
     if not table.rows:
         yield from wrapped(f"{table.caption}: {table.empty}" if table.empty else table.caption, width)
         return
@@ -88,7 +88,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
         yield from wrapped(note, width, _INDENT)
 
 
-def _grid(table: Table, width: int) -> Iterator[str]:
+def _grid(table: TableBlock, width: int) -> Iterator[str]:
     from rich.console import Console
 
     # what the environment says of the terminal is nothing to a text that may go into a file
@@ -103,7 +103,7 @@ def _grid(table: Table, width: int) -> Iterator[str]:
         yield (_INDENT + line).rstrip()
 
 
-def _laid_out(table: Table, blanks: int, broken: bool) -> Grid:
+def _laid_out(table: TableBlock, blanks: int, broken: bool) -> Grid:
     """Return a table with so many blanks between its columns, and its heads one word a line where they are broken."""
     from rich.box import Box
     from rich.table import Table as Grid

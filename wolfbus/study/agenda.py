@@ -15,7 +15,7 @@ from typing import Any, Final
 from redis.exceptions import ResponseError
 
 from wolfbus import __version__
-from wolfbus.bus.redis.link import Link, Script, refusal
+from wolfbus.bus.redis.link import RedisLink, Script, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
@@ -209,7 +209,7 @@ class SharedAgenda:
         return self._links.run(lambda link: link.ask(*words, doing=self._doing))
 
     def _run(self, *words: str) -> Any:
-        def call(link: Link) -> Any:
+        def call(link: RedisLink) -> Any:
             keys = ("4", self._agenda, *self._rest)
             (reply,) = self._script.run(link, [(*keys, *words)])
             if isinstance(reply, ResponseError):

@@ -13,7 +13,8 @@ from typing import Any, Final, Self
 
 from wolfbus.errors import ConfigError
 from wolfbus.testing.model_behaviour import Behaviour, behaviour_of
-from wolfbus.testing.model_server import LOOPBACK, ModelStats, serve
+from wolfbus.testing.model_server import LOOPBACK, serve
+from wolfbus.testing.model_service import ModelStats
 
 _PATIENCE_S: Final = 10.0
 

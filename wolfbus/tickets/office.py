@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from wolfbus.bus import streams
-from wolfbus.bus.redis.link import Link, ResponseError, Word, refusal
+from wolfbus.bus.redis.link import RedisLink, ResponseError, Word, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.url import Address
 from wolfbus.closable import Closable
@@ -118,7 +118,7 @@ class Office(Closable):
 
     def prove(self, user: str, password: str) -> None:
         """Log in as a user and leave; raises BusError if that does not work."""
-        Links(replace(self.address, username=user, password=password)).run(Link.close, PATIENCE_S)
+        Links(replace(self.address, username=user, password=password)).run(RedisLink.close, PATIENCE_S)
 
     def go_on_as(self, user: str, password: str) -> None:
         """Work as another user from now on."""
@@ -130,7 +130,7 @@ class Office(Closable):
         """Hang up."""
         self._links.close()
 
-    def _run(self, work: Callable[[Link], T]) -> T:
+    def _run(self, work: Callable[[RedisLink], T]) -> T:
         return self._links.run(work, min(PATIENCE_S, self.address.patience_s))
 
     def _ask(self, *command: Word, doing: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.export.column import Table
+from analytics.export.column import ExportTable
 from analytics.export.tables.bids import BIDS
 from analytics.export.tables.calls import CALLS
 from analytics.export.tables.claims import CLAIMS
@@ -16,7 +16,7 @@ from analytics.export.tables.statements import STATEMENTS
 from analytics.export.tables.suspicion import SUSPICION
 from analytics.export.tables.votes import VOTES
 
-TABLES: Final[dict[str, Table]] = {
+TABLES: Final[dict[str, ExportTable]] = {
     table.name: table for table in (GAMES, SEATS, STATEMENTS, JUDGEMENTS, VOTES, BIDS, SUSPICION, CALLS, CLAIMS, NIGHTS)
 }
 """All tables by name; every one refers only to others among them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analytics.export.column import Column, Row, Table, text
+from analytics.export.column import Column, ExportTable, Row, text
 from analytics.export.game import ExportedGame
 from analytics.export.ids import FAULT, GAME_ID, OUTCOME, READING, ROUND, agent, bid_id, role, seat_id
 
@@ -35,7 +35,7 @@ def _rows(game: ExportedGame) -> Iterator[Row]:
         )
 
 
-BIDS: Final = Table(
+BIDS: Final = ExportTable(
     name="bids",
     row="what a living player bids for a turn of the debate",
     key=("bid_id",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analytics.export.column import Column, Row, Table, text
+from analytics.export.column import Column, ExportTable, Row, text
 from analytics.export.game import ExportedGame
 from analytics.export.ids import GAME_ID, agent, call_id, role, seat_id
 from wolfbus.canonical import canonical
@@ -48,7 +48,7 @@ def _rows(game: ExportedGame) -> Iterator[Row]:
         )
 
 
-CALLS: Final = Table(
+CALLS: Final = ExportTable(
     name="calls",
     row="a question put to a language model, its retries included",
     key=("call_id",),

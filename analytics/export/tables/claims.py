@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analytics.export.column import Column, Row, Table
+from analytics.export.column import Column, ExportTable, Row
 from analytics.export.game import ExportedGame
 from analytics.export.ids import GAME_ID, role, seat_id, statement_id
 
@@ -29,7 +29,7 @@ def _rows(game: ExportedGame) -> Iterator[Row]:
             )
 
 
-CLAIMS: Final = Table(
+CLAIMS: Final = ExportTable(
     name="claims",
     row="something that a statement asserts and that the hidden state can confirm or refute",
     key=("statement_id", "place"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analytics.export.column import Column, Row, Table, text
+from analytics.export.column import Column, ExportTable, Row, text
 from analytics.export.game import ExportedGame
 from analytics.export.ids import LINE
 from wolfbus.canonical import canonical
@@ -50,7 +50,7 @@ def _rows(game: ExportedGame) -> Iterator[Row]:
     )
 
 
-GAMES: Final = Table(
+GAMES: Final = ExportTable(
     name="games",
     row="a game, finished or not, as far as its file holds",
     key=("game_id",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analytics.export.column import Column, Row, Table, text
+from analytics.export.column import Column, ExportTable, Row, text
 from analytics.export.game import ExportedGame
 from analytics.export.ids import (
     FAULT,
@@ -62,7 +62,7 @@ def _rows(game: ExportedGame) -> Iterator[Row]:
         )
 
 
-JUDGEMENTS: Final = Table(
+JUDGEMENTS: Final = ExportTable(
     name="judgements",
     row="what one living player made of another's statement",
     key=("judgement_id",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analytics.export.column import Column, Row, Table
+from analytics.export.column import Column, ExportTable, Row
 from analytics.export.game import ExportedGame
 from analytics.export.ids import GAME_ID, ROUND, role, seat_id
 
@@ -29,7 +29,7 @@ def _rows(game: ExportedGame) -> Iterator[Row]:
 
 _NOBODY: Final = "the wolves went for nobody"
 
-NIGHTS: Final = Table(
+NIGHTS: Final = ExportTable(
     name="nights",
     row="what a night really did",
     key=("game_id", "round"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analytics.export.column import Column, Row, Table
+from analytics.export.column import Column, ExportTable, Row
 from analytics.export.game import ExportedGame
 from analytics.export.ids import GAME_ID, LINE, agent, role, seat_id
 from wolfbus.vocabulary import team_of
@@ -33,7 +33,7 @@ def _rows(game: ExportedGame) -> Iterator[Row]:
         )
 
 
-SEATS: Final = Table(
+SEATS: Final = ExportTable(
     name="seats",
     row="a player of a game",
     key=("seat_id",),

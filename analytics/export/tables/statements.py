@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from analytics.columns import LIE, MISTAKE, TRUE, truth_of
-from analytics.export.column import Cell, Column, Row, Table, text
+from analytics.export.column import Cell, Column, ExportTable, Row, text
 from analytics.export.details import Details
 from analytics.export.game import ExportedGame
 from analytics.export.ids import (
@@ -78,7 +78,7 @@ def _thought(row: StatementRow, details: Details) -> str | None:
     return None if noted is None else text(noted.event.thought)
 
 
-STATEMENTS: Final = Table(
+STATEMENTS: Final = ExportTable(
     name="statements",
     row="a public statement, a turn of the debate or the published reason of a vote, with its speaker's own label",
     key=("statement_id",),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from analytics.export.column import Column, Row, Table
+from analytics.export.column import Column, ExportTable, Row
 from analytics.export.game import ExportedGame
 from analytics.export.ids import GAME_ID, agent, role, seat_id
 from analytics.rows import GameRows, Pair
@@ -56,7 +56,7 @@ def _judgements(rows: GameRows) -> dict[int, Counter[Pair]]:
     return counts
 
 
-SUSPICION: Final = Table(
+SUSPICION: Final = ExportTable(
     name="suspicion",
     row="smoothed suspicion D of one player towards another, at the end of a round or of the game",
     key=("observer_id", "target_id", "moment", "round"),

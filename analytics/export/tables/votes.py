@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analytics.export.column import Column, Row, Table, text
+from analytics.export.column import Column, ExportTable, Row, text
 from analytics.export.game import ExportedGame
 from analytics.export.ids import (
     FAULT,
@@ -53,7 +53,7 @@ def _rows(game: ExportedGame) -> Iterator[Row]:
 
 _ABSTAINED: Final = "it abstains"
 
-VOTES: Final = Table(
+VOTES: Final = ExportTable(
     name="votes",
     row="a ballot of a vote that was counted",
     key=("vote_id",),

@@ -13,7 +13,7 @@ from analytics.report.cells import counted, estimate, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Block, Cell, Heading, Prose, Row, Section, Table, columns, plain
+from wolfbus.document.blocks import Block, Cell, Heading, Prose, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import count, number, of
 
 _AXES: Final = {
@@ -51,7 +51,7 @@ def section(findings: Result, context: Context) -> Section:
     return Section("agents", "Agents: who conceals, who detects", tuple(blocks))
 
 
-def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) -> Table:
+def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) -> TableBlock:
     agents = found.get("agents") or {}
     ranked = sorted(agents, key=lambda name: (*_rank(agents[name]), name))
     several = (found.get("components") or 1) > 1
@@ -109,7 +109,7 @@ def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) 
                 "when truthful are, agents meet otherwise."
             )
     empty = f"Undefined: {found.get('reason') or 'it was not computed'}."
-    return Table(
+    return TableBlock(
         f"abilities-{by}-table", f"Agents on one scale, against {words}", heads, tuple(rows), tuple(notes), empty=empty
     )
 
@@ -125,7 +125,7 @@ def _places(row: Mapping[str, Any]) -> list[int | None]:
     return list((row.get("components_of") or {}).values())
 
 
-def _roles(found: Mapping[str, Any], by: str) -> list[Table | Prose]:
+def _roles(found: Mapping[str, Any], by: str) -> list[TableBlock | Prose]:
     roles = found.get("roles") or {}
     alarms = found.get("false_alarm_roles") or {}
     fits = (roles, alarms) if alarms else (roles,)
@@ -135,10 +135,10 @@ def _roles(found: Mapping[str, Any], by: str) -> list[Table | Prose]:
         return []
     rows = tuple(Row(Cell(name), tuple(estimate(of_one.get(name), "logit") for of_one in effects)) for name in names)
     heads = ("Detects", "Conceals", "False alarms", "Suspected when truthful")[: len(effects)]
-    return [Table(f"abilities-{by}-roles", "What the role adds, in logits", columns("Role", *heads), rows)]
+    return [TableBlock(f"abilities-{by}-roles", "What the role adds, in logits", columns("Role", *heads), rows)]
 
 
-def _rates(findings: Result, context: Context) -> Table:
+def _rates(findings: Result, context: Context) -> TableBlock:
     rows = []
     for name, row in (findings.get("agents") or {}).items():
         code = context.code(name)
@@ -176,7 +176,7 @@ def _rates(findings: Result, context: Context) -> Table:
             f"accuracy {baseline[1]}; chance has balanced accuracy 50 % and AUC 0.5."
         ),
     )
-    return Table(
+    return TableBlock(
         "agents-rates",
         "Each agent's own rates, whoever it met",
         heads,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from analytics import Result
 from analytics.report.cells import counted, ends, look, value
 from analytics.report.context import Context, shorten_name
-from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
 from wolfbus.document.formats import count, listed, of
 
 _HOW: Final = ("clean", "extracted", "repaired", "coerced", "reasked", "defaulted", "timed_out", "declined")
@@ -40,7 +40,7 @@ def repair(findings: Result, context: Context) -> Section:
         *([f"What was wrong with those without an answer: {wrong}."] if wrong else []),
     )
     heads = ("Replies", *(name.replace("_", " ").capitalize() for name in _HOW), "Lost")
-    by_agent = Table(
+    by_agent = TableBlock(
         "repair-agents",
         "Replies by agent, by how they were read and what became of them",
         columns("Agent", *heads),
@@ -48,7 +48,7 @@ def repair(findings: Result, context: Context) -> Section:
         notes,
         empty="There are no replies.",
     )
-    by_kind = Table(
+    by_kind = TableBlock(
         "repair-kinds", "The same by kind of reply", columns("Kind", *heads), kinds, empty="There are no replies."
     )
     return Section("repair", "Repair: how replies were read", (by_agent, by_kind, _scores(findings)))
@@ -59,7 +59,7 @@ def _counts(row: Mapping[str, Any]) -> tuple[Cell, ...]:
     return (counted(row.get("replies")), *(counted(row.get(name)) for name in _HOW), lost)
 
 
-def _scores(findings: Result) -> Table:
+def _scores(findings: Result) -> TableBlock:
     names = {
         "accuracy": "share",
         "balanced_accuracy": "share",
@@ -87,7 +87,7 @@ def _scores(findings: Result) -> Table:
         if row
     )
     heads = columns("", "Judgements", "Accuracy", "Balanced accuracy", "Base rate", "Constant guess", "AUC")
-    return Table(
+    return TableBlock(
         "repair-scores", "Detection with and without what was not clean", heads, rows, empty="It was not computed."
     )
 
@@ -111,7 +111,7 @@ def cost(findings: Result, _: Context) -> Section:
     rows.append(Row(Cell("All"), _sums(found.get("total") or {}), total=True))
     empty = "No model was called."
     heads = columns("Model, agent, kind", *_SUMS.values(), "Money", "Median latency", "95th percentile")
-    by = Table(
+    by = TableBlock(
         "cost-table",
         "Model calls by model, agent and kind of request" + (", and by seat" if found.get("by_seat") else ""),
         heads,
@@ -132,7 +132,9 @@ def cost(findings: Result, _: Context) -> Section:
             "records' clock."
         ),
     )
-    each = Table("cost-per", "What a game and a statement took", per_heads, per if called else (), notes, empty=empty)
+    each = TableBlock(
+        "cost-per", "What a game and a statement took", per_heads, per if called else (), notes, empty=empty
+    )
     return Section("cost", "Cost", (by, each) if called else (by,))
 
 

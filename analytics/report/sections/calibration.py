@@ -12,7 +12,7 @@ from analytics.figures import precision_recall, roc
 from analytics.report.cells import counted, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
-from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, Table, columns
+from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns
 from wolfbus.document.formats import count, shown
 
 _MEASURES: Final = {
@@ -45,7 +45,7 @@ def section(findings: Result, _: Context) -> Section:
     return Section("calibration", "Curves, thresholds, recalibration (4.5, 5.7)", tuple(blocks))
 
 
-def _thresholds(findings: Result, score: Score) -> Table:
+def _thresholds(findings: Result, score: Score) -> TableBlock:
     rows: list[Row] = []
     reasons: list[str] = []
     at_half: Mapping[str, Any] = {}
@@ -77,7 +77,7 @@ def _thresholds(findings: Result, score: Score) -> Table:
         ),
         *dict.fromkeys(reasons),
     )
-    return Table(
+    return TableBlock(
         f"thresholds-{score}",
         f"Thresholds on {SCORE_WORDS[score].lower()}",
         heads,
@@ -130,7 +130,7 @@ def _recalibration(findings: Result) -> list[Block]:
         )
     ]
     empty = f"It is undefined: {why}."
-    table = Table(
+    table = TableBlock(
         "recalibration-table",
         "Suspicion as a probability, before and after recalibration",
         columns("Map", "Brier", "ECE", "AUC", "Judgements"),
@@ -150,5 +150,7 @@ def _recalibration(findings: Result) -> list[Block]:
                 for bin_ in bins
             )
             heads = columns("Recalibrated", "Mean", "Deceptive", "Judgements")
-            blocks.append(Table(f"recalibrated-{kind}", f"Reliability after {label}, on held-out games", heads, lines))
+            blocks.append(
+                TableBlock(f"recalibrated-{kind}", f"Reliability after {label}, on held-out games", heads, lines)
+            )
     return blocks

@@ -10,7 +10,7 @@ from analytics.gather.checks import StudyCheck
 from analytics.report.cells import counted, look
 from analytics.report.context import Context, path_of
 from wolfbus.config import GameConfig
-from wolfbus.document.blocks import Block, Bullets, Cell, Column, Row, Section, Table, plain
+from wolfbus.document.blocks import Block, Bullets, Cell, Row, Section, TableBlock, TableColumn, plain
 from wolfbus.document.formats import count, number
 from wolfbus.document.visible import visible
 
@@ -69,7 +69,7 @@ def _meaning(check: StudyCheck) -> Iterator[str]:
         )
 
 
-def _study(study: Mapping[str, Any], place: int) -> Table:
+def _study(study: Mapping[str, Any], place: int) -> TableBlock:
     facts = {label: study.get(name) for name, label in _FACTS.items()}
     git = study.get("git")
     if isinstance(git, Mapping):
@@ -88,8 +88,8 @@ def _study(study: Mapping[str, Any], place: int) -> Table:
     rows = tuple(
         Row(Cell(label), (Cell(_short(value)),)) for label, value in facts.items() if value is not None and value != ""
     )
-    columns = (Column("", wide=True), Column("Value", wide=True))
-    return Table(f"study-{place}", "The study", columns, rows)
+    columns = (TableColumn("", wide=True), TableColumn("Value", wide=True))
+    return TableBlock(f"study-{place}", "The study", columns, rows)
 
 
 def _rules(config: Mapping[str, Any]) -> str:
@@ -99,7 +99,7 @@ def _rules(config: Mapping[str, Any]) -> str:
     return "; ".join(other) + "; all else as by default" if other else "all as by default"
 
 
-def _meetings(study: Mapping[str, Any], place: int) -> Iterator[Table]:
+def _meetings(study: Mapping[str, Any], place: int) -> Iterator[TableBlock]:
     """Yield how often agents met in which teams, counted by pairs of seats."""
     design = study.get("design")
     pairs = design.get("pairs") if isinstance(design, Mapping) else None
@@ -117,24 +117,30 @@ def _meetings(study: Mapping[str, Any], place: int) -> Iterator[Table]:
         if isinstance(agents, list) and len(agents) == 2:
             cells = tuple(counted(_whole(pair.get(name))) for name in names)
             rows.append(Row(Cell(_short(agents[0])), (Cell(_short(agents[1])), *cells)))
-    columns = (Column("A", wide=True), Column("B", wide=True), *(Column(name) for name in names.values()))
+    columns = (
+        TableColumn("A", wide=True),
+        TableColumn("B", wide=True),
+        *(TableColumn(name) for name in names.values()),
+    )
     notes = ["Pairs of seats in all planned games; two seats of one agent are a pair, too."]
     if len(pairs) > _PAIRS:
         notes.append(f"The first {_PAIRS} of {len(pairs):,} pairs are shown.")
     if rows:
-        yield Table(
+        yield TableBlock(
             f"study-meetings-{place}", "How often agents met, by who was a Werewolf", columns, tuple(rows), tuple(notes)
         )
 
 
-def _totals(study: Mapping[str, Any], place: int) -> Iterator[Table]:
+def _totals(study: Mapping[str, Any], place: int) -> Iterator[TableBlock]:
     totals = study.get("totals")
     if not isinstance(totals, Mapping):
         return
     names = ("games", "ended", "stopped", "failed", "pending")
-    columns = (Column("", wide=True), *(Column(name.capitalize()) for name in names))
+    columns = (TableColumn("", wide=True), *(TableColumn(name.capitalize()) for name in names))
     cells = tuple(counted(_whole(totals.get(name))) for name in names)
-    yield Table(f"study-totals-{place}", "Games planned and what became of them", columns, (Row(Cell("Games"), cells),))
+    yield TableBlock(
+        f"study-totals-{place}", "Games planned and what became of them", columns, (Row(Cell("Games"), cells),)
+    )
     failed = [
         game
         for game in study.get("games") or ()
@@ -149,8 +155,8 @@ def _totals(study: Mapping[str, Any], place: int) -> Iterator[Table]:
             for game in failed[:200]
         )
         notes = (f"The first 200 of {len(failed):,} are shown.",) if len(failed) > 200 else ()
-        heads = (Column("Game", wide=True), Column("State", wide=True), Column("Why", wide=True))
-        yield Table(f"study-failed-{place}", "Games that were not played to their end", heads, rows, notes)
+        heads = (TableColumn("Game", wide=True), TableColumn("State", wide=True), TableColumn("Why", wide=True))
+        yield TableBlock(f"study-failed-{place}", "Games that were not played to their end", heads, rows, notes)
 
 
 def _settings(findings: Result) -> Bullets:
@@ -171,7 +177,7 @@ def _settings(findings: Result) -> Bullets:
     )
 
 
-def _agents(findings: Result, context: Context) -> Table:
+def _agents(findings: Result, context: Context) -> TableBlock:
     rows = []
     for agent in context.agents:
         found = look(findings, "agents", agent) or {}
@@ -180,13 +186,13 @@ def _agents(findings: Result, context: Context) -> Table:
         cells = (counted(found.get("games")), counted(found.get("seats")), Cell(roles or "–"), counted(made.get("n")))
         rows.append(Row(context.agent_cell(agent), cells))
     columns = (
-        *(Column("Agent", wide=True), Column("Games"), Column("Seats")),
-        *(Column("Seats by role", wide=True), Column("Labelled statements")),
+        *(TableColumn("Agent", wide=True), TableColumn("Games"), TableColumn("Seats")),
+        *(TableColumn("Seats by role", wide=True), TableColumn("Labelled statements")),
     )
     caption = (
         "The agents: what answered for the seats. An agent is the brain as it was asked for, whichever process held it."
     )
-    return Table("agents-played", caption, columns, tuple(rows))
+    return TableBlock("agents-played", caption, columns, tuple(rows))
 
 
 def _logs(findings: Result, context: Context) -> Iterator[Block]:
@@ -211,12 +217,12 @@ def _logs(findings: Result, context: Context) -> Iterator[Block]:
         )
 
 
-def _files(context: Context) -> Table:
+def _files(context: Context) -> TableBlock:
     columns = (
-        Column("File", wide=True),
-        Column("Lines that hold"),
-        Column("Counted", wide=True),
-        Column("What is wrong", wide=True),
+        TableColumn("File", wide=True),
+        TableColumn("Lines that hold"),
+        TableColumn("Counted", wide=True),
+        TableColumn("What is wrong", wide=True),
     )
     rows = tuple(
         Row(
@@ -229,7 +235,7 @@ def _files(context: Context) -> Table:
     notes = [f"{whole:,} of {len(context.files):,} files are whole."]
     if len(context.problems) > 500:
         notes.append(f"The first 500 of {len(context.problems):,} are shown.")
-    return Table(
+    return TableBlock(
         "files",
         f"Files with which something is wrong ({len(context.problems):,} of {len(context.files):,})",
         columns,

@@ -8,7 +8,7 @@ from analytics import Result
 from analytics.report.cells import counted, estimate, look, value
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
 from wolfbus.document.formats import count, of
 
 _LINES: Final = (
@@ -37,7 +37,7 @@ def events(findings: Result, context: Context) -> Section:
                 f"count for neither."
             ),
         )
-    table = Table(
+    table = TableBlock(
         "events-table",
         "Suspicion of statements around events, 95 % intervals over games",
         columns("Statements by the", "Avg. suspicion"),
@@ -87,7 +87,7 @@ def votes(findings: Result, _: Context) -> Section:
             f"Left out of the first line, too: {of(unjudged, 'vote')} by players who had judged nobody alive by then."
         )
     empty = "It was not computed."
-    link = Table("votes-table", "Votes, suspicion and chance", heads, tuple(rows), tuple(notes), empty=empty)
+    link = TableBlock("votes-table", "Votes, suspicion and chance", heads, tuple(rows), tuple(notes), empty=empty)
     other = found.get("counterfactual") or {}
     lines: tuple[Row, ...] = ()
     if other:
@@ -108,7 +108,7 @@ def votes(findings: Result, _: Context) -> Section:
         ),
     )
     ends = columns("Who decides", "A Werewolf goes")
-    counterfactual = Table("counterfactual", caption, ends, lines, told, empty=empty)
+    counterfactual = TableBlock("counterfactual", caption, ends, lines, told, empty=empty)
     return Section("votes", "Votes (4.5)", (link, counterfactual))
 
 

@@ -10,7 +10,7 @@ from analytics.report.cells import ends, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Block, Cell, Column, Row, Section, Table, columns
+from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, TableColumn, columns
 from wolfbus.document.formats import UNDEFINED, number, percent
 from wolfbus.vocabulary import ROLES
 
@@ -38,7 +38,7 @@ def section(findings: Result, context: Context) -> Section:
     return Section("figure1", "Figure 1: suspicion over the rounds", tuple(blocks))
 
 
-def _points(findings: Result) -> Table:
+def _points(findings: Result) -> TableBlock:
     lines = {
         role: {point["round"]: point for point in look(findings, "figure1", "suspicion", role) or ()} for role in ROLES
     }
@@ -53,7 +53,7 @@ def _points(findings: Result) -> Table:
         rows.append(Row(Cell(f"Round {round_}"), tuple(cells)))
     notes = ("n is games for suspicion (mean ± 1 standard error over them) and judgements for flags.",)
     caption = "Figure 1's numbers"
-    return Table(
+    return TableBlock(
         "figure1-points",
         caption,
         columns("", *ROLES, "Flagged"),
@@ -74,7 +74,7 @@ def _point(point: Result | None, role: str, round_: int) -> Cell:
     )
 
 
-def _slopes(findings: Result, context: Context) -> Table:
+def _slopes(findings: Result, context: Context) -> TableBlock:
     rows = []
     for role, row in (look(findings, "trends", "slopes") or {}).items():
         cells = (
@@ -97,7 +97,7 @@ def _slopes(findings: Result, context: Context) -> Table:
             "few games reach weigh as much as the first."
         ),
     )
-    return Table(
+    return TableBlock(
         "slopes",
         "Trend: Theil–Sen slope of suspicion, percentage points per round",
         heads,
@@ -107,7 +107,7 @@ def _slopes(findings: Result, context: Context) -> Table:
     )
 
 
-def _separable(findings: Result, context: Context) -> Table:
+def _separable(findings: Result, context: Context) -> TableBlock:
     found = look(findings, "trends", "separable") or {}
     rows = tuple(
         Row(
@@ -126,7 +126,7 @@ def _separable(findings: Result, context: Context) -> Table:
         else f"There is no such round: {found.get('reason') or 'nothing was judged'}."
     )
     caption = "Suspicion of Werewolves minus suspicion of Villagers within a game, paired; n games"
-    return Table(
+    return TableBlock(
         "separable", caption, columns("", "Difference", "Interval above 0"), rows, (told, *_paper_round(context))
     )
 
@@ -136,7 +136,7 @@ def _paper_round(context: Context) -> tuple[str, ...]:
     return () if first is None else (f"The paper has round {first:.0f}, by intervals that do not overlap.",)
 
 
-def _text(context: Context) -> Table:
+def _text(context: Context) -> TableBlock:
     """Return what the paper's text says of its figure, which has no table."""
     rows = []
     for role in ROLES:
@@ -155,5 +155,9 @@ def _text(context: Context) -> Table:
         words = f"rises from {percent(flagged['first'])} to {percent(flagged['last'])}"
         rows.append(Row(Cell("Observers that flag"), (Cell(words), Cell(UNDEFINED))))
     caption = "Figure 1 as the paper's text describes it (5.6, 5.9)"
-    heads = (Column("Target", wide=True), Column("Over the rounds", wide=True), Column("Final round ± 1 SEM"))
-    return Table("figure1-paper", caption, heads, tuple(rows), (), context.contradictions("figure1"))
+    heads = (
+        TableColumn("Target", wide=True),
+        TableColumn("Over the rounds", wide=True),
+        TableColumn("Final round ± 1 SEM"),
+    )
+    return TableBlock("figure1-paper", caption, heads, tuple(rows), (), context.contradictions("figure1"))

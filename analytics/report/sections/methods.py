@@ -8,7 +8,7 @@ from typing import Final
 from analytics import Result
 from analytics.definitions import Definition, definitions
 from analytics.report.context import Context
-from wolfbus.document.blocks import Block, Heading, Link, Part, Prose, Section, Strong, Terms, plain
+from wolfbus.document.blocks import Block, Heading, LinkText, Part, Prose, Section, Strong, TermList, plain
 from wolfbus.document.formats import listed
 
 TITLES: Final[Mapping[str, str]] = {
@@ -64,7 +64,7 @@ def section(_: Result, __: Context) -> Section:
     ]
     for name in dict.fromkeys(each.section for each in definitions()):
         blocks.append(Heading(TITLES.get(name, name), f"methods-{name}"))
-        blocks.append(Terms(tuple((each.title, _told(each)) for each in definitions() if each.section == name)))
+        blocks.append(TermList(tuple((each.title, _told(each)) for each in definitions() if each.section == name)))
     return Section("methods", "Methods", tuple(blocks))
 
 
@@ -80,7 +80,7 @@ def pointer(key: str) -> Prose | None:
         return None
     parts: list[Part] = ["Defined under Methods: "]
     for place, name in enumerate(behind):
-        parts += [", " if place else "", Link(TITLES.get(name, name), f"methods-{name}")]
+        parts += [", " if place else "", LinkText(TITLES.get(name, name), f"methods-{name}")]
     return Prose((*parts, "."), "note")
 
 

@@ -10,7 +10,7 @@ from analytics.report.cells import counted, either, ends, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, Table, columns
+from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns
 
 _LENGTHS = {
     "nights": "Nights",
@@ -50,7 +50,7 @@ def section(findings: Result, context: Context) -> Section:
     return Section("outcomes", "Outcomes and deception (5.2, 5.3)", tuple(blocks))
 
 
-def _winners(findings: Result, context: Context) -> Table:
+def _winners(findings: Result, context: Context) -> TableBlock:
     winners = look(findings, "outcomes", "winners") or {}
     rows = tuple(
         Row(
@@ -69,12 +69,12 @@ def _winners(findings: Result, context: Context) -> Table:
         for name, row in winners.items()
     )
     caption = "Who won, of finished games, with Wilson's 95 % interval"
-    return Table(
+    return TableBlock(
         "winners", caption, columns("Winner", "Games", "Share"), rows, contradictions=context.contradictions("outcomes")
     )
 
 
-def _lengths(findings: Result, context: Context) -> Table:
+def _lengths(findings: Result, context: Context) -> TableBlock:
     lengths = look(findings, "outcomes", "per_game") or {}
     rows = tuple(
         Row(
@@ -100,10 +100,12 @@ def _lengths(findings: Result, context: Context) -> Table:
     notes = (
         "Means are over finished games, totals over all. A turn in which nothing was said is a turn but no statement.",
     )
-    return Table("lengths", "Length of games", columns("Per game", "Mean", "Standard deviation", "Total"), rows, notes)
+    return TableBlock(
+        "lengths", "Length of games", columns("Per game", "Mean", "Standard deviation", "Total"), rows, notes
+    )
 
 
-def _production(findings: Result, context: Context, split: str) -> Table:
+def _production(findings: Result, context: Context, split: str) -> TableBlock:
     rates = look(findings, "production", f"by_{split}") or {}
     rows = []
     for key, row in rates.items():
@@ -146,7 +148,7 @@ def _production(findings: Result, context: Context, split: str) -> Table:
         else f"Self-labelled deception by {_SPLITS[split].lower()}"
     )
     wrong = context.contradictions("production") if split == "role" else ()
-    return Table(
+    return TableBlock(
         f"production-{split}",
         caption,
         columns(_SPLITS[split], "Labelled", "Deceptive", "Share"),

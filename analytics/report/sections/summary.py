@@ -11,7 +11,7 @@ from analytics.report.cells import look
 from analytics.report.context import Context
 from analytics.report.links import Selection
 from analytics.report.verdicts import TELLING, Verdict, blocks_of, clear_best, metric, verdict
-from wolfbus.document.blocks import Bullets, Link, Part, Section, Strong, warning
+from wolfbus.document.blocks import Bullets, LinkText, Part, Section, Strong, warning
 from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
 
 Sentence = tuple[Part, ...]
@@ -101,7 +101,7 @@ def _deceived(findings: Result) -> Sentence:
         "Speakers called ",
         Strong(f"{told} of their statements deceptive"),
         " (",
-        Link(f"{count(overall['deceptive'])} of {count(overall['n'])}", Selection(said="deceptive")),
+        LinkText(f"{count(overall['deceptive'])} of {count(overall['n'])}", Selection(said="deceptive")),
         "): ",
     ]
     told_roles = [
@@ -177,7 +177,7 @@ def _truth(findings: Result) -> Iterator[Sentence]:
             f"Of the {of(row['checkable'], 'statement')} with a claim that can be checked "
             f"({percent(row.get('coverage'))} of all), "
         ),
-        Link(f"{count(lies)} are lies", Selection(truth="lie")),
+        LinkText(f"{count(lies)} are lies", Selection(truth="lie")),
     ]
     labelled = row.get("labelled_lies")
     if labelled and admitted is not None:
@@ -237,7 +237,7 @@ def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
     detects = {name: row.get("detects") or {} for name, row in agents.items()}
     if sum(found.get("value") is not None for found in detects.values()) < 2:
         return
-    groups, more = label.get("components") or 1, Link("the leaderboard", "agents")
+    groups, more = label.get("components") or 1, LinkText("the leaderboard", "agents")
     if groups > 1:
         yield (f"The agents fall into {groups:,} groups that never met, and nobody can be best of all: see ", more, ".")
         return

@@ -10,7 +10,7 @@ from analytics.report.cells import estimate, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
 from wolfbus.vocabulary import ROLES
 
 
@@ -31,12 +31,12 @@ def section(findings: Result, context: Context) -> Section:
         ),
     )
     caption = "Table 2. Final smoothed suspicion D, by role of the observer (lines) and of the target (columns)"
-    table = Table(
+    table = TableBlock(
         "table2-table", caption, columns("Observer \\ target", *ROLES), rows, notes, context.contradictions("table2")
     )
     drawn = drawing("heatmap", partial(suspicion_heatmap, findings), "Table 2 as a heat map.", matrix)
     gap_rows = (Row(Cell("Towards Werewolves minus towards the others"), (estimate(gap, "points"),)),) if gap else ()
-    gap_table = Table(
+    gap_table = TableBlock(
         "gap",
         "Does final suspicion separate Werewolves?",
         columns("", "Difference"),

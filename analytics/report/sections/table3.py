@@ -11,7 +11,7 @@ from analytics.report.cells import counted, ends, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Cell, Row, Section, Table, columns, note
+from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns, note
 
 _COUNTS: Final = ("tp", "tn", "fp", "fn")
 _RATES: Final = {
@@ -29,7 +29,7 @@ def section(findings: Result, context: Context) -> Section:
     heads = ("Role", "TP", "TN", "FP", "FN", "Accuracy", "Precision", "Recall", "F1")
     caption = "Table 3. Flags against self-labels, by role of the observer"
     rows = tuple(_row(role, row, findings, context) for role, row in table.items())
-    paper = Table("table3-table", caption, columns(*heads), rows, (
+    paper = TableBlock("table3-table", caption, columns(*heads), rows, (
         (
             "TP: labelled deceptive and flagged; TN: labelled truthful and not flagged; FP: labelled "
             "truthful and flagged; FN: labelled deceptive and not flagged."
@@ -46,7 +46,7 @@ def section(findings: Result, context: Context) -> Section:
         "d′",
         "Criterion",
     )
-    baselines = Table(
+    baselines = TableBlock(
         "table3-baselines",
         "Beside Table 3: what guessing would have, and measures that guessing cannot raise",
         columns(*beside),

@@ -12,7 +12,7 @@ from analytics.report.cells import counted, either, ends, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, Table, columns, plain
+from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import Ends
 
 _HEADS: Final = ("Brier", "ROC AUC", "AUPRC", "Judgements", "Base rate", "Brier skill", "AUPRC − base", "ECE")
@@ -46,7 +46,7 @@ def section(findings: Result, context: Context) -> Section:
     return Section("table4", "Table 4: is suspicion a probability?", tuple(blocks))
 
 
-def _table(found: Mapping[str, Any] | None, score: Score, side: str, findings: Result, context: Context) -> Table:
+def _table(found: Mapping[str, Any] | None, score: Score, side: str, findings: Result, context: Context) -> TableBlock:
     by = look(found, f"by_{side}") or {}
     overall = look(found, "overall")
     lines = {**by, **({"overall": overall} if overall and side == "observer" else {})}
@@ -58,7 +58,7 @@ def _table(found: Mapping[str, Any] | None, score: Score, side: str, findings: R
     notes = (
         ("The paper does not say whose roles its Table 4 has; they are read as the observers'.",) if is_papers else ()
     )
-    return Table(
+    return TableBlock(
         f"table4-{score}-{side}", caption, columns("Role", *_HEADS), rows, notes, wrong, empty="It was not computed."
     )
 

@@ -9,7 +9,7 @@ from analytics import Result
 from analytics.report.cells import counted, estimate, interval, look, value
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from wolfbus.document.blocks import Block, Cell, Row, Section, Table, columns, plain
+from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain
 from wolfbus.vocabulary import Verdict
 
 _MEASURES: Final = {
@@ -58,7 +58,7 @@ def section(findings: Result, context: Context) -> Section:
     return Section("truth", "Truth: lies told, admitted, detected", tuple(blocks))
 
 
-def _rows(split: str, found: Mapping[str, Any], context: Context) -> Table:
+def _rows(split: str, found: Mapping[str, Any], context: Context) -> TableBlock:
     lines: list[Row] = []
     for key, row in {
         **(found.get(f"by_{split}") or {}),
@@ -90,10 +90,10 @@ def _rows(split: str, found: Mapping[str, Any], context: Context) -> Table:
         "Confesses: share of labelled lies that the speaker calls deceptive. Confesses truths: the same of true ones.",
     )
     title = f"Lies told and admitted, by {split} of the speaker"
-    return Table(f"truth-{split}", title, heads, tuple(lines), notes, empty="It was not computed.")
+    return TableBlock(f"truth-{split}", title, heads, tuple(lines), notes, empty="It was not computed.")
 
 
-def _detection(found: Mapping[str, Any], findings: Result) -> Table:
+def _detection(found: Mapping[str, Any], findings: Result) -> TableBlock:
     detection = found.get("detection") or {}
     lines: list[Row] = []
     for name, label in _AGAINST.items():
@@ -106,7 +106,7 @@ def _detection(found: Mapping[str, Any], findings: Result) -> Table:
         if look(row, name)
     ]
     notes = ("A constant guess and the base rate stand beside every line, as in Table 3.",)
-    return Table(
+    return TableBlock(
         "truth-detection",
         "Detection against what is objectively false",
         columns(*_HEADS),
@@ -130,7 +130,7 @@ def _measured(row: Mapping[str, Any], findings: Result, *path: str) -> tuple[Cel
     return (*counts, *rates)
 
 
-def _claims(found: Mapping[str, Any]) -> Table:
+def _claims(found: Mapping[str, Any]) -> TableBlock:
     """Return how many claims of each kind were attached by speakers and found in their words, and their verdicts."""
     lines = [
         Row(
@@ -152,7 +152,7 @@ def _claims(found: Mapping[str, Any]) -> Table:
             "are opinions: their verdicts count here only. A statement may make several claims."
         ),
     )
-    return Table(
+    return TableBlock(
         "claims",
         "Claims by kind and by where they come from, and what they turn out to be",
         columns("Claim", "Claims", "True", "Lies", "Mistakes", "Not checkable"),

@@ -10,7 +10,7 @@ from analytics import Result
 from analytics.report.cells import NO_INTERVAL, counted, ends, estimate, look, value
 from analytics.report.context import Context
 from analytics.report.verdicts import SOUND, TELLING
-from wolfbus.document.blocks import Cell, Row, Section, Table, columns
+from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
 from wolfbus.document.formats import between, count, shown
 
 _WINS: Final = {"villager_wins": "villagers", "werewolf_wins": "werewolves", "no_winner": "nobody"}
@@ -41,7 +41,7 @@ def section(findings: Result, context: Context) -> Section:
     heads = columns(
         "Headline", "Pooled, 95 % interval", "Games", "Baseline", "Mean over games ± 1.96 SEM", "Games it is defined in"
     )
-    table = Table(
+    table = TableBlock(
         "headlines",
         "Headlines and their variability",
         heads,

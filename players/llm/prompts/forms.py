@@ -43,7 +43,7 @@ LABEL: Final = "label"
 _MOST_BIDS_LISTED: Final = 100
 
 
-class Part(NamedTuple):
+class FormPart(NamedTuple):
     """One thing that a reply is asked for.
 
     Attributes:
@@ -86,7 +86,7 @@ def part_name(kind: Kind, about: int | None) -> str:
 
 
 @lru_cache(maxsize=512)
-def shaped(parts: tuple[Part, ...], *, bid_max: int, reasons: bool, together: bool) -> Shaped:
+def shaped(parts: tuple[FormPart, ...], *, bid_max: int, reasons: bool, together: bool) -> Shaped:
     """Return the form for a reply.
 
     Args:
@@ -117,7 +117,7 @@ def form_in_words(template: str) -> str:
     return f"{FORM_LINE}\n{template}"
 
 
-def _members(part: Part, bid_max: int, reasons: bool) -> tuple[_Member, ...]:
+def _members(part: FormPart, bid_max: int, reasons: bool) -> tuple[_Member, ...]:
     kind = part.kind
     if kind == "bid":
         return (_thought(), _whole("bid", bid_max))

@@ -1,4 +1,4 @@
-"""`Writer`: writes one seat's prompts, each at the cost of what is new since the one before.
+"""`PromptWriter`: writes one seat's prompts, each at the cost of what is new since the one before.
 
 A prompt's text follows from the view and the requests alone; what a writer remembers only saves time. In the record a
 prompt is three chains of segments: the system message followed by a piece per public fact, the same for all seats; the
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from players.llm.call import Message
-from players.llm.prompts.forms import FORM_LINE, LABEL, Part, Shaped, shaped
+from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, Shaped, shaped
 from players.llm.prompts.private import private_opening, private_piece
 from players.llm.prompts.prompt import Prompt
 from players.llm.prompts.public import PUBLIC_OPENING, public_piece
@@ -31,7 +31,7 @@ _TARGETS: Final[frozenset[Kind]] = frozenset({"vote", "kill", "protect", "inspec
 _SPOKEN: Final[frozenset[Kind]] = frozenset({"speak", "vote"})
 
 
-class Writer:
+class PromptWriter:
     """Writes the prompts of one seat in one game."""
 
     def __init__(self) -> None:
@@ -161,9 +161,9 @@ def _ordered(asks: Sequence[Ask], *, with_label: bool) -> list[Ask]:
 
 
 def _form(asks: Sequence[Ask], view: SeatView, *, with_label: bool) -> Shaped:
-    parts = [Part(ask.kind, ask.about, _legal(ask, view)) for ask in asks]
+    parts = [FormPart(ask.kind, ask.about, _legal(ask, view)) for ask in asks]
     if with_label:
-        parts.append(Part("assess_own"))
+        parts.append(FormPart("assess_own"))
     together = len(parts) > 1
     if not together:
         # the form does not depend on the number of the statement: one for all

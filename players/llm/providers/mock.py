@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
 from players.llm.keys import Keys
-from players.llm.provider import Failed, Failure, Reply, Request, Shape
+from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape
 from players.llm.settings import Endpoint
 from wolfbus.testing.model_behaviour import Behaviour
 from wolfbus.testing.model_reply import PrefixCache, speak
 
-Answer: TypeAlias = Callable[[Request], Awaitable[Reply | Failure]]
+Answer: TypeAlias = Callable[[Request], Awaitable[ProviderReply | Failure]]
 """What comes of a request, in its own time."""
 
 URL: Final = "mock://here"
@@ -45,7 +45,7 @@ class MockProvider:
         """Return that it takes everything."""
         return Shape()
 
-    async def ask(self, request: Request, seconds: float | None) -> Reply:
+    async def ask(self, request: Request, seconds: float | None) -> ProviderReply:
         """Answer one request; see `Provider.ask`."""
         self.requests.append(request)
         self.times.append(asyncio.get_running_loop().time())
@@ -66,7 +66,7 @@ class MockProvider:
     async def close(self) -> None:
         """There is nothing to close."""
 
-    async def _speak(self, request: Request) -> Reply:
+    async def _speak(self, request: Request) -> ProviderReply:
         """Return what the model double says: plausible, and a function of the prompt."""
         messages = [{"role": each.role, "content": each.content} for each in request.messages]
         schema = {"name": request.form.name, "schema": request.form.schema}
@@ -77,7 +77,7 @@ class MockProvider:
             "response_format": {"type": "json_schema", "json_schema": schema},
         }
         said = speak(Behaviour(), self._cache, body, hashlib.sha256(repr(messages).encode()).hexdigest())
-        return Reply(
+        return ProviderReply(
             said.reply.text,
             finish=said.reply.finish,
             prompt_tokens=said.prompt_tokens,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, quiet_client_logs, redacted, without_key
-from players.llm.provider import Failed, Failure, Reply, Request, Shape, Trouble
+from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
 from players.llm.providers.wire import (
     GENERATION,
     ErrorInside,
@@ -93,7 +93,7 @@ class OpenAIProvider:
         host = urlsplit(self.url).hostname or ""
         return Shape(tokens="max_completion_tokens" if host.endswith("openai.com") else "max_tokens")
 
-    async def ask(self, request: Request, seconds: float | None) -> Reply:
+    async def ask(self, request: Request, seconds: float | None) -> ProviderReply:
         """Make one request; see `Provider.ask`."""
         try:
             async with asyncio.timeout(seconds) if seconds is not None else contextlib.nullcontext():
@@ -111,7 +111,7 @@ class OpenAIProvider:
         said = _json_or_text(response.content)
         if (written := _rejected_text(said)) is not None:
             # the server checks the model's text by itself, and hands over what it does not like
-            return Reply(written[0], finish=written[1]).mapped(self._cleaned)
+            return ProviderReply(written[0], finish=written[1]).mapped(self._cleaned)
         raise Failed(self._failure(response.status_code, response.headers, said, request))
 
     async def close(self) -> None:
@@ -153,7 +153,7 @@ class OpenAIProvider:
         except APIStatusError as error:
             return error.response
 
-    def _read(self, response: httpx2.Response, request: Request) -> Reply:
+    def _read(self, response: httpx2.Response, request: Request) -> ProviderReply:
         try:
             reply = read_reply(response.content)
         except NotAReply as error:

@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from players.llm.call import Message
-from players.llm.provider import Lack, Reply, Request
+from players.llm.provider import Lack, ProviderReply, Request
 
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _MOST_TOKENS: Final = 2**53 - 1
@@ -93,7 +93,7 @@ def _messages(messages: Sequence[Message], *, system: bool) -> list[dict[str, st
     return merged
 
 
-def read_reply(content: bytes) -> Reply:
+def read_reply(content: bytes) -> ProviderReply:
     """Read the body of a response.
 
     Raises:
@@ -122,7 +122,7 @@ def read_reply(content: bytes) -> Reply:
     thoughts += [value for name in _THOUGHTS if isinstance(value := message.get(name), str)]
     refusal = message.get("refusal")
     finish = first.get("finish_reason")
-    return Reply(
+    return ProviderReply(
         text,
         thought="\n\n".join(dict.fromkeys(thought for thought in thoughts if thought.strip())) or None,
         refusal=refusal if isinstance(refusal, str) and refusal.strip() else None,

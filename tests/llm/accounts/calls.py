@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from players.llm.call import Completion, Form, Message, Question
+from players.llm.call import Completion, Form, Message, ModelQuestion
 from players.llm.settings import Endpoint, Model, Price
 
 PRICE = Price(input=0.15, cached=0.075, output=0.6)
@@ -15,7 +15,7 @@ def model(name: str = "tiny", *, attempts: int = 1, max_tokens: int = 100, **set
     return Model(model=name, endpoint=Endpoint(attempts=attempts), max_tokens=max_tokens, **settings)
 
 
-def question(text: str = "How much do you want to speak?", asked: Model | None = None, **fields: Any) -> Question:
+def question(text: str = "How much do you want to speak?", asked: Model | None = None, **fields: Any) -> ModelQuestion:
     given: dict[str, Any] = {
         "model": asked or model(),
         "purpose": "bid",
@@ -24,7 +24,7 @@ def question(text: str = "How much do you want to speak?", asked: Model | None =
         "form": FORM,
         "deadline": 60.0,
     }
-    return Question(**(given | fields))
+    return ModelQuestion(**(given | fields))
 
 
 def reply(

@@ -10,10 +10,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from players.llm.accounts import Accounts
-from players.llm.call import Completion, Question
+from players.llm.call import Completion, ModelQuestion
 from players.venue import Venue
 
-Script = Callable[[Question], Completion]
+Script = Callable[[ModelQuestion], Completion]
 
 
 class ScriptedGateway:
@@ -21,7 +21,7 @@ class ScriptedGateway:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self.questions: list[Question] = []
+        self.questions: list[ModelQuestion] = []
         self.accounts = Accounts()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -30,14 +30,14 @@ class ScriptedGateway:
     def start(self, jobs: Sequence[Coroutine[Any, Any, None]]) -> list[Any]:
         return [asyncio.run_coroutine_threadsafe(job, self._loop) for job in jobs]
 
-    async def complete(self, question: Question) -> Completion:
+    async def complete(self, question: ModelQuestion) -> Completion:
         self.questions.append(question)
         await asyncio.sleep(0)
         completion = self.script(question)
         self.accounts.add(question.model.model, question.purpose, completion)
         return completion
 
-    def heard(self, question: Question, completion: Completion, why: str | None) -> None:
+    def heard(self, question: ModelQuestion, completion: Completion, why: str | None) -> None:
         pass
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ class ScriptedVenue(Venue):
         self._gateway = ScriptedGateway(script)  # type: ignore[assignment] # same methods
 
     @property
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[ModelQuestion]:
         return self._gateway.questions  # type: ignore[union-attr]
 
 
@@ -81,7 +81,7 @@ def filled(schema: Any, rng: random.Random, word: str = "word") -> Any:
     return None if kind == "null" else word
 
 
-def obliging(question: Question, word: str = "word") -> Completion:
+def obliging(question: ModelQuestion, word: str = "word") -> Completion:
     """A reply in the form that was asked for, always the same to the same prompt."""
     rng = random.Random(repr(question.messages))
     text = json.dumps(filled(question.form.schema, rng, word))

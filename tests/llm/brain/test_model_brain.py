@@ -15,7 +15,7 @@ import pytest
 
 from tests.llm.brain.gateway import Script, ScriptedVenue, filled, obliging
 from wolfbus.cli.house import House
-from wolfbus.cli.proof import Criteria, Proof, open_source, prove
+from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.digest import Digest
 
@@ -32,7 +32,7 @@ def play(
         assert game.finished.wait(60)
         assert game.over is not None
         assert game.over.error is None, game.over.error
-    proof = prove(open_source(str(path)), Criteria(), keep=True)
+    proof = prove(open_source(str(path)), ProofCriteria(), keep=True)
     assert proof.verified, proof.problems
     return proof, venue
 
@@ -240,9 +240,9 @@ def test_calls_under_way_are_given_up_when_the_house_closes(tmp_path):
 
 
 def test_a_prompt_that_cannot_be_written_costs_its_request_and_nothing_else(tmp_path, monkeypatch, caplog):
-    from players.llm.prompts.writer import Writer
+    from players.llm.prompts.writer import PromptWriter
 
-    write = Writer.write
+    write = PromptWriter.write
 
     def broken(self, asks, view, **how):
         prompt = write(self, asks, view, **how)
@@ -250,7 +250,7 @@ def test_a_prompt_that_cannot_be_written_costs_its_request_and_nothing_else(tmp_
             raise KeyError("no such thing")
         return prompt
 
-    monkeypatch.setattr(Writer, "write", broken)
+    monkeypatch.setattr(PromptWriter, "write", broken)
     proof, _ = play(tmp_path, obliging)
     answers = of(proof, "answered")
     assert {event.fault for event in answers if event.kind == "vote"} == {"failed"}
@@ -321,7 +321,7 @@ def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path):
         with House(venue=venue) as house:
             game = house.open(config, "5", ("llm:m",) + ("scripted",) * 7, tmp_path / "game.ndjson")
             assert game.finished.wait(60)
-    proof = prove(open_source(str(tmp_path / "game.ndjson")), Criteria(), keep=True)
+    proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=True)
     assert proof.verified
     assert of(proof, "absent")
     assert of(proof, "returned")

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from players.llm.prompts.prompt import Prompt
-from players.llm.prompts.writer import Writer
+from players.llm.prompts.writer import PromptWriter
 from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said, said_to
 from tests.players.table import CONFIGS, play
 from wolfbus.agent.answer import Answer
@@ -39,7 +39,7 @@ class DoubleBrain:
     quick = True
 
     def __init__(self) -> None:
-        self.writer = Writer()
+        self.writer = PromptWriter()
 
     def answer(self, ask: Ask, view: SeatView, /) -> Answer:
         prompt = self.writer.write([ask], view)
@@ -84,7 +84,7 @@ def test_a_call_that_asks_for_several_things_gets_all_of_them() -> None:
         if ask.kind == "assess_other" and not seen:
             assert ask.about is not None
             bid = Ask(id="b", kind="bid", round=1, phase="debate", turn=2, deadline_s=60.0)
-            prompt = Writer().write([ask, bid], view)
+            prompt = PromptWriter().write([ask, bid], view)
             for schema in (True, False):
                 spoken = said(body_of(prompt, schema=schema))
                 parts = json.loads(spoken.reply.text or "")

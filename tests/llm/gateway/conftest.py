@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from players.llm.call import Completion, Form, Message, Purpose, Question
+from players.llm.call import Completion, Form, Message, ModelQuestion, Purpose
 from players.llm.endpoint import Backoff
 from players.llm.gateway import Gateway, Job, Tempo
 from players.llm.settings import Endpoint, Model
@@ -37,19 +37,19 @@ class Asking:
         self.gateway = gateway
         self.jobs: list[Job] = []
 
-    def begin(self, *questions: Question) -> list[concurrent.futures.Future[Completion]]:
+    def begin(self, *questions: ModelQuestion) -> list[concurrent.futures.Future[Completion]]:
         futures: list[concurrent.futures.Future[Completion]] = [concurrent.futures.Future() for _ in questions]
         jobs = self.gateway.start([self._ask(*each) for each in zip(questions, futures, strict=True)])
         self.jobs += jobs
         return futures
 
-    def all(self, *questions: Question) -> list[Completion]:
+    def all(self, *questions: ModelQuestion) -> list[Completion]:
         return [future.result(60) for future in self.begin(*questions)]
 
-    def one(self, question: Question) -> Completion:
+    def one(self, question: ModelQuestion) -> Completion:
         return self.all(question)[0]
 
-    async def _ask(self, question: Question, future: concurrent.futures.Future[Completion]) -> None:
+    async def _ask(self, question: ModelQuestion, future: concurrent.futures.Future[Completion]) -> None:
         try:
             future.set_result(await self.gateway.complete(question))
         except BaseException as error:
@@ -102,6 +102,6 @@ def model_at(
 
 def question(
     model: Model, text: str = "What do you bid?", *, purpose: Purpose = "bid", seconds: float = 30.0
-) -> Question:
+) -> ModelQuestion:
     messages = (Message("system", "You play a game."), Message("user", text))
-    return Question(model, purpose, f"1/debate/1/{purpose}/Ann", messages, FORM, time.monotonic() + seconds)
+    return ModelQuestion(model, purpose, f"1/debate/1/{purpose}/Ann", messages, FORM, time.monotonic() + seconds)

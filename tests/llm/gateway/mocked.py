@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeAlias
 
-from players.llm.call import Completion, Form, Message, Purpose, Question
+from players.llm.call import Completion, Form, Message, ModelQuestion, Purpose
 from players.llm.gateway import Gateway, Tempo
-from players.llm.provider import Failure, Reply, Request
+from players.llm.provider import Failure, ProviderReply, Request
 from players.llm.providers.mock import URL, MockProvider
 from players.llm.settings import Endpoint, Model
 
 FORM = Form("bid", {"type": "object", "properties": {"bid": {"type": "integer"}}})
-OK = Reply('{"bid": 1}', finish="stop")
+OK = ProviderReply('{"bid": 1}', finish="stop")
 HANG = 1e9
 """Seconds after which nobody waits any more."""
 
-Step: TypeAlias = Reply | Failure | float | tuple[float, Reply | Failure]
+Step: TypeAlias = ProviderReply | Failure | float | tuple[float, ProviderReply | Failure]
 
 
 def busy(wait: float | None = None, line: str = "429: queue") -> Failure:
@@ -67,9 +67,9 @@ class Mocked:
         tempo = arguments.pop("tempo", Tempo(failures=10_000))
         self.gateway = Gateway(providers=lambda _endpoint, _keys: self.provider, tempo=tempo, **arguments)
 
-    async def _answer(self, _request: Request) -> Reply | Failure:
+    async def _answer(self, _request: Request) -> ProviderReply | Failure:
         step = self.script.pop(0) if self.script else self.default
-        if isinstance(step, Reply | Failure):
+        if isinstance(step, ProviderReply | Failure):
             return step
         seconds, answer = step if isinstance(step, tuple) else (step, OK)
         await asyncio.sleep(seconds)
@@ -83,14 +83,14 @@ class Mocked:
         seconds: float = 30.0,
         hurried: bool = False,
         **settings: Any,
-    ) -> Question:
+    ) -> ModelQuestion:
         """A question; `endpoint` is a dict of that, other settings are the model's."""
         endpoint = Endpoint(**settings.pop("endpoint", {}))
         model = Model(**{"model": "tiny", "endpoint": endpoint, **settings})
         deadline = self.clock.now + seconds
-        return Question(model, purpose, "g/1/debate/1/bid/Ann", (Message("user", text),), FORM, deadline, hurried)
+        return ModelQuestion(model, purpose, "g/1/debate/1/bid/Ann", (Message("user", text),), FORM, deadline, hurried)
 
-    def run(self, *questions: Question) -> list[Completion]:
+    def run(self, *questions: ModelQuestion) -> list[Completion]:
         """Put questions all at once, and return what came of them."""
 
         async def ask() -> list[Completion]:

@@ -10,7 +10,7 @@ import pytest
 from players.llm.attempts import FAILURE_KEPT, LONGEST_PAUSE
 from players.llm.endpoint import Backoff
 from players.llm.gateway import Tempo
-from players.llm.provider import Failure, Reply
+from players.llm.provider import Failure, ProviderReply
 from players.llm.providers.mock import URL
 from players.llm.settings import Timeouts
 
@@ -170,7 +170,7 @@ def test_a_cancelled_call_is_counted_and_leaves_its_place(clock: Clock) -> None:
 
 
 def test_a_reply_that_was_cut_off_before_it_said_anything_is_asked_for_once_more_with_more_room(clock: Clock) -> None:
-    cut = Reply("", finish="length", completion_tokens=16)
+    cut = ProviderReply("", finish="length", completion_tokens=16)
     mocked = Mocked(clock, cut, OK)
     assert mocked.one(max_tokens=16).text == OK.text
     assert [request.max_tokens for request in mocked.provider.requests] == [16, 32]

@@ -11,7 +11,7 @@ import pytest
 from players.llm.call import Purpose
 from players.llm.gateway import Tempo
 from players.llm.limits import Window
-from players.llm.provider import Reply
+from players.llm.provider import ProviderReply
 from players.llm.providers.mock import URL
 
 from .conftest import Asking, model_at, question
@@ -70,11 +70,11 @@ def test_tokens_per_minute_are_estimated_and_then_corrected(clock: Clock) -> Non
         mocked.run(*(mocked.question(**settings) for _ in range(calls)))
 
     # each is thought to take over 500, and takes 50
-    mocked.default = Reply("{}", prompt_tokens=40, completion_tokens=10)
+    mocked.default = ProviderReply("{}", prompt_tokens=40, completion_tokens=10)
     for _ in range(3):
         ask(2)
     assert clock.now == 1000.0
-    mocked.default = Reply("{}", prompt_tokens=500, completion_tokens=500)
+    mocked.default = ProviderReply("{}", prompt_tokens=500, completion_tokens=500)
     ask(1)
     ask(1)
     assert mocked.provider.times[-1] == pytest.approx(1060.0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from players.llm.budget import Budget
-from players.llm.provider import Reply
+from players.llm.provider import ProviderReply
 from players.llm.providers.wire import read_reply
 from players.llm.settings import Price
 
@@ -50,7 +50,7 @@ def test_content_in_parts_is_put_together_and_its_thinking_apart() -> None:
         {"type": "text", "text": '{"bid"'},
         {"type": "text", "text": ": 3}"},
     ]
-    assert read_reply(reply(parts)) == Reply('{"bid": 3}', thought="hm", finish="stop", served="tiny")
+    assert read_reply(reply(parts)) == ProviderReply('{"bid": 3}', thought="hm", finish="stop", served="tiny")
 
 
 @pytest.mark.parametrize("content", [None, 7, [], {"a": 1}, [{"type": "image"}]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from players.llm.keys import Keys
-from players.llm.provider import Reply, Request, Shape
+from players.llm.provider import ProviderReply, Request, Shape
 from players.llm.settings import Endpoint
 
 
@@ -15,8 +15,8 @@ class Parrot:
     def shape(self, _model: str) -> Shape:
         return Shape(mode="text")
 
-    async def ask(self, request: Request, _seconds: float | None) -> Reply:
-        return Reply(request.messages[-1].content[-40:], finish="stop", prompt_tokens=3, completion_tokens=1)
+    async def ask(self, request: Request, _seconds: float | None) -> ProviderReply:
+        return ProviderReply(request.messages[-1].content[-40:], finish="stop", prompt_tokens=3, completion_tokens=1)
 
     async def close(self) -> None: ...
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from players.llm.prompts.prompt import Prompt
-from players.llm.prompts.writer import Writer
+from players.llm.prompts.writer import PromptWriter
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
@@ -19,10 +19,10 @@ class Calls:
 
     compact: bool = False
     made: list[tuple[str, tuple[Ask, ...], Prompt]] = field(default_factory=list)
-    writers: dict[str, Writer] = field(default_factory=dict)
+    writers: dict[str, PromptWriter] = field(default_factory=dict)
 
     def __call__(self, seat: str, asks: tuple[Ask, ...], view: SeatView) -> None:
-        writer = self.writers.setdefault(seat, Writer())
+        writer = self.writers.setdefault(seat, PromptWriter())
         for group, labels in groups(asks, view, compact=self.compact):
             self.made.append((seat, group, writer.write(group, view, with_label=labels)))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from players.llm.prompts.forms import KINDS_ASKED, Part, form_in_words, part_name, shaped
+from players.llm.prompts.forms import KINDS_ASKED, FormPart, form_in_words, part_name, shaped
 from tests.llm.prompts.calls import Calls
 from tests.llm.prompts.games import CONFIGS, play
 from wolfbus.messages.content import CONTENT
@@ -22,15 +22,15 @@ NAMES = ('Ada "the" <wise>', "Bo, or so", "Ünal", "{t}", "a\\b", "null?")
 LEGAL = (*NAMES[1:], None)
 NAMING = ("vote", "kill", "protect", "inspect", "whisper")
 PARTS = [
-    Part(kind, 12 if kind.startswith("assess") else None, legal)
+    FormPart(kind, 12 if kind.startswith("assess") else None, legal)
     for kind in KINDS
     for legal in ([LEGAL, NAMES] if kind in NAMING else [None])
 ]
 TOGETHER = [
-    (Part("speak"), Part("assess_own")),
-    (Part("vote", None, LEGAL), Part("assess_own")),
-    (Part("assess_other", 9), Part("bid")),
-    (*(Part("assess_other", number) for number in range(9, 17)), Part("assess_own", 17)),
+    (FormPart("speak"), FormPart("assess_own")),
+    (FormPart("vote", None, LEGAL), FormPart("assess_own")),
+    (FormPart("assess_other", 9), FormPart("bid")),
+    (*(FormPart("assess_other", number) for number in range(9, 17)), FormPart("assess_own", 17)),
 ]
 STRICT = {"type", "properties", "required", "additionalProperties", "enum", "description"}
 
@@ -50,7 +50,7 @@ def strict(schema: Mapping[str, Any], depth: int = 1) -> None:
         assert len(schema.get("enum", "x")) <= 500
 
 
-def one(part: Part, **options: Any):
+def one(part: FormPart, **options: Any):
     return shaped((part,), **{"bid_max": 10, "reasons": True, "together": False} | options)
 
 
@@ -104,7 +104,7 @@ def test_every_part_of_an_obedient_reply_is_read_clean(parts, writing):
 def test_null_is_offered_exactly_where_it_is_legal():
     for kind in NAMING:
         for legal in (LEGAL, NAMES):
-            asked = one(Part(kind, None, legal))
+            asked = one(FormPart(kind, None, legal))
             target = asked.form.schema["properties"]["target"]
             assert target["enum"] == list(legal)
             assert target["type"] == (["string", "null"] if None in legal else "string")
@@ -112,22 +112,22 @@ def test_null_is_offered_exactly_where_it_is_legal():
 
 
 def test_a_judgement_is_asked_for_in_the_order_and_words_of_the_paper():
-    schema = one(Part("assess_other", 3)).form.schema["properties"]
+    schema = one(FormPart("assess_other", 3)).form.schema["properties"]
     assert list(schema) == ["thought", "deceptive", "suspicion", "confidence", "kind", "reasoning"]
     assert schema["kind"]["enum"] == ["none", "omission", "distortion", "misdirection", "fabrication"]
     assert list(KINDS_ASKED) == schema["kind"]["enum"]
 
 
 def test_a_template_is_one_line_as_documented():
-    assert one(Part("bid")).template == '{"thought": "<your private reasoning>", "bid": <whole number 0 to 10>}'
-    assert one(Part("kill", None, ("Ada", "Raj", None))).template == (
+    assert one(FormPart("bid")).template == '{"thought": "<your private reasoning>", "bid": <whole number 0 to 10>}'
+    assert one(FormPart("kill", None, ("Ada", "Raj", None))).template == (
         '{"thought": "<your private reasoning>", "target": <one of: "Ada", "Raj", null>}'
     )
 
 
 def test_a_bid_has_its_range_as_an_enum_where_that_is_short():
-    assert one(Part("bid")).form.schema["properties"]["bid"]["enum"] == list(range(11))
-    assert "enum" not in one(Part("bid"), bid_max=1000).form.schema["properties"]["bid"]
+    assert one(FormPart("bid")).form.schema["properties"]["bid"]["enum"] == list(range(11))
+    assert "enum" not in one(FormPart("bid"), bid_max=1000).form.schema["properties"]["bid"]
 
 
 def test_parts_have_the_names_that_replies_are_read_by():
@@ -136,7 +136,7 @@ def test_parts_have_the_names_that_replies_are_read_by():
 
 
 def test_each_part_of_a_call_for_several_holds_its_own_form():
-    parts = (Part("assess_other", 4), Part("assess_other", 5), Part("bid"))
+    parts = (FormPart("assess_other", 4), FormPart("assess_other", 5), FormPart("bid"))
     form = shaped(parts, bid_max=10, reasons=True, together=True)
     assert form.form.schema["properties"] == {part_name(part.kind, part.about): one(part).form.schema for part in parts}
     assert (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from players.llm.prompts.writer import Writer
+from players.llm.prompts.writer import PromptWriter
 from tests.game.driver import Question
 from tests.llm.prompts.calls import groups
 from tests.llm.prompts.games import play
@@ -59,12 +59,12 @@ def prompts() -> dict[str, str]:
     found: dict[str, str] = {}
 
     def watching(config: GameConfig):
-        writers: dict[str, Writer] = {}
+        writers: dict[str, PromptWriter] = {}
         compact = config.protocol == "compact"
 
         def watch(seat, asks, view):
             for group, labels in groups(asks, view, compact=compact):
-                writer = writers.setdefault(seat, Writer())
+                writer = writers.setdefault(seat, PromptWriter())
                 prompt = writer.write(group, view, with_label=labels)
                 name = f"compact_{prompt.form.name}" if compact else prompt.form.name
                 if name in KEPT:

@@ -6,7 +6,7 @@ import pytest
 
 from players.llm.prompts.private import private_opening, private_piece
 from players.llm.prompts.public import public_piece
-from players.llm.prompts.writer import Writer
+from players.llm.prompts.writer import PromptWriter
 from tests.llm.prompts.calls import whole
 from tests.llm.prompts.games import CONFIGS, play
 from wolfbus.config import GameConfig
@@ -105,7 +105,7 @@ def test_a_role_card_names_partners_to_a_werewolf_only():
 def test_the_double_reads_from_a_prompt_whom_it_plays():
     def watch(_, asks, view):
         for ask in asks:
-            scene = scene_of(whole(Writer().write((ask,), view)), None)
+            scene = scene_of(whole(PromptWriter().write((ask,), view)), None)
             assert scene.role == view.role
             assert scene.others == view.others
             assert all(name in scene.partners for name in view.partners)

@@ -15,7 +15,7 @@ from players.llm.prompts.forms import FORM_LINE
 from players.llm.prompts.private import private_piece
 from players.llm.prompts.public import public_piece
 from players.llm.prompts.quoting import SAID_KEPT, THOUGHT_KEPT, one_line, quoted, reply_shown
-from players.llm.prompts.writer import Writer
+from players.llm.prompts.writer import PromptWriter
 from tests.llm.prompts.games import play
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Proposal, Speech
@@ -142,11 +142,12 @@ def test_hostile_words_change_nothing_of_a_prompt_but_their_own_quotation(text):
 
     def prompts(words: str) -> list[list[str]]:
         made = []
-        writers: dict[str, Writer] = {}
+        writers: dict[str, PromptWriter] = {}
 
         def watch(seat, asks, view):
             made.extend(
-                writers.setdefault(seat, Writer()).write((ask,), view).messages[-1].content.split("\n") for ask in asks
+                writers.setdefault(seat, PromptWriter()).write((ask,), view).messages[-1].content.split("\n")
+                for ask in asks
             )
 
         config = GameConfig(debate_turns=2, max_rounds=1)

@@ -8,7 +8,7 @@ import pytest
 
 from players.llm.prompts.forms import FORM_LINE
 from players.llm.prompts.prompt import Prompt
-from players.llm.prompts.writer import Writer
+from players.llm.prompts.writer import PromptWriter
 from tests.llm.prompts.calls import Calls, Shelf, contents, groups, whole
 from tests.llm.prompts.games import CONFIGS, play, view_of
 from wolfbus.config import GameConfig
@@ -95,7 +95,7 @@ def test_a_writer_made_anew_on_a_view_that_caught_up_writes_the_same(name):
         for (group, labels), (_, _, prompt) in zip(
             groups(asks, view, compact=calls.compact), calls.made[made:], strict=True
         ):
-            again = Writer().write(group, caught_up, with_label=labels)
+            again = PromptWriter().write(group, caught_up, with_label=labels)
             assert contents(again) == contents(prompt)
             assert (again.heads, again.shared, again.form) == (prompt.heads, prompt.shared, prompt.form)
             compared += 1
@@ -157,14 +157,14 @@ def test_requests_that_cannot_go_together_are_refused():
             if labels and ask.kind in {"speak", "vote"}:
                 continue
             with pytest.raises(ValueError, match=r"request|cannot ask|label"):
-                Writer().write(wrong, view, with_label=labels)
+                PromptWriter().write(wrong, view, with_label=labels)
             refused.add(ask.kind)
 
     play(watch, SMALL)
     assert {"bid", "vote", "kill", "speak", "assess_own", "assess_other"} <= refused
 
 
-def first_prompt() -> tuple[Writer, Prompt, Shelf]:
+def first_prompt() -> tuple[PromptWriter, Prompt, Shelf]:
     """A prompt that asks for a judgement, its writer, and the segments that were reported by then."""
     calls, shelf = Calls(), Shelf()
     play(calls, SMALL)
@@ -235,7 +235,7 @@ def test_the_words_of_a_vote_without_published_reasons_ask_for_none():
 def test_where_suspicion_matters_it_stands_for_every_living_other_and_nowhere_else():
     def watch(_, asks, view):
         for ask in asks:
-            question = Writer().write((ask,), view).messages[-1].content.split("\nQUESTION\n")[1]
+            question = PromptWriter().write((ask,), view).messages[-1].content.split("\nQUESTION\n")[1]
             line = next((line for line in question.split("\n") if line.startswith("Your suspicion so far")), None)
             assert (line is None) is (ask.kind in {"bid", "speak", "assess_own", "assess_other"})
             for name in view.others if line else ():
@@ -249,7 +249,7 @@ def test_where_suspicion_matters_it_stands_for_every_living_other_and_nowhere_el
 def test_statements_are_assessed_by_the_taxonomy_and_other_questions_do_not_mention_it():
     def watch(_, asks, view):
         for ask in asks:
-            question = Writer().write((ask,), view).messages[-1].content.split("\nQUESTION\n")[1]
+            question = PromptWriter().write((ask,), view).messages[-1].content.split("\nQUESTION\n")[1]
             assesses = ask.kind in {"assess_own", "assess_other"}
             for kind in ("omission", "distortion", "misdirection", "fabrication"):
                 assert (f"\n- {kind}: " in question) is assesses

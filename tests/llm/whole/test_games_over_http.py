@@ -19,7 +19,7 @@ from players.llm.cassette import Cassette
 from players.llm.settings import Endpoint, Model, Price, Timeouts
 from players.venue import Venue
 from wolfbus.cli.house import Game, House
-from wolfbus.cli.proof import Criteria, Proof, open_source, prove
+from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.testing.model_server import ModelServer
 
@@ -35,7 +35,7 @@ def play(folder: Path, venue: Venue, brains: Sequence[str], config: GameConfig =
 
 
 def proof_of(folder: Path) -> Proof:
-    proof = prove(open_source(str(folder / "game.ndjson")), Criteria(), keep=True)
+    proof = prove(open_source(str(folder / "game.ndjson")), ProofCriteria(), keep=True)
     assert proof.verified, proof.problems
     return proof
 
@@ -155,7 +155,7 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
     assert game.over is not None
     assert "budget" in str(game.over.error)
     assert (stats.prompt_tokens + 2 * stats.completion_tokens) / 1e6 <= 0.2
-    proof = prove(open_source(str(tmp_path / "game.ndjson")), Criteria(), keep=True)
+    proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=True)
     assert len(proof.problems) == 1
     (stopped,) = events(proof, "stopped")
     assert "budget" in stopped.reason

@@ -11,7 +11,7 @@ from typing import cast
 
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.redis.link import Link, ResponseError, Script, Word, refusal
+from wolfbus.bus.redis.link import RedisLink, ResponseError, Script, Word, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.redis.wire import find, head_of
 from wolfbus.bus.steps import Kind, Verdict
@@ -54,7 +54,7 @@ class RedisLedger:
         """Run the script for each step, all in one round trip."""
         return self._links.run(lambda link: self._send(link, steps))
 
-    def _send(self, link: Link, steps: Sequence[Commit]) -> list[Verdict]:
+    def _send(self, link: RedisLink, steps: Sequence[Commit]) -> list[Verdict]:
         try:
             # Steps that landed and are sent again all the same, to a server that forgot the script, are recognised.
             calls = [_words(step, self._known.of(step.house, step.epoch)) for step in steps]

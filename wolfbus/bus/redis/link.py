@@ -58,9 +58,9 @@ __all__ = [
     "BROKEN",
     "REPLY_TIMEOUT_S",
     "AuthenticationError",
-    "Link",
     "NoPermissionError",
     "NoScriptError",
+    "RedisLink",
     "RedisTimeoutError",
     "ResponseError",
     "Script",
@@ -113,7 +113,7 @@ class _Connection(Protocol):
     def read_response(self) -> Any: ...
 
 
-class Link:
+class RedisLink:
     """A connection that stands, to a server new enough. Not thread-safe.
 
     Args:
@@ -279,7 +279,7 @@ class Script:
         self._text = resources.files("wolfbus.bus.redis").joinpath(f"{name}.lua").read_text("utf-8")
         self._sum = ""
 
-    def run(self, link: Link, calls: Sequence[Sequence[Word]]) -> list[Any]:
+    def run(self, link: RedisLink, calls: Sequence[Sequence[Word]]) -> list[Any]:
         """Call it once for each of `calls` (number of keys, keys, arguments), all in one round trip.
 
         Returns:
@@ -297,5 +297,5 @@ class Script:
             replies = link.exchange([("EVALSHA", self._sum, *words) for words in calls])
         return replies
 
-    def _load(self, link: Link) -> None:
+    def _load(self, link: RedisLink) -> None:
         self._sum = link.ask("SCRIPT", "LOAD", self._text, doing=f"loading the {self._name} script").decode()

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
-from wolfbus.bus.redis.link import BROKEN, REPLY_TIMEOUT_S, Link
+from wolfbus.bus.redis.link import BROKEN, REPLY_TIMEOUT_S, RedisLink
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown
@@ -66,7 +66,7 @@ class Links:
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._idle: deque[Link] = deque()
+        self._idle: deque[RedisLink] = deque()
         self._closed = threading.Event()
 
     def check_open(self) -> None:
@@ -99,7 +99,7 @@ class Links:
             else:
                 return
 
-    def run(self, work: Callable[[Link], T], patience_s: float | None = None) -> T:
+    def run(self, work: Callable[[RedisLink], T], patience_s: float | None = None) -> T:
         """Return what `work` returns.
 
         Raises:
@@ -114,7 +114,7 @@ class Links:
                 self._hang_up()
                 self._closed.wait(patience.pause_s(error))
 
-    def _once(self, work: Callable[[Link], T]) -> T:
+    def _once(self, work: Callable[[RedisLink], T]) -> T:
         try:
             link = self._idle.pop()
         except IndexError:
@@ -127,10 +127,10 @@ class Links:
         self._keep(link)
         return result
 
-    def _link(self, opening_s: float) -> Link:
-        return Link(self.address, min(REPLY_TIMEOUT_S, self.address.patience_s), opening_s)
+    def _link(self, opening_s: float) -> RedisLink:
+        return RedisLink(self.address, min(REPLY_TIMEOUT_S, self.address.patience_s), opening_s)
 
-    def _keep(self, link: Link) -> None:
+    def _keep(self, link: RedisLink) -> None:
         self._idle.append(link)
         if self._closed.is_set():
             self._hang_up()

@@ -8,7 +8,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.checks import gone_backwards, house_held, milliseconds, not_current
 from wolfbus.bus.protocol import Owner
 from wolfbus.bus.redis.commit import KnownSteps
-from wolfbus.bus.redis.link import Link, ResponseError, Script, Word, refusal
+from wolfbus.bus.redis.link import RedisLink, ResponseError, Script, Word, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.errors import BusError
 
@@ -65,7 +65,7 @@ class RedisOwners:
         key = streams.owner(house)
         doing = f"owner of house {house} ({key})"
 
-        def work(link: Link) -> Owner:
+        def work(link: RedisLink) -> Owner:
             # No script: those who only watch may not run any.
             replies = link.exchange([("HMGET", key, "epoch", "holder", "until"), ("TIME",)])
             for reply in replies:
@@ -83,7 +83,7 @@ class RedisOwners:
         return self._links.run(_houses)
 
 
-def _houses(link: Link) -> list[str]:
+def _houses(link: RedisLink) -> list[str]:
     before, after = streams.owner("*").split("*")
     found: set[str] = set()
     cursor = b"0"

@@ -18,7 +18,7 @@ from typing import Any
 from wolfbus.bus.checks import loss, what_was_lost
 from wolfbus.bus.ids import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import BROKEN, Link, NoPermissionError, RedisTimeoutError, ResponseError, Word, refusal
+from wolfbus.bus.redis.link import BROKEN, NoPermissionError, RedisLink, RedisTimeoutError, ResponseError, Word, refusal
 from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses
 from wolfbus.bus.redis.wire import entry_of, extent_of
 from wolfbus.errors import BusDown, BusError
@@ -57,7 +57,7 @@ class RedisReader:
         self._links = links
         self._forget = forget
         self._slice_s = slice_s
-        self._link: Link | None = None
+        self._link: RedisLink | None = None
         self._lock = threading.Lock()
         self._followed: dict[str, _Followed] = {}
         self._unproven: dict[str, None] = {}
@@ -171,7 +171,7 @@ class RedisReader:
         if self._link is None:
             address = self._links.address
             opening_s = max(min(address.patience_s, GRACE_S), QUICKEST_S)
-            self._link = Link(address, self._slice_s + GRACE_S, opening_s)
+            self._link = RedisLink(address, self._slice_s + GRACE_S, opening_s)
         link = self._link
         self._prove(link)
         if not followed:
@@ -188,7 +188,7 @@ class RedisReader:
             self._audit(link)
         return []
 
-    def _xread(self, link: Link, followed: Mapping[str, _Followed], block_s: float, limit: int) -> Any:
+    def _xread(self, link: RedisLink, followed: Mapping[str, _Followed], block_s: float, limit: int) -> Any:
         command: list[Word] = ["XREAD", "COUNT", limit]
         if block_s > 0:
             command += ("BLOCK", max(1, int(block_s * 1000)))
@@ -205,7 +205,7 @@ class RedisReader:
         finally:
             self._selector.unregister(link)
 
-    def _reply_or_word(self, link: Link, until: float) -> Any:
+    def _reply_or_word(self, link: RedisLink, until: float) -> Any:
         """Wait for the reply to a blocking read; if another thread leaves word, end the read early."""
         while (left := until - time.monotonic()) > 0:
             ready = [key.fileobj for key, _ in self._selector.select(UNBLOCK_AGAIN_S if self._nudged else left)]
@@ -220,7 +220,7 @@ class RedisReader:
                     return None
         raise RedisTimeoutError("no reply to a read in time")
 
-    def _unblock(self, link: Link) -> bool:
+    def _unblock(self, link: RedisLink) -> bool:
         """Have the server end the blocked read; False if it cannot be asked."""
         if not self._may_unblock:
             return False
@@ -232,7 +232,7 @@ class RedisReader:
         return self._may_unblock
 
     def _advance(
-        self, link: Link, followed: Mapping[str, _Followed], reply: list[Any]
+        self, link: RedisLink, followed: Mapping[str, _Followed], reply: list[Any]
     ) -> list[tuple[str, list[Entry]]]:
         """Return what was read and move the cursors, unless something is missing in between."""
         # a step that took its posts back wakes a blocked read too, and leaves nothing to be read
@@ -256,7 +256,7 @@ class RedisReader:
         with self._lock:
             self._unproven = {name: None for name, stream in self._followed.items() if stream.cursor != START}
 
-    def _prove(self, link: Link) -> None:
+    def _prove(self, link: RedisLink) -> None:
         """Make sure that streams newly followed, or followed across a break, still hold what comes after the cursor."""
         with self._lock:
             names = list(self._unproven)
@@ -266,7 +266,7 @@ class RedisReader:
                 for name in names:
                     self._unproven.pop(name, None)
 
-    def _audit(self, link: Link) -> None:
+    def _audit(self, link: RedisLink) -> None:
         """Look at some of the streams, in turns."""
         with self._lock:
             names = [name for name, stream in self._followed.items() if stream.cursor != START]
@@ -276,7 +276,7 @@ class RedisReader:
         if names:
             self._look(link, names[start : self._turn])
 
-    def _look(self, link: Link, names: Sequence[str]) -> None:
+    def _look(self, link: RedisLink, names: Sequence[str]) -> None:
         """Raise `StreamLost` for the first stream that lost something, and follow it no more."""
         replies = link.exchange([("XINFO", "STREAM", name) for name in names])
         with self._lock:

@@ -12,7 +12,7 @@ from typing import Any
 from wolfbus.bus.checks import Extent, ascending_ids, had_landed
 from wolfbus.bus.ids import join_id, parse_id
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import Link, ResponseError, Word, refusal
+from wolfbus.bus.redis.link import RedisLink, ResponseError, Word, refusal
 
 _NAMES = [b"type", b"from", b"game", b"n", b"body"]
 
@@ -85,19 +85,19 @@ def extent_of(stream: str, reply: Any) -> Extent | None:
     )
 
 
-def extent(link: Link, stream: str) -> Extent | None:
+def extent(link: RedisLink, stream: str) -> Extent | None:
     """Ask how far a stream reaches, None if it does not exist."""
     (reply,) = link.exchange([("XINFO", "STREAM", stream)])
     return extent_of(stream, reply)
 
 
-def find(link: Link, stream: str, entry_id: str) -> Entry | None:
+def find(link: RedisLink, stream: str, entry_id: str) -> Entry | None:
     """Return the entry that stands on a stream under an id."""
     items = link.ask("XRANGE", stream, entry_id, entry_id, doing=f"stream {stream}")
     return entry_of(items[0]) if items else None
 
 
-def last_id(link: Link, stream: str) -> str:
+def last_id(link: RedisLink, stream: str) -> str:
     """Return the id of the newest entry ever appended, "0-0" if none."""
     reach = extent(link, stream)
     return join_id(reach.last) if reach is not None else "0-0"
@@ -107,7 +107,7 @@ BATCH = 500
 """Most entries sent before their replies are read."""
 
 
-def append(link: Link, stream: str, entries: Sequence[Entry]) -> None:
+def append(link: RedisLink, stream: str, entries: Sequence[Entry]) -> None:
     """Append entries; see `Bus.append`. Safe to repeat on another link after a break."""
     ascending_ids(entries)
     for start in range(0, len(entries), BATCH):
@@ -123,7 +123,7 @@ def append(link: Link, stream: str, entries: Sequence[Entry]) -> None:
             _look(link, stream, refused)
 
 
-def _look(link: Link, stream: str, refused: Sequence[Entry]) -> None:
+def _look(link: RedisLink, stream: str, refused: Sequence[Entry]) -> None:
     """Make sure that each refused entry had landed before."""
     commands: list[tuple[Word, ...]] = [("XRANGE", stream, entry.id, entry.id) for entry in refused]
     *found, info = link.exchange([*commands, ("XINFO", "STREAM", stream)])

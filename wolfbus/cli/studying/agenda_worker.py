@@ -20,7 +20,7 @@ from wolfbus.study.agenda import Finished, SharedAgenda
 from wolfbus.study.plan import PlannedGame
 
 if TYPE_CHECKING:
-    from wolfbus.cli.studying.loading import Study
+    from wolfbus.cli.studying.loading import LoadedStudy
 
 _LOOK_S: Final = 0.2
 
@@ -40,7 +40,9 @@ class AgendaWorker:
         BusError: the bus cannot be reached.
     """
 
-    def __init__(self, url: str, name: str, study: Study, folder: Path, reports: queue.SimpleQueue[Report]) -> None:
+    def __init__(
+        self, url: str, name: str, study: LoadedStudy, folder: Path, reports: queue.SimpleQueue[Report]
+    ) -> None:
         self._folder = folder
         self._config = study.config
         self._reports = reports

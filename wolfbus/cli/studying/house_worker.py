@@ -27,8 +27,8 @@ from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
     from moderator.house.agenda import Agenda
-    from moderator.house.settings import GameResult as Told
-    from moderator.house.settings import Settings
+    from moderator.house.settings import GameReport as Told
+    from moderator.house.settings import ModeratorSettings
     from wolfbus.cli.studying.folder import StudyFolder
     from wolfbus.cli.studying.options import RunOptions
     from wolfbus.study.plan import Plan
@@ -65,7 +65,7 @@ class HouseWorker:
         say: Callable[[str], None],
     ) -> None:
         from moderator.house.agenda import Agenda
-        from moderator.house.settings import Settings
+        from moderator.house.settings import ModeratorSettings
 
         url, house = options.url, options.house or ""
         session, ours = f"{plan.study}-{secrets.token_hex(4)}", folder.sessions()
@@ -88,7 +88,7 @@ class HouseWorker:
             self._bus.close()
             raise
         self._agenda: Agenda = Agenda(session, ours, self._is_kept, say)
-        settings = Settings(
+        settings = ModeratorSettings(
             url,
             house,
             plan.config,
@@ -138,7 +138,7 @@ class HouseWorker:
         self._thread.join()
         self._bus.close()
 
-    def _moderate(self, settings: Settings) -> None:
+    def _moderate(self, settings: ModeratorSettings) -> None:
         from moderator.service import moderate
         from wolfbus.service.health import Health
 
@@ -240,11 +240,11 @@ def _holders(url: str, house: str) -> int:
 
 def is_left_open(url: str, house: str, ours: Collection[str]) -> bool:
     """Return whether a house is still in the middle of one of these sessions, as far as its bus can be asked."""
-    from moderator.house.session import Session
+    from moderator.house.session import HouseSession
 
     if not ours:
         return False
-    session = Session()
+    session = HouseSession()
     try:
         with contextlib.closing(open_bus(url)) as bus:
             session.catch_up(bus, house)

@@ -1,4 +1,4 @@
-"""`Study`: a study ready to be planned, from its file, a config file and the command line's options."""
+"""`LoadedStudy`: a study ready to be planned, from its file, a config file and the command line's options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ANSWERS = {"url"}
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class LoadedStudy:
     """What is to be played.
 
     Attributes:
@@ -74,7 +74,7 @@ class Study:
 
 def load_study(
     file: Path | None, config_file: Path | None, options: Mapping[str, Any], *, house: bool = False
-) -> Study:
+) -> LoadedStudy:
     """Return the study that a file and options tell.
 
     Args:
@@ -91,14 +91,14 @@ def load_study(
     return _study_of(table, source, config_file, options, house=house)
 
 
-def study_of_text(text: str, source: str) -> Study:
-    """Return the study that `Study.text` has told; raises ConfigError, which names the source."""
+def study_of_text(text: str, source: str) -> LoadedStudy:
+    """Return the study that `LoadedStudy.text` has told; raises ConfigError, which names the source."""
     return _study_of(read_toml(text, source), source, None, {}, house=False)
 
 
 def _study_of(
     table: dict[str, Any], source: str, config_file: Path | None, options: Mapping[str, Any], *, house: bool
-) -> Study:
+) -> LoadedStudy:
     from players.spec import expand
 
     rules = table.pop("rules", None)
@@ -135,7 +135,7 @@ def _study_of(
         raise ConfigError(f"{source}: players: a study has no seats for people at its terminal; take `wolfbus play`")
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
     seed = settings.seed if settings.seed is not None else secrets.token_hex(16)
-    return Study(settings, config, models, tables, seats, seed)
+    return LoadedStudy(settings, config, models, tables, seats, seed)
 
 
 def _without_players(settings: StudySettings, players: Any, source: str, *, house: bool) -> StudySettings:

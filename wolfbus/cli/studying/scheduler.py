@@ -21,7 +21,7 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
-    from players.llm.budget import SharedBudget
+    from players.llm.shared_budget import SharedBudget
 
 _GLANCE_S: Final = 0.25
 _WRITE_S: Final = 5.0

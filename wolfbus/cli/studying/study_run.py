@@ -14,7 +14,7 @@ import click
 
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.studying.folder import StudyFolder
-from wolfbus.cli.studying.loading import Study
+from wolfbus.cli.studying.loading import LoadedStudy
 from wolfbus.cli.studying.options import RunOptions
 from wolfbus.cli.studying.playing import Halt, quiet_brains
 from wolfbus.cli.studying.progress import StudyProgress
@@ -29,7 +29,8 @@ from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
-    from players.llm.budget import Amount, Budget
+    from players.llm.budget import Budget
+    from players.llm.shared_budget import Amount
     from players.venue import Venue
 
 _SHOWN = 5
@@ -55,7 +56,7 @@ class StudyRun:
 
     manifest: Manifest
 
-    def __init__(self, study: Study, plan: Plan, folder: Path, options: RunOptions) -> None:
+    def __init__(self, study: LoadedStudy, plan: Plan, folder: Path, options: RunOptions) -> None:
         self.study = study
         self.plan = plan
         self.folder = folder
@@ -173,8 +174,8 @@ class StudyRun:
         settings, brains = self.study.settings, self.plan.agents
         budget: Budget | None = None
         if settings.budget is not None or settings.budget_tokens is not None:
-            from players.llm.budget import Amount
             from players.llm.budget import Budget as Kept
+            from players.llm.shared_budget import Amount
 
             before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
             budget = Kept(settings.budget, settings.budget_tokens, before)
@@ -267,7 +268,7 @@ class StudyRun:
             scheduler.take(0, LocalWorker(how.url, self.plan.config, self.folder, venue, news))
         else:
             if budget is not None:
-                from players.llm.budget import SharedBudget
+                from players.llm.shared_budget import SharedBudget
 
                 shared = SharedBudget(settings.budget, settings.budget_tokens, scheduler.answer, budget.spent)
                 scheduler.share(shared)

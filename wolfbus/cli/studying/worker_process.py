@@ -26,7 +26,7 @@ from wolfbus.study.plan import PlannedGame
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from players.llm.budget import Amount
+    from players.llm.shared_budget import Amount
     from players.venue import Venue
 
 
@@ -145,7 +145,7 @@ def halt_of(word: dict[str, Any]) -> Halt:
 
 def amount_of(word: dict[str, Any]) -> Any:
     """Return the amount that a worker's word names."""
-    from players.llm.budget import Amount
+    from players.llm.shared_budget import Amount
 
     return Amount(Decimal(word["usd"]), word["tokens"])
 

@@ -24,7 +24,7 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
-    from players.llm.budget import Amount
+    from players.llm.shared_budget import Amount
     from players.venue import Venue
 
 logger = logging.getLogger(__name__)
