@@ -126,11 +126,13 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
             return serve(PlayerSettings(stay(waited_for), "scripted"), venue, stopping, health)
 
     def moderate(stopping: Stopping, health: Health) -> int:
-        settings = moderator.house.settings.Settings(url=waited_for, house=HOUSE, config=GameConfig())
+        settings = moderator.house.settings.ModeratorSettings(url=waited_for, house=HOUSE, config=GameConfig())
         return moderator.service.serve(settings, stopping, health)
 
     def analyse(stopping: Stopping, health: Health) -> int:
-        return analytics.service.serve(analytics.service.Settings(waited_for, HOUSE, tmp_path), stopping, health)
+        return analytics.service.serve(
+            analytics.service.AnalyticsSettings(waited_for, HOUSE, tmp_path), stopping, health
+        )
 
     # results that nobody has seen closed are no success
     for service, code in ((play, 0), (moderate, 0), (analyse, 1)):
