@@ -286,14 +286,19 @@ def test_a_failed_game_is_archived_and_makes_the_exit_code_1(
     assert metrics_of(tmp_path)["failed"] == 1
 
 
-def test_a_session_without_a_game_fails_and_leaves_the_results_of_another_as_they_are(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    with Service(redis_url, tmp_path) as service:
-        house.play(records[0])
+def keep_a_session(redis_url: str, house: FedHouse, told: Told, record: Record, folder: Path) -> None:
+    """Have a service keep a session of one game, which ends well."""
+    with Service(redis_url, folder) as service:
+        house.play(record)
         told.next()
         house.close()
         assert service.wait() == 0
+
+
+def test_a_session_without_a_game_fails_and_leaves_the_results_of_another_as_they_are(
+    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
+) -> None:
+    keep_a_session(redis_url, house, told, records[0], tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     empty, joined = FedHouse(house.bus, "s-2"), Heard(house.bus, streams.outbox(HOUSE, "second"))
     with Service(redis_url, tmp_path, "second") as service:
@@ -308,11 +313,7 @@ def test_a_session_without_a_game_fails_and_leaves_the_results_of_another_as_the
 def test_a_session_of_which_no_game_ended_keeps_the_results_of_another_under_its_name(
     redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
 ) -> None:
-    with Service(redis_url, tmp_path) as service:
-        house.play(records[0])
-        told.next()
-        house.close()
-        assert service.wait() == 0
+    keep_a_session(redis_url, house, told, records[0], tmp_path)
     before = [(tmp_path / name).read_bytes() for name in ("metrics.json", "report.txt")]
     failed = FedHouse(house.bus, "s-2")
     with Service(redis_url, tmp_path) as service:
