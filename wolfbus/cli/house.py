@@ -30,7 +30,7 @@ from wolfbus.record.writer import RecordFile
 if TYPE_CHECKING:
     from pykka import ActorRef
 
-    from analytics.actor import AnalyticsActor
+    from analytics.archive.folding import AnalyticsActor
     from analytics.rows import GameRows
     from moderator.engine.mail import GameOver
     from players.venue import Venue
@@ -97,7 +97,7 @@ class House:
         venue: Venue | None = None,
         keep_s: float | None = None,
     ) -> None:
-        from analytics.actor import AnalyticsActor
+        from analytics.archive.folding import AnalyticsActor
         from moderator.engine.context import HouseContext
         from moderator.house.games import Games
         from players.spec import build

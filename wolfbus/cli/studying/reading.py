@@ -147,7 +147,7 @@ def fetch_record(bus: Bus, house: str, planned: PlannedGame, folder: Path, confi
         BusError: the record cannot be read now.
         OSError: it cannot be written.
     """
-    from analytics.archive import line_of
+    from wolfbus.record.line import line_of
 
     aside = folder / f".{planned.game}.new"
     try:
