@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from wolfbus.cli.house import Game
+    from wolfbus.cli.embedded import Game
 
 
 @click.command()
@@ -36,7 +36,7 @@ def bench(
     Each run is one process and one measurement; repeat it and take medians.
     """
     from players.spec import expand
-    from wolfbus.cli.house import House, fresh_game_id, tune_garbage_collection
+    from wolfbus.cli.embedded import EmbeddedHouse, fresh_game_id, tune_garbage_collection
     from wolfbus.config import GameConfig
 
     tune_garbage_collection()
@@ -47,7 +47,7 @@ def bench(
     wins: dict[str, int] = {}
     with (
         tempfile.TemporaryDirectory(prefix="wolfbus-bench-") as folder,
-        House(url, threads=threads, done=finished.put) as house,
+        EmbeddedHouse(url, threads=threads, done=finished.put) as house,
     ):
         prefix = fresh_game_id()
 

@@ -64,7 +64,7 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
     wolfbus run study.toml --bus redis://HOST --share mine
     wolfbus worker --bus redis://HOST --agenda mine
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from wolfbus.cli.house import tune_garbage_collection
+    from wolfbus.cli.embedded import tune_garbage_collection
     from wolfbus.cli.studying.loading import study_of_text
     from wolfbus.cli.studying.playing import quiet_brains
     from wolfbus.service.stop import Stopping

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from wolfbus.cli.house import Game, House
+from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
@@ -88,7 +88,7 @@ class Playing:
         self._running: dict[str, PlannedGame] = {}
         self._lock = threading.Lock()
         self._ending = False
-        self._house = House(url, venue=venue, done=self._done, keep_s=keep_s)
+        self._house = EmbeddedHouse(url, venue=venue, done=self._done, keep_s=keep_s)
         self.house = self._house.name
         if venue is not None:
             venue.fatal = self._fatal

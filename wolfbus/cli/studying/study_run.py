@@ -199,7 +199,7 @@ class StudyRun:
     def _conduct(
         self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: Budget | None
     ) -> Ending:
-        from wolfbus.cli.house import tune_garbage_collection
+        from wolfbus.cli.embedded import tune_garbage_collection
 
         tune_garbage_collection()
         news: queue.SimpleQueue[Report] = queue.SimpleQueue()

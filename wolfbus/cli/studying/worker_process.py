@@ -16,7 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wolfbus.cli.house import tune_garbage_collection
+from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.playing import Broken, Done, Halt, Playing, Word, divided, quiet_brains
 from wolfbus.cli.studying.wire import Wire
 from wolfbus.config import GameConfig
