@@ -20,7 +20,8 @@ from tests.study.runs import (
     wait_for,
 )
 from wolfbus.bus.streams import house_key
-from wolfbus.study.agenda import SharedAgenda, Taken
+from wolfbus.study.agenda import Taken
+from wolfbus.study.shared_agenda import SharedAgenda
 
 AGENDA = "shared"
 Work = Callable[..., "subprocess.Popen[str]"]
