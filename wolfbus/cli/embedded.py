@@ -135,10 +135,12 @@ class EmbeddedHouse:
             self._bus.close()
             raise
         self._begun.wait()
-        if self._why is not None:
+        try:
+            self._check_open()
+        except WolfError:
             self.abandon()
             self.close()
-            raise self._why
+            raise
 
     def _settings(self, bus: str | Bus, threads: int, keep_s: float | None) -> ModeratorSettings:
         from moderator.house.settings import ModeratorSettings
@@ -177,8 +179,7 @@ class EmbeddedHouse:
 
         opened = _opening(config, seed, brains, game or fresh_game_id())
         asked = Game(opened, time.monotonic())
-        if self._why is not None:
-            raise self._why
+        self._check_open()
         file = RecordFile(path) if path is not None else None
         with self._lock:
             self._games[opened.game] = asked
@@ -186,10 +187,16 @@ class EmbeddedHouse:
             lost = partial(self._lost, opened.game)
             self._context.reader.follow(streams.record(self.name, opened.game), self._observe, lost=lost)
         self._agenda.ask(AgendaItem(opened.game, seed, None, opened, file))
-        if self._why is not None:
+        try:
+            self._check_open()
+        except WolfError as error:
             # nobody hears of it any more
-            self._lose(opened.game, self._why)
+            self._lose(opened.game, error)
         return asked
+
+    def _check_open(self) -> None:
+        if self._why is not None:
+            raise self._why
 
     def end(self, reason: WolfError, game: str | None = None) -> None:
         """Break off every game, or one; each record says why, and its `Game` is finished when that has landed."""

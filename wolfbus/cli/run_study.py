@@ -43,8 +43,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
 @click.option(
     "--workers",
     type=click.IntRange(1, 256),
-    help="Processes that play. [default: this one; one for each core "
-    "where all players are scripted and the games are many]",
+    help="Processes that play. [default: this one; one a core for many games of scripted players]",
 )
 @click.option("--name", help="A title for people.")
 @click.option(

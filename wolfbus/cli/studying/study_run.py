@@ -180,12 +180,10 @@ class StudyRun:
             before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
             budget = Kept(settings.budget, settings.budget_tokens, before)
         tape = None
-        if settings.workers in {None, 1} and (
-            self.options.cassette is not None or self.options.replay_cassette is not None
-        ):
+        record, play = self.options.cassette, self.options.replay_cassette
+        if settings.workers in {None, 1} and (record is not None or play is not None):
             from players.llm.cassette import Cassette
 
-            record, play = self.options.cassette, self.options.replay_cassette
             tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
         logs = self.folder / "stderr"
         with Venue(self.study.models, budget, tape, logs, give_up=self.options.give_up) as venue:

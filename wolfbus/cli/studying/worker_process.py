@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import socket
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,10 +52,11 @@ def _play(wire: Wire, told: dict[str, Any], agenda: ParentAgenda) -> None:
         agenda.changed = player.wake
         agenda.listen()
         wire.say(ready=True)
+        before = time.process_time()
         halt = player.play(agenda.stopping)
         if halt is not None:
             wire.say(halt=halt.why, budget=halt.budget)
-        wire.say(closed=True)
+        wire.say(closed=time.process_time() - before)
 
 
 def _venue(told: dict[str, Any], agenda: ParentAgenda) -> Venue:

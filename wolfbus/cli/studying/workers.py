@@ -172,6 +172,11 @@ class LocalPlayers:
         return self._budget.spent if self._budget is not None else None
 
     @property
+    def cpu_s(self) -> float:
+        """Seconds of CPU that the processes took which played and have ended, without their start."""
+        return sum(worker.cpu_s for worker in self._workers.values())
+
+    @property
     def under_way(self) -> int:
         """How many games are under way."""
         return self._agenda.under_way
@@ -296,11 +301,17 @@ class _WorkerProcess:
         key: which it is, counted from 0.
         orders: what it is told.
         players: to whom it belongs.
+
+    Attributes:
+        key: as told.
+        wire: the line to it.
+        cpu_s: seconds of CPU that it took to play, once it has ended by itself.
     """
 
     def __init__(self, key: int, orders: Orders, players: LocalPlayers) -> None:
         self.key = key
         self._players = players
+        self.cpu_s = 0.0
         self._closing = False
         self._through = threading.Event()
         self._ready: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -346,6 +357,7 @@ class _WorkerProcess:
         try:
             for word in self.wire.heard():
                 if "closed" in word:
+                    self.cpu_s = word["closed"]
                     self._closing = True
                     self._through.set()
                 elif "ready" in word:
