@@ -339,7 +339,7 @@ class Host:
 
     def _bus_failed(self, error: BusError) -> None:
         """Hear what reader and writer say of the bus, from their threads."""
-        if not self._ended:
+        if not self._ended and not self._stopping.asked:
             logger.warning("%s; waiting for it", error)
 
     def _gone_backwards(self, error: StreamLost) -> None:

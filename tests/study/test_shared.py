@@ -106,7 +106,7 @@ def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(st
 
 
 def test_options_that_do_not_go_with_sharing_are_refused(study, tmp_path, share):
-    for more in (["--bus", "memory://"], ["--house", "main"], ["--workers", "2"], ["--budget", "1"]):
+    for more in (["--bus", "memory://"], ["--house", "main"], ["--workers", "2"]):
         done = run_here(study, "--out", tmp_path / "a", *share, *more)
         assert done.returncode == 2, more
         assert "--share" in done.stderr

@@ -53,6 +53,7 @@ def bench(
     Each run is one measurement; repeat it and take medians. CPU is that of all its processes, without their start;
     memory is that of the largest.
     """
+    from players.llm.shared_budget import NOTHING
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id, tune_garbage_collection
     from wolfbus.cli.studying.workers import LocalPlayers, Orders, workers_for
@@ -81,7 +82,7 @@ def bench(
             at_once=at_once,
             threads=threads,
         )
-        local = LocalPlayers(orders, None, None, lambda _game: None, news)
+        local = LocalPlayers(orders, None, NOTHING, lambda _game: None, news)
         hasty = True
         try:
             began, cpu = time.perf_counter(), time.process_time()
@@ -118,11 +119,11 @@ def bench(
 
 
 def _result(word: Word) -> GameResult:
-    from wolfbus.cli.studying.playing import Done
+    from wolfbus.cli.studying.playing import Done, Halt
 
-    if not isinstance(word, Done):
-        raise WolfError(word.why)
-    return word.result
+    if isinstance(word, Done):
+        return word.result
+    raise WolfError(word.why if isinstance(word, Halt) else "a game was broken off")
 
 
 def peak_memory_mb() -> float:

@@ -209,6 +209,7 @@ class EmbeddedHouse:
     def close(self) -> None:
         """Stop whatever still runs and end every thread; records stay readable."""
         if self._hasty:
+            self._stopping.ask("the house is abandoned")
             self._bus.close()
         elif not self._in_memory and not self._games:
             # others may have followed its news

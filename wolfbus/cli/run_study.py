@@ -137,8 +137,8 @@ def run(
     else:
         study = load_study(study_file, config_file, options, house=house is not None)
     told = study.settings
-    if share is not None and ((told.workers or 1) > 1 or told.budget is not None or told.budget_tokens is not None):
-        raise ConfigError("--share: workers are processes with budgets of their own: no workers, no budget")
+    if share is not None and (told.workers or 1) > 1:
+        raise ConfigError("--share: workers are processes that somebody else starts: no --workers")
     how = RunOptions(
         url,
         house=house,

@@ -15,7 +15,11 @@ from wolfbus.cli.calling import model_options, open_venue
 from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from players.llm.redis_budget import RedisLedger
     from wolfbus.service.stop import Stopping
+    from wolfbus.study.settings import StudySettings
     from wolfbus.study.shared_agenda import SharedAgenda
 
 _GLANCE_S: Final = 0.1
@@ -45,7 +49,8 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
     """Play games of a shared study until all are played; start as many as you like, on any machine.
 
     It waits for the agenda if that is not there yet. Games of a worker that dies are played by another; on SIGTERM it
-    gives back what it has not finished. Budgets and cassettes are each worker's own.
+    gives back what it has not finished. All workers keep the study's budget together; where it has none, a budget is
+    each worker's own, as cassettes are.
 
     \b
     wolfbus run study.toml --bus redis://HOST --share mine
@@ -75,7 +80,8 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
         study = study_of_text(text, f"agenda {name}")
         plan = study.plan()
         with (
-            open_venue(plan.agents, study.models, logs=Path(folder), **calls) as venue,
+            _ledger(url, name, study.settings, lease, calls) as ledger,
+            open_venue(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as venue,
             contextlib.closing(open_bus(url)) as bus,
         ):
             (Path(folder) / "records").mkdir()
@@ -87,6 +93,23 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED
     return 0
+
+
+@contextlib.contextmanager
+def _ledger(
+    url: str, name: str, study: StudySettings, lease: float, calls: dict[str, Any]
+) -> Iterator[RedisLedger | None]:
+    """Open this worker's share in the study's budget, and have its calls keep it; None where the study has none."""
+    if study.budget is None and study.budget_tokens is None:
+        yield None
+        return
+    from players.llm.redis_budget import RedisBudget, RedisLedger
+
+    if calls["budget"] is not None or calls["budget_tokens"] is not None:
+        raise click.UsageError(f"the study on agenda {name} has a budget, which all workers keep together")
+    calls |= {"budget": study.budget, "budget_tokens": study.budget_tokens}
+    with contextlib.closing(RedisLedger(RedisBudget(url, name, study.budget, study.budget_tokens, lease))) as ledger:
+        yield ledger
 
 
 def _wait_for(agenda: SharedAgenda, name: str, stopping: Stopping) -> str | None:

@@ -72,20 +72,26 @@ class SharedAgenda:
 
     # -- who runs the study
 
-    def open(self, study: str, text: str) -> None:
+    def open(self, study: str, text: str, *, budget: bool = False) -> None:
         """Tell workers what is played, or go on with an agenda that tells the same.
 
         Args:
             study: the study's id.
             text: the study as TOML.
+            budget: whether workers have to keep a budget.
 
         Raises:
-            ConfigError: another study is on this agenda.
+            ConfigError: another study is on this agenda, or its workers keep no budget, and should.
         """
-        told = json.dumps({"study": study, "wolfbus": __version__, "text": text})
+        told = json.dumps({"study": study, "wolfbus": __version__, "text": text, "budget": budget})
         self._ask("SET", self._study, told, "NX")
-        if self._told()["study"] != study:
+        there = self._told()
+        if there["study"] != study:
             raise ConfigError(f"{self._doing} has the games of another study; take another name")
+        if there["budget"] != budget:
+            had = "a budget" if there["budget"] else "no budget"
+            raise ConfigError(f"{self._doing} was begun with {had}, and its workers keep to that")
+        self._ask("SET", self._study, told)
         self._found()
 
     def post(self, numbers: Iterable[int]) -> None:

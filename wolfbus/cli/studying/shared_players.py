@@ -6,6 +6,7 @@ workers to the run that resumes.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Iterable
@@ -20,6 +21,8 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.shared_agenda import Finished, SharedAgenda
 
 if TYPE_CHECKING:
+    from players.llm.redis_budget import RedisBudget
+    from players.llm.shared_budget import Amount
     from wolfbus.cli.studying.loading import LoadedStudy
 
 _LOOK_S: Final = 0.2
@@ -33,6 +36,7 @@ class SharedPlayers:
         name: the agenda's name.
         study: what is played.
         folder: the study's.
+        before: what was spent before of the study's budget.
         news: where all that happens is told.
 
     Raises:
@@ -40,7 +44,15 @@ class SharedPlayers:
         BusError: the bus cannot be reached.
     """
 
-    def __init__(self, url: str, name: str, study: LoadedStudy, folder: Path, news: queue.SimpleQueue[Word]) -> None:
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        study: LoadedStudy,
+        folder: Path,
+        before: Amount,
+        news: queue.SimpleQueue[Word],
+    ) -> None:
         self._folder = folder
         self._config = study.config
         self._news = news
@@ -49,13 +61,27 @@ class SharedPlayers:
         self._ended = threading.Event()
         self._bus = open_bus(url)
         self._agenda = SharedAgenda(url, name)
+        self._budget: RedisBudget | None = None
+        self._spent = before
         try:
-            self._agenda.open(study.plan().study, study.text())
+            usd, tokens = study.settings.budget, study.settings.budget_tokens
+            has_budget = usd is not None or tokens is not None
+            self._agenda.open(study.plan().study, study.text(), budget=has_budget)
+            if has_budget:
+                from players.llm.redis_budget import RedisBudget
+
+                self._budget = RedisBudget(url, name, usd, tokens)
+                self._spent = self._budget.open(before).spent
         except BaseException:
             self._hang_up()
             raise
         self._thread = threading.Thread(target=self._run, name="agenda", daemon=True)
         self._thread.start()
+
+    @property
+    def spent(self) -> Amount:
+        """What workers have spent of the study's budget."""
+        return self._spent
 
     @property
     def under_way(self) -> int:
@@ -80,12 +106,19 @@ class SharedPlayers:
         self._ended.set()
         self._thread.join()
         try:
+            if self._budget is not None:
+                with contextlib.suppress(BusError):
+                    self._spent = self._budget.look().spent
             if not hasty:
                 self._agenda.remove()
+                if self._budget is not None:
+                    self._budget.remove()
         finally:
             self._hang_up()
 
     def _hang_up(self) -> None:
+        if self._budget is not None:
+            self._budget.close()
         self._agenda.close()
         self._bus.close()
 
@@ -97,6 +130,12 @@ class SharedPlayers:
                     after = entry
                     if not self._put_by(finished):
                         break
+                if self._budget is not None:
+                    verdict = self._budget.look()
+                    self._spent = verdict.spent
+                    if verdict.why is not None:
+                        self._news.put(Halt(verdict.why, budget=True))
+                        return
                 if not self._agenda.is_open:
                     raise BusError("the agenda is gone: its Redis has lost its data, or somebody has removed it")
             except (WolfError, OSError) as error:

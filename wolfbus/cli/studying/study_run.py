@@ -95,6 +95,16 @@ class StudyRun:
                     return "through"
                 return self._conduct(folder, pending, venue, budget)
 
+    def _budget(self, spent: Spent) -> Budget | None:
+        settings = self.study.settings
+        if settings.budget is None and settings.budget_tokens is None:
+            return None
+        from players.llm.budget import Budget as Kept
+        from players.llm.shared_budget import Amount
+
+        before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
+        return Kept(settings.budget, settings.budget_tokens, before)
+
     # -- what is there
 
     def _look_at(self, folder: StudyFolder) -> dict[str, Any] | None:
@@ -165,20 +175,14 @@ class StudyRun:
     @contextlib.contextmanager
     def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, Budget | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
-        if self.options.house is not None or self.options.share is not None:
+        if self.options.house is not None:
             yield None, None
             return
         from players.spec import check
         from players.venue import Venue
 
         settings, brains = self.study.settings, self.plan.agents
-        budget: Budget | None = None
-        if settings.budget is not None or settings.budget_tokens is not None:
-            from players.llm.budget import Budget as Kept
-            from players.llm.shared_budget import Amount
-
-            before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
-            budget = Kept(settings.budget, settings.budget_tokens, before)
+        budget = self._budget(spent)
         tape = None
         record, play = self.options.cassette, self.options.replay_cassette
         if settings.workers in {None, 1} and (record is not None or play is not None):
@@ -187,9 +191,13 @@ class StudyRun:
             tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
         logs = self.folder / "stderr"
         with Venue(self.study.models, budget, tape, logs, give_up=self.options.give_up) as venue:
-            check(brains, venue)
             if budget is not None:
                 budget.check(venue.models_of(brains))
+            if self.options.share is not None:
+                # workers have the brains, and see whether theirs can be made
+                yield None, budget
+                return
+            check(brains, venue)
             if self.options.replay_cassette is None or tape is not None:
                 venue.check(brains)
                 if self.options.probe:
@@ -241,7 +249,10 @@ class StudyRun:
         orders: Orders,
     ) -> StudyPlayers:
         """Return those who play: agents of a house, workers anywhere, or this machine."""
+        from players.llm.shared_budget import NOTHING
+
         how, say = self.options, scheduler.say
+        before = budget.spent if budget is not None else NOTHING
         if how.house is not None:
             from wolfbus.cli.studying.house_players import HousePlayers
 
@@ -250,10 +261,11 @@ class StudyRun:
             from wolfbus.cli.studying.shared_players import SharedPlayers
 
             where = f"--bus {shlex.quote(shown_url(how.url))} --agenda {how.share}"
-            shared = SharedPlayers(how.url, how.share, self.study, self.folder, news)
+            shared = SharedPlayers(how.url, how.share, self.study, self.folder, before, news)
+            if budget is not None:
+                scheduler.spent = lambda: _spent(shared.spent)
             say(f"the games are on agenda {how.share}; on any machine, play them with: wolfbus worker {where}")
             return shared
-        before = budget.spent if budget is not None else None
         players = LocalPlayers(orders, venue, before, scheduler.clear, news)
         if budget is not None:
             scheduler.spent = lambda: _spent(players.spent or budget.spent)

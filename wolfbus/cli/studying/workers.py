@@ -138,7 +138,7 @@ class LocalPlayers:
         self,
         orders: Orders,
         venue: Venue | None,
-        before: Amount | None,
+        before: Amount,
         back: Callable[[PlannedGame], None],
         news: queue.SimpleQueue[Word],
     ) -> None:
@@ -154,9 +154,9 @@ class LocalPlayers:
             self._player = _OwnPlayer(orders, venue, self._agenda, news)
             return
         if orders.budget is not None or orders.budget_tokens is not None:
-            from players.llm.shared_budget import NOTHING, SharedBudget
+            from players.llm.shared_budget import SharedBudget
 
-            self._budget = SharedBudget(orders.budget, orders.budget_tokens, self._answer, before or NOTHING)
+            self._budget = SharedBudget(orders.budget, orders.budget_tokens, self._answer, before)
         try:
             for key in range(orders.workers):
                 self._workers[key] = _WorkerProcess(key, orders, self)
