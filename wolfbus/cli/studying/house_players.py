@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
-from wolfbus.cli.studying.playing import KEPT_S, Done, Halt, Word
+from wolfbus.cli.studying.news import KEPT_S, Done, Halt, StudyNews
 from wolfbus.cli.studying.reading import failed, fetch_record
 from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.printable import counted
@@ -60,7 +60,7 @@ class HousePlayers:
         plan: Plan,
         study: StudySettings,
         folder: StudyFolder,
-        news: queue.SimpleQueue[Word],
+        news: queue.SimpleQueue[StudyNews],
         say: Callable[[str], None],
     ) -> None:
         from moderator.house.agenda import Agenda

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
-from wolfbus.cli.studying.playing import KEPT_S, Done, Halt, Word
+from wolfbus.cli.studying.news import KEPT_S, Done, Halt, StudyNews
 from wolfbus.cli.studying.reading import failed, fetch_record
 from wolfbus.errors import BusError, WolfError
 from wolfbus.study.plan import PlannedGame
@@ -51,7 +51,7 @@ class SharedPlayers:
         study: LoadedStudy,
         folder: Path,
         before: Amount,
-        news: queue.SimpleQueue[Word],
+        news: queue.SimpleQueue[StudyNews],
     ) -> None:
         self._folder = folder
         self._config = study.config
