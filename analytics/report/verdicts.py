@@ -11,11 +11,9 @@ from analytics.report.cells import ends, look
 Verdict: TypeAlias = Literal["above", "below", "unclear", "few"]
 """Against nothing: the interval lies above 0, below it, holds it or is missing, or rests on too few games."""
 
-TELLING: Final = 10
-"""Blocks of games below which no sentence says what is better: a bootstrap of so few knows too little of their
-spread."""
-SOUND: Final = 30
-"""Blocks from which the 95 % interval covers about that: in simulations .87 with 8, .92 with 20, .95 with 50."""
+TELLING: Final = 8
+"""Blocks of games below which no sentence says what is better: intervals of fewer are as wide as they should be, and
+say next to nothing."""
 
 
 def blocks_of(findings: Result) -> int:

@@ -141,7 +141,7 @@ def test_the_summary_judges_by_the_interval_of_the_difference_and_by_how_many_ga
         (-0.2, -0.01, 40, below),
         (-0.1, 0.2, 40, unclear),
         (None, None, 40, unclear),
-        (0.01, 0.2, 9, few),
+        (0.01, 0.2, 7, few),
     ):
         findings["variability"]["blocks"] = blocks
         findings["variability"]["metrics"][name] |= {"low": low, "high": high}
@@ -161,9 +161,8 @@ def test_few_blocks_are_a_caveat(whole):
     findings, context = whole
     for blocks, kind, told in (
         (1, "game", "There is only 1 game: too few"),
-        (9, "block", "There are only 9 blocks of games: too few"),
-        (10, "game", "There are only 10 games: 95 % intervals of so few are somewhat too narrow"),
-        (30, "game", None),
+        (7, "block", "There are only 7 blocks of games: too few"),
+        (8, "game", None),
         (0, "game", None),
     ):
         findings["variability"] |= {"blocks": blocks, "block_kind": kind}
@@ -186,7 +185,7 @@ def test_the_best_agent_is_named_only_where_its_interval_clears_the_others(whole
     told = said(findings, context)
     assert "llm:big detects best, with +0.50 (95 % interval +0.40 to +0.60) in logits" in told
     assert "nobody clearly conceals best (intervals overlap)" in told
-    findings["variability"]["blocks"] = 9
+    findings["variability"]["blocks"] = 7
     assert "nobody clearly detects best (too few games to tell)" in said(findings, context)
 
 
@@ -287,19 +286,6 @@ def test_claims_are_counted_by_kind_source_and_verdict(whole):
     row = next(row for row in table.rows if row.head.text == "Role, attached by the speaker")
     assert [cell.text for cell in row.cells] == ["6", "3", "2", "1", "0"]
     assert table.rows[-1].head.text == "All"
-
-
-def test_a_share_of_wins_without_a_bootstrap_has_wilsons_interval_and_others_say_why_they_have_none(whole):
-    findings, context = whole
-    same = {"low": None, "high": None, "interval_reason": "every draw gives the same"}
-    findings["outcomes"]["winners"]["villagers"] |= {"low": 0.0, "high": 0.06}
-    findings["variability"]["metrics"]["villager_wins"] |= same
-    findings["variability"]["metrics"]["deception_rate"] |= same
-    (table,) = variability.section(findings, context).blocks
-    assert table.rows[0].cells[0].under == "0.0–6.0\u00a0% (Wilson's) · n 40"
-    assert table.rows[1].cells[0].under == "no interval · n 40"
-    assert "No interval: every draw gives the same." in table.remarks()
-    assert any("Wilson" in told for told in table.notes)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -75,20 +74,6 @@ def test_the_interval_is_the_students_quantiles_of_a_plain_bootstrap_with_the_sa
     low, high = np.quantile([hits[pick].sum() / n[pick].sum() for pick in picks], tails(9))
     found = variability(Study(columns), ["accuracy"])["metrics"]["accuracy"]
     assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
-
-
-def test_intervals_cover_under_correlation_within_games_where_the_naive_ones_do_not():
-    agents, setting = draw_agents(3, 5), {"game_sd": 1.0, "statements": 12, "rounds": 2}
-    truth = variability(Study(simulate(agents, 6000, 0, **setting)), ["recall"])["metrics"]["recall"]["value"]
-    runs, covered, naive = 150, 0, 0
-    for seed in range(1, runs + 1):
-        columns = simulate(agents, 50, seed, **setting)
-        found = variability(Study(columns), ["recall"])["metrics"]["recall"]
-        covered += found["low"] <= truth <= found["high"]
-        half = 1.96 * math.sqrt(found["value"] * (1 - found["value"]) / (columns.label() == 1).sum())
-        naive += abs(found["value"] - truth) <= half
-    assert 0.90 <= covered / runs <= 0.99
-    assert naive / runs <= 0.75
 
 
 def test_blocks_are_resampled_whole():
