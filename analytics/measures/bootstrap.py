@@ -110,8 +110,8 @@ def rate_of_games(k: Array, n: Array, most: float) -> Interval:
         effective *= (z / float(stdtrit(blocks - 1, (1 + LEVEL) / 2))) ** 2
     elif blocks == 1 < most:
         return Interval(None, None, FEW_BLOCKS)
-    ends = wilson(share * effective, effective)
-    return Interval(*(ends or (None, None)), None)
+    low, high = wilson(share * effective, effective) or (None, None)
+    return Interval(low, high, None)
 
 
 class Draws:

@@ -47,6 +47,8 @@ class Study:
         """The folds of each score's judgements, or why there are none; see
         `analytics.measures.thresholds`.
         """
+        self.fits: dict[str, Any] = {}
+        """The models fitted on each ground of truth; see `analytics.measures.abilities`."""
 
     def scores(self, score: Score) -> Scores:
         """Return the judgements that count, in ascending order of a score."""

@@ -42,22 +42,3 @@ def verdict(difference: Mapping[str, Any], blocks: int) -> Verdict:
     if low is not None and low > 0:
         return "above"
     return "below" if high is not None and high < 0 else "unclear"
-
-
-def clear_best(held: Mapping[str, Mapping[str, Any]], blocks: int) -> str | None:
-    """Return whose estimate is highest, if its interval lies above all others' ones.
-
-    Args:
-        held: estimates by agent; undefined ones are left out.
-        blocks: how many blocks of games they rest on.
-    """
-    ranked = sorted(
-        (name for name, found in held.items() if found.get("value") is not None),
-        key=lambda name: -held[name]["value"],
-    )
-    if len(ranked) < 2 or blocks < TELLING:
-        return None
-    low = ends(held[ranked[0]])[0]
-    others = [ends(held[name])[1] for name in ranked[1:]]
-    clear = low is not None and all(high is not None and low > high for high in others)
-    return ranked[0] if clear else None

@@ -178,31 +178,24 @@ def _abilities(findings, basis: str, ability: str, **found):
         )  # fmt: skip
 
 
-def test_the_best_agent_is_named_only_where_its_interval_clears_the_others(whole):
+def test_the_best_agent_is_named_only_where_it_is_clear_of_the_second(whole):
     findings, context = whole
-    _abilities(findings, "label", "detects", big=(0.5, 0.1), small=(-0.5, 0.2))
-    _abilities(findings, "label", "conceals", big=(0.5, 0.6), small=(-0.5, 0.6))
+    _abilities(findings, "role", "sensitivity", big=(0.5, 0.1), small=(-0.5, 0.2))
+    leads = findings["abilities"]["role"]["leads"]
+    leads["sensitivity"] |= {"agent": "llm:big", "difference": sample.estimate(1.0) | {"low": 0.7, "high": 1.3}}
+    leads["concealment"] |= {"agent": "llm:big", "difference": sample.estimate(0.1) | {"low": -0.2, "high": 0.4}}
     told = said(findings, context)
-    assert "llm:big detects best, with +0.50 (95 % interval +0.40 to +0.60) in logits" in told
-    assert "nobody clearly conceals best (intervals overlap)" in told
+    assert "llm:big tells the two apart best, with +0.50 (95 % interval +0.40 to +0.60)" in told
+    assert "nobody clearly is told apart least (the first two are too close)" in told
     findings["variability"]["blocks"] = 7
-    assert "nobody clearly detects best (too few games to tell)" in said(findings, context)
-
-
-def test_who_never_confesses_is_ranked_by_truth(whole):
-    findings, context = whole
-    _abilities(findings, "label", "conceals", big=(None, 0), small=(0.5, 0.1))
-    _abilities(findings, "truth", "conceals", big=(0.9, 0.1), small=(-0.9, 0.1))
-    assert "llm:big conceals its lies best" in said(findings, context)
-    _abilities(findings, "truth", "conceals", big=(None, 0))
-    assert "conceals" not in said(findings, context).split("On one scale")[1]
+    assert "nobody clearly tells the two apart best (too few games to tell)" in said(findings, context)
 
 
 def test_agents_that_never_met_are_not_ranked_against_each_other(whole):
     findings, context = whole
-    findings["abilities"]["label"]["components"] = 2
+    findings["abilities"]["role"]["components"] = 2
     assert "The agents fall into 2 groups that never met" in said(findings, context)
-    assert "detects best" not in said(findings, context)
+    assert "apart best" not in said(findings, context)
 
 
 def test_the_summary_of_nothing_says_so():
@@ -232,7 +225,7 @@ def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):
     findings, context = whole
     found = findings["abilities"]["label"]
     found["components"] = 2
-    found["agents"]["llm:big"] |= {"component": 2, "detects": sample.estimate(9.0)}
+    found["agents"]["llm:big"] |= {"component": 2, "sensitivity": sample.estimate(9.0)}
     table = table_of(agents.section(findings, context), "abilities-label-table")
     assert table.columns[-1].name == "Component"
     assert any("never met" in told for told in table.notes)
@@ -241,8 +234,8 @@ def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):
 
 def test_an_agent_without_an_ability_is_not_taken_for_an_average_one(whole):
     findings, context = whole
-    _abilities(findings, "label", "detects", big=(-0.5, 0.1), small=(-0.1, 0.1))
-    _abilities(findings, "label", "conceals", big=(-0.5, 0.1), small=(None, 0))
+    _abilities(findings, "label", "sensitivity", big=(-0.5, 0.1), small=(-0.1, 0.1))
+    _abilities(findings, "label", "concealment", big=(-0.5, 0.1), small=(None, 0))
     table = table_of(agents.section(findings, context), "abilities-label-table")
     assert [row.head.text for row in table.rows] == ["llm:big", "llm:small"]
 
