@@ -22,7 +22,7 @@ _ROW: Final = 13.5
 
 def leaderboard(findings: Result, by: Literal["role", "truth", "label"] = "role") -> str | None:
     """Return agents by sensitivity (to the right: flags tell deceptive from honest statements) and by concealment
-    (upwards: its own are told apart less), in d′ with 95 % intervals as crosses (metrics: one scale for deceivers and detectors).
+    (upwards: its own are told apart less), in d′ with 95 % intervals as crosses.
 
     None if no agent has both numbers. Agents are numbered group by group, in it by the sum of both, best first. The key
     has their names, marks groups that never met and so cannot be compared, and lists those that have no place.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from analytics import Result
 from analytics.figures import leaderboard
@@ -23,7 +23,7 @@ _AXES: Final = {
     "concealment": "Concealment",
     "suspected": "Suspected anyhow",
 }
-_GROUNDS: Final = {
+_GROUNDS: Final[Mapping[Literal["role", "truth", "label"], str]] = {
     "role": "Werewolves against the others",
     "truth": "lies against true statements",
     "label": "self-labels",
