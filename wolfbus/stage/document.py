@@ -63,7 +63,7 @@ class GameFeed:
     def game(self) -> dict[str, Any]:
         """Return the facts about the game that no beat holds."""
         seats = self._game.get("seats", [])
-        models = self._fold.models
+        models = self._fold.calls.models
         return {
             **self._game,
             "seats": [{**seat, "model": models[seat["name"]]} if seat["name"] in models else seat for seat in seats],
@@ -75,7 +75,7 @@ class GameFeed:
             return None
         waiting = self._fold.waiting.seats(self.names)
         return {
-            **{name: value for name, value in self._fold.phase().items() if value is not None},
+            **{name: value for name, value in self._fold.place().items() if value is not None},
             "waiting": [{"kind": kind, "seats": list(seats)} for kind, seats in waiting.items()],
             "pending": [as_json(beat) for beat in self._fold.pending()],
         }
