@@ -10,16 +10,17 @@ from moderator.engine.referee import OpenRequest
 from moderator.engine.seating import Taker
 from wolfbus.audience import Herald
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.messages.base import PROTOCOL, SeatName
-from wolfbus.messages.codec import encode, pack, plain
+from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped
 
 logger = logging.getLogger(__name__)
 
 Plain: TypeAlias = dict[str, Any]
-"""A message as plain values. What we build here is a `Delivery`, and every receiver checks that it is."""
+"""A message as plain values in which facts stand as they are. What we build here is a `Delivery`, and every receiver
+checks that it is."""
 
 
 class Deliveries:
@@ -68,17 +69,14 @@ class Deliveries:
         """Return the seats that an agent plays, in seating order."""
         return self._seats.get(agent, ())
 
-    def of_step(
-        self, events: Sequence[AnyEvent], bodies: Sequence[Plain], asks: Iterable[OpenRequest]
-    ) -> list[tuple[str, Entry]]:
+    def of_step(self, events: Sequence[AnyEvent], asks: Iterable[OpenRequest]) -> list[tuple[str, Entry]]:
         """Return (stream, entry) pairs for one step: a delivery per agent with anything new, and news for the table.
 
         Args:
             events: the step's events, in record order.
-            bodies: the same as plain values.
             asks: requests to put to their agents.
         """
-        news, parts = _facts(self._herald, zip(events, bodies, strict=True))
+        news, parts = _facts(self._herald, events)
         _add_asks(parts, asks)
         posts = []
         for agent in self._seats:
@@ -95,8 +93,8 @@ class Deliveries:
                 posts.append(self._post(agent, "delivery", news, own))
         table = streams.table(self._house, self._game)
         for item in news:
-            packed = pack({"v": PROTOCOL, "type": "news", "game": self._game, **item})
-            posts.append((table, self._entry("news", packed, item["n"], f"{item['n']}-0")))
+            public = Unpacked({"v": PROTOCOL, "type": "news", "game": self._game, **item}, pack)
+            posts.append((table, self._entry("news", public, item["n"], f"{item['n']}-0")))
         return posts
 
     def of_catch_up(
@@ -110,7 +108,7 @@ class Deliveries:
             events: the game's events so far, in record order.
             asks: for each agent to be told, the open requests to its seats.
         """
-        news, parts = _facts(Herald(), ((event, plain(event)) for event in events))
+        news, parts = _facts(Herald(), events)
         for requests in asks.values():
             _add_asks(parts, requests)
         self._behind.difference_update(asks)
@@ -121,33 +119,35 @@ class Deliveries:
 
     def _post(self, agent: str, sort: str, news: Sequence[Plain], own: Sequence[Plain]) -> tuple[str, Entry]:
         """Give an agent the public news, and its own seats' parts."""
-        delivery = {"v": PROTOCOL, "type": sort, "game": self._game, "facts": news, "seats": own}
-        return streams.inbox(self._house, agent), self._entry(sort, pack(delivery))
+        delivery = {"v": PROTOCOL, "type": sort, "game": self._game, "facts": tuple(news), "seats": tuple(own)}
+        return streams.inbox(self._house, agent), self._entry(sort, Unpacked(delivery, pack))
 
-    def _entry(self, kind: str, body: bytes, number: int = 0, entry_id: str = "") -> Entry:
+    def _entry(self, kind: str, body: Unpacked, number: int = 0, entry_id: str = "") -> Entry:
         return Entry(body, kind, "moderator", self._game, number, entry_id)
 
 
-def _facts(herald: Herald, events: Iterable[tuple[AnyEvent, Plain]]) -> tuple[list[Plain], dict[SeatName, Plain]]:
-    """Return what events, given with their plain values, tell everybody, and what they tell single seats."""
+def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[list[Plain], dict[SeatName, Plain]]:
+    """Return what events tell everybody, and what they tell single seats."""
     news: list[Plain] = []
     parts: dict[SeatName, Plain] = {}
-    for event, body in events:
+    for event in events:
         told = herald.tell(event)
-        news.extend(
-            {"n": public.n, "fact": body if public.fact is event else plain(public.fact)} for public in told.public
-        )
+        for public in told.public:
+            news.append({"n": public.n, "fact": public.fact})
         for seat, private in told.private:
-            fact = body if private.fact is event else plain(private.fact)
-            part = parts.setdefault(seat, {"seat": seat})
-            part.setdefault("facts", []).append({"n": private.n, "after": private.after, "fact": fact})
+            fact = {"n": private.n, "after": private.after, "fact": private.fact}
+            part = parts.get(seat)
+            if part is None:
+                parts[seat] = {"seat": seat, "facts": (fact,)}
+            else:
+                part["facts"] = (*part["facts"], fact)
     return news, parts
 
 
 def _add_asks(parts: dict[SeatName, Plain], asks: Iterable[OpenRequest]) -> None:
     for request in asks:
         part = parts.setdefault(request.seat, {"seat": request.seat})
-        part.setdefault("asks", []).append(request.ask())
+        part["asks"] = (*part.get("asks", ()), request.ask())
 
 
 def admit(opened: Opened, offered: Taker, deliveries: Deliveries) -> bool:

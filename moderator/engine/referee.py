@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from moderator.engine.lost_steps import LostSteps
 from moderator.engine.questions import Questions
 from moderator.engine.reports import REPORTS, Reports
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
@@ -196,10 +196,14 @@ class Referee:
             ]
 
     def _judge(self, agent: str, entry: Entry) -> list[AnyAnswered | Rejected | Segment | ModelCall]:
-        size = len(entry.body)
-        limit = self._config.max_reply_bytes
         if entry.sender and entry.sender != agent:
             raise _RefusedError("sender", f"it names {entry.sender!r:.80} as its sender, who does not write here")
+        if isinstance(entry.content, Unpacked):
+            # our own `ReplyWriter` is in this process; what may be too long for a message it packs
+            answer = self._receive_reply(agent, entry.content.message)
+            return [] if answer is None else [answer]
+        size = len(entry.body)
+        limit = self._config.max_reply_bytes
         if size > max(limit, REPORT_BYTES):
             raise _oversize(size, limit)
         try:

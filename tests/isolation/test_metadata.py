@@ -78,7 +78,7 @@ def mail_of(opened: Opened, plan: Plan) -> dict[str, list[bytes]]:
     while not step.ended:
         requests = [request for event in step.events if event.type == "asked" for request in referee.ask(event, set())]
         going = [request for request in requests if not referee.is_declined(request)]
-        for stream, entry in deliveries.of_step(step.events, [plain(event) for event in step.events], going):
+        for stream, entry in deliveries.of_step(step.events, going):
             if stream in boxes:
                 mail[boxes[stream]].append(b"%s|%s|%d|" % (entry.type.encode(), entry.sender.encode(), entry.number))
                 mail[boxes[stream]][-1] += entry.body
@@ -225,7 +225,7 @@ def of_opening(opened: Opened) -> Iterator[bytes]:
     yield bytes.fromhex(recorded.hash)
     yield hashlib.sha256(line).digest()
     digest = Digest()
-    digest.feed(opened, plain(opened))
+    digest.feed(opened)
     yield bytes.fromhex(digest.hexdigest())
     roles = {seat.name: seat.role for seat in opened.seats}
     for value in (roles, list(roles.values()), plain(opened.config)):

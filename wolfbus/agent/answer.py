@@ -111,7 +111,7 @@ def _from_value(kind: Kind, simple: object) -> Content | None:
     return Choice(target=simple) if kind in {"kill", "protect", "inspect"} else None
 
 
-def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = None) -> dict[str, object]:
+def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = None) -> dict[str, Any]:
     """Return the reply that carries an answer, as plain values.
 
     Args:
@@ -127,7 +127,7 @@ def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = Non
         ValueError: see `answer_of`.
     """
     answer = answer_of(ask.kind, said)
-    reply: dict[str, object] = {
+    reply: dict[str, Any] = {
         "v": PROTOCOL,
         "type": "reply",
         "game": game,

@@ -19,7 +19,7 @@ from wolfbus.agent.hearing import SeatNews
 from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.seat import GameLeft, SeatActor
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import MessageError, VersionError, WolfError
 from wolfbus.messages.codec import decode_mail
@@ -88,8 +88,8 @@ class AgentState:
 class SeatRouter(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
 
-    Tell it the bodies of what its mailbox says of games, the id of a game that will not end, or
-    `JoinedAnew`. It reads deliveries one at a time: what waits, waits as bytes.
+    Tell it the contents of what its mailbox says of games, the id of a game that will not end, or
+    `JoinedAnew`. It reads deliveries one at a time: what waits, waits as it came.
 
     Args:
         outbox: where messages go.
@@ -126,14 +126,14 @@ class SeatRouter(PooledActor):
 
         def deliver(_stream: str, entries: Sequence[Entry]) -> None:
             for entry in entries:
-                ref.tell(entry.body)
+                ref.tell(entry.content)
 
         reader.follow(stream, deliver, bus.last_id(stream))
         return ref
 
     def on_receive(self, message: object) -> None:
         """Hear one message of the mailbox, or leave the game of an id."""
-        if isinstance(message, bytes):
+        if isinstance(message, bytes | Unpacked):
             self._hear(message)
         elif isinstance(message, str):
             self._leave(message)
@@ -163,7 +163,7 @@ class SeatRouter(PooledActor):
         """Count out a seat that has let go of all that it had; safe from any thread."""
         self._state.count(-1)
 
-    def _hear(self, body: bytes) -> None:
+    def _hear(self, body: bytes | Unpacked) -> None:
         """Take in one message: hand out a delivery, leave a game that is dropped.
 
         The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here

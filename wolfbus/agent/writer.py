@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from wolfbus.agent.answer import NO_ANSWER, Answer, Said, reply_to
 from wolfbus.agent.hearing import Requests
+from wolfbus.bus.protocol import Unpacked
 from wolfbus.errors import BusError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText
@@ -37,8 +38,8 @@ class Replies(Protocol):
 class Post(Protocol):
     """Where a seat's messages go; safe from any thread."""
 
-    def send(self, game: str, body: bytes, kind: str = "reply", /) -> None:
-        """Send one packed message of a game, of this type."""
+    def send(self, game: str, body: bytes | Unpacked, kind: str = "reply", /) -> None:
+        """Send one message of a game, of this type."""
         ...
 
     def send_segments(self, game: str, seat: str, texts: Sequence[PromptText], /) -> None:
@@ -75,7 +76,8 @@ class ReplyWriter:
                 self._requests.drop(ask.id)
             return
         try:
-            body = pack(reply_to(self._game, self._seat, ask, said, self.limit))
+            reply = reply_to(self._game, self._seat, ask, said, self.limit)
+            body = Unpacked(reply, pack) if self.limit is not None and _is_short(reply, self.limit) else pack(reply)
         except Exception as error:  # noqa: BLE001 - whatever an agent gives instead of an answer, the record says what
             self.fail(ask, error)
             return
@@ -111,17 +113,29 @@ class ReplyWriter:
         report = {"v": PROTOCOL, "type": "called", "game": self._game, "call": plain(call)}
         self._send(pack(report), "called")
 
-    def _close(self, ask: Ask, body: bytes) -> None:
+    def _close(self, ask: Ask, body: bytes | Unpacked) -> None:
         if self._requests is None or self._requests.answered(ask.id):
             self._send(body, "reply")
         else:
             logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
 
-    def _send(self, body: bytes, kind: str) -> None:
+    def _send(self, body: bytes | Unpacked, kind: str) -> None:
         try:
             self._post.send(self._game, body, kind)
         except BusError as error:
             logger.debug("%s: a %s came after the bus was closed: %s", self._seat, kind, error)
+
+
+_BESIDE: Final = 1024
+"""Bytes that the members of a reply take beside its texts, at most."""
+
+
+def _is_short(reply: dict[str, Any], limit: int) -> bool:
+    """Return whether a reply surely has no more bytes than `limit`, without packing it."""
+    texts = [*reply.values(), *reply.get("content", {}).values()]
+    length = sum([len(text) for text in texts if text.__class__ is str])
+    claims = reply.get("content", {}).get("claims", ())
+    return 4 * length + 512 * len(claims) + _BESIDE <= limit
 
 
 def printable_note(error: BaseException) -> str:
