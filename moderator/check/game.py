@@ -90,7 +90,6 @@ class TrialGame:
             elif event.type == "ended":
                 self.over = True
         self._events += events
-        bodies = [plain(event) for event in events]
         posts = self._deliveries.of_step(events, requests)
         if caught_up:
             posts = self._catch_up()

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from moderator.engine.referee import OpenRequest
 from moderator.engine.seating import Taker
-from wolfbus.audience import Herald
+from wolfbus.audience import AgentMail, Herald, PublicNews, SeatMail
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.messages.base import PROTOCOL, SeatName
-from wolfbus.messages.codec import encode, pack
+from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped
+from wolfbus.messages.requests import Ask
 
 logger = logging.getLogger(__name__)
 
-Plain: TypeAlias = dict[str, Any]
-"""A message as plain values in which facts stand as they are. What we build here is a `Delivery`, and every receiver
-checks that it is."""
+Sort: TypeAlias = Literal["delivery", "catch_up"]
 
 
 class Deliveries:
@@ -92,9 +91,9 @@ class Deliveries:
             if own or news:
                 posts.append(self._post(agent, "delivery", news, own))
         table = streams.table(self._house, self._game)
-        for item in news:
-            public = Unpacked({"v": PROTOCOL, "type": "news", "game": self._game, **item}, pack)
-            posts.append((table, self._entry("news", public, item["n"], f"{item['n']}-0")))
+        posts += [
+            (table, self._entry("news", Unpacked(item, self._pack_news), item.n, f"{item.n}-0")) for item in news
+        ]
         return posts
 
     def of_catch_up(
@@ -114,40 +113,65 @@ class Deliveries:
         self._behind.difference_update(asks)
         return [self._post(agent, "catch_up", news, self._own(agent, parts)) for agent in asks if agent in self._seats]
 
-    def _own(self, agent: str, parts: Mapping[SeatName, Plain]) -> list[Plain]:
+    def _own(self, agent: str, parts: Mapping[SeatName, SeatMail]) -> list[SeatMail]:
         return [parts[seat] for seat in self._seats[agent] if seat in parts]
 
-    def _post(self, agent: str, sort: str, news: Sequence[Plain], own: Sequence[Plain]) -> tuple[str, Entry]:
+    def _post(self, agent: str, sort: Sort, news: list[PublicNews], own: list[SeatMail]) -> tuple[str, Entry]:
         """Give an agent the public news, and its own seats' parts."""
-        delivery = {"v": PROTOCOL, "type": sort, "game": self._game, "facts": tuple(news), "seats": tuple(own)}
-        return streams.inbox(self._house, agent), self._entry(sort, Unpacked(delivery, pack))
+        mail = AgentMail(sort, self._game, news, own)
+        return streams.inbox(self._house, agent), self._entry(sort, Unpacked(mail, _pack_mail))
+
+    def _pack_news(self, news: PublicNews) -> bytes:
+        return pack({"v": PROTOCOL, "type": "news", "game": self._game, "n": news.n, "fact": news.fact})
 
     def _entry(self, kind: str, body: Unpacked, number: int = 0, entry_id: str = "") -> Entry:
         return Entry(body, kind, "moderator", self._game, number, entry_id)
 
 
-def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[list[Plain], dict[SeatName, Plain]]:
+def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[list[PublicNews], dict[SeatName, SeatMail]]:
     """Return what events tell everybody, and what they tell single seats."""
-    news: list[Plain] = []
-    parts: dict[SeatName, Plain] = {}
+    news: list[PublicNews] = []
+    parts: dict[SeatName, SeatMail] = {}
     for event in events:
         told = herald.tell(event)
-        for public in told.public:
-            news.append({"n": public.n, "fact": public.fact})
+        news += told.public
         for seat, private in told.private:
-            fact = {"n": private.n, "after": private.after, "fact": private.fact}
             part = parts.get(seat)
             if part is None:
-                parts[seat] = {"seat": seat, "facts": (fact,)}
-            else:
-                part["facts"] = (*part["facts"], fact)
+                part = parts[seat] = SeatMail(seat)
+            part.facts.append(private)
     return news, parts
 
 
-def _add_asks(parts: dict[SeatName, Plain], asks: Iterable[OpenRequest]) -> None:
+def _add_asks(parts: dict[SeatName, SeatMail], asks: Iterable[OpenRequest]) -> None:
     for request in asks:
-        part = parts.setdefault(request.seat, {"seat": request.seat})
-        part["asks"] = (*part.get("asks", ()), request.ask())
+        part = parts.get(request.seat)
+        if part is None:
+            part = parts[request.seat] = SeatMail(request.seat)
+        part.asks.append(request.ask())
+
+
+def _pack_mail(mail: AgentMail) -> bytes:
+    """Return a delivery's bytes; what a part is empty of is left out."""
+    seats = []
+    for part in mail.seats:
+        own: dict[str, Any] = {"seat": part.seat}
+        if part.facts:
+            own["facts"] = [{"n": news.n, "after": news.after, "fact": news.fact} for news in part.facts]
+        if part.asks:
+            own["asks"] = [_plain_ask(ask) for ask in part.asks]
+        seats.append(own)
+    facts = [{"n": news.n, "fact": news.fact} for news in mail.facts]
+    return pack({"v": PROTOCOL, "type": mail.type, "game": mail.game, "facts": facts, "seats": seats})
+
+
+def _plain_ask(ask: Ask) -> dict[str, Any]:
+    """Return a request's members in the order in which they always travelled."""
+    value = plain(ask)
+    for name in ("about", "legal"):
+        if name in value:
+            value[name] = value.pop(name)
+    return value
 
 
 def admit(opened: Opened, offered: Taker, deliveries: Deliveries) -> bool:

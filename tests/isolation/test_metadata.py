@@ -27,7 +27,6 @@ from wolfbus.config import GameConfig
 from wolfbus.draws import brain_seed, draw, game_seed
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import ANSWERED, Opened
-from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, seal
 
@@ -86,7 +85,7 @@ def mail_of(opened: Opened, plan: Plan) -> dict[str, list[bytes]]:
             if request not in going:
                 answer = referee.decline(request)
             else:
-                content = plan.answer(request.seat, Ask(**request.ask()))
+                content = plan.answer(request.seat, request.ask())
                 fault, _ = find_fault(content, request.asking.legal, 10, None)
                 answer = ANSWERED[request.asking.kind](
                     batch=request.asked.batch,

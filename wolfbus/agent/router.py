@@ -18,6 +18,7 @@ from wolfbus.agent.answer import Answer
 from wolfbus.agent.hearing import SeatNews
 from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.seat import GameLeft, SeatActor
+from wolfbus.audience import AgentMail, SeatMail
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusReader, BusWriter
@@ -134,7 +135,10 @@ class SeatRouter(PooledActor):
     def on_receive(self, message: object) -> None:
         """Hear one message of the mailbox, or leave the game of an id."""
         if isinstance(message, bytes | Unpacked):
-            self._hear(message)
+            if isinstance(message, Unpacked) and isinstance(message.message, AgentMail):
+                self._hand_out(message.message)
+            else:
+                self._hear(message)
         elif isinstance(message, str):
             self._leave(message)
         elif isinstance(message, _Missed):
@@ -184,7 +188,7 @@ class SeatRouter(PooledActor):
                     logger.info("game %s is broken off: %s", mail.game, mail.reason, extra=where)
                 self._leave(mail.game)
 
-    def _hand_out(self, delivery: Delivery) -> None:
+    def _hand_out(self, delivery: Delivery | AgentMail) -> None:
         """Tell every seat of a game what is new, after seating those that were not seated yet.
 
         What is for a seat that never was seated is passed over: its game is over here, or a
@@ -239,7 +243,7 @@ class SeatRouter(PooledActor):
         self._state.played += 1
         self._state.playing = len(self._games)
 
-    def _sit_down(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart) -> None:
+    def _sit_down(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart | SeatMail) -> None:
         seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
         if seated is None:
             where = {"game": game, "seat": part.seat}

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Protocol
 
-from wolfbus.agent.answer import NO_ANSWER, Answer, Said, reply_to
+from wolfbus.agent.answer import (
+    NO_ANSWER,
+    Answer,
+    Said,
+    answer_of,
+    is_local,
+    local_reply,
+    pack_local,
+    reply_to,
+)
 from wolfbus.agent.hearing import Requests
 from wolfbus.bus.protocol import Unpacked
 from wolfbus.errors import BusError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText
 from wolfbus.messages.codec import pack, plain
+from wolfbus.messages.content import CONTENT
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import storable
 
@@ -76,8 +86,12 @@ class ReplyWriter:
                 self._requests.drop(ask.id)
             return
         try:
-            reply = reply_to(self._game, self._seat, ask, said, self.limit)
-            body = Unpacked(reply, pack) if self.limit is not None and _is_short(reply, self.limit) else pack(reply)
+            answer = answer_of(ask.kind, said)
+            body: bytes | Unpacked
+            if self.limit is not None and is_local(answer, CONTENT[ask.kind], self.limit):
+                body = Unpacked(local_reply(self._game, self._seat, ask, answer), pack_local)
+            else:
+                body = pack(reply_to(self._game, self._seat, ask, answer, self.limit))
         except Exception as error:  # noqa: BLE001 - whatever an agent gives instead of an answer, the record says what
             self.fail(ask, error)
             return
@@ -124,18 +138,6 @@ class ReplyWriter:
             self._post.send(self._game, body, kind)
         except BusError as error:
             logger.debug("%s: a %s came after the bus was closed: %s", self._seat, kind, error)
-
-
-_BESIDE: Final = 1024
-"""Bytes that the members of a reply take beside its texts, at most."""
-
-
-def _is_short(reply: dict[str, Any], limit: int) -> bool:
-    """Return whether a reply surely has no more bytes than `limit`, without packing it."""
-    texts = [*reply.values(), *reply.get("content", {}).values()]
-    length = sum([len(text) for text in texts if text.__class__ is str])
-    claims = reply.get("content", {}).get("claims", ())
-    return 4 * length + 512 * len(claims) + _BESIDE <= limit
 
 
 def printable_note(error: BaseException) -> str:

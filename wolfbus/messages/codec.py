@@ -131,7 +131,7 @@ def decode_mail(body: bytes | Unpacked) -> Mail | None:
         MessageError: it cannot be read.
         VersionError: it is of another protocol version.
     """
-    value = body.message if isinstance(body, Unpacked) else unpack(body)
+    value = unpack(body.packed() if isinstance(body, Unpacked) else body)
     sort = value.get("type")
     adapter = _MAIL.get(sort) if isinstance(sort, str) else None
     if adapter is None:
