@@ -15,7 +15,7 @@ from wolfbus.canonical import canonical
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent
 
-_NOT_RULES = {"deadlines", "absent_grace"}
+_NOT_RULES = {"deadlines", "absent_grace", "memory"}
 _ASIDE = frozenset({"rejected", "segment", "model_call", "stopped"})
 _OF_AN_ANSWER = ("type", "batch", "seat", "outcome", "fault", "content")
 
