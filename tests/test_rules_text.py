@@ -72,7 +72,7 @@ def test_the_text_says_what_a_switch_does(field, value, says, no_longer):
     [
         ("first_night_kill", False, 2), ("doctor_self", False, 1), ("doctor_repeat", False, 1),
         ("kill_optional", True, 1), ("protect_optional", True, 1), ("inspect_optional", True, 1),
-        ("self_vote", True, 1), ("overlap", False, 1), ("vote_reasons", False, 1), ("reveal_on_death", "role", 2),
+        ("self_vote", True, 1), ("overlap", False, 1), ("vote_reasons", False, 1), ("reveal_on_death", "role", 1),
         ("max_rounds", 4, 1), ("strikes", 5, 1), ("mention_weight", 5, 1), ("whispers", 3, 1),
     ],
 )  # fmt: skip

@@ -32,7 +32,7 @@ def rules_text(config: GameConfig, *, technical: bool = True) -> str:
         ("Players", _players(config)),
         ("Night", _night(config)),
         ("Day: debate", _debate(config)),
-        ("After every statement", _assessment(config)),
+        ("After every statement", _assessment(config, technical)),
         ("Day: vote", _vote(config)),
         ("End", _end(config)),
         *([("Answers", _answers(config)), ("Time", _time(config))] if technical else []),
@@ -48,6 +48,7 @@ def _players(config: GameConfig) -> list[str]:
         lines.append("The Werewolves know each other; nobody else knows any other role.")
     else:
         lines.append("Nobody knows another player's role.")
+    lines.append(_reveal(config))
     return lines
 
 
@@ -67,7 +68,6 @@ def _night(config: GameConfig) -> list[str]:
         lines.append(f"One Werewolf decides alone; several {_whispering(config)}")
     lines.extend(_doctor(config) if config.doctors else [])
     lines.extend(_seer(config) if config.seers else [])
-    lines.append(_reveal(config, "dies at night"))
     return lines
 
 
@@ -116,18 +116,18 @@ def _debate(config: GameConfig) -> list[str]:
         if config.mention_weight > 1
         else ""
     )
-    lines.append(f"The highest bid speaks; ties are decided by lot{weight}. If everybody bids 0, that is a tie too.")
+    lines.append(f"The highest bid speaks, even 0; ties are decided by lot{weight}.")
     lines.append("Whoever has the floor may say nothing: nobody is judged, and it counts as the last speaker.")
     return lines
 
 
-def _assessment(config: GameConfig) -> list[str]:
+def _assessment(config: GameConfig, technical: bool) -> list[str]:
     first = "before anybody bids again"
     if config.overlap:
         first = "while the next bids, if any, are already being made"
     if config.debate_turns == 0:
         first = "before the exile takes effect"
-    return [
+    terms = [
         (
             "The speaker privately labels it: deceptive or not, how sure it is, and the kind of deception (omission, "
             "distortion, misdirection, fabrication, or none)."
@@ -136,6 +136,9 @@ def _assessment(config: GameConfig) -> list[str]:
             "Every other living player privately judges it so, with a suspicion from 0 (full trust) to 1 (certainty "
             f"of deception), {first}."
         ),
+    ]
+    return [
+        *(terms if technical else [f"The speaker privately labels it, the other living players judge it, {first}."]),
         (
             f"A player's suspicion of another is smoothed: it starts at {config.prior!r}, and each judgement moves it "
             f"to {config.alpha!r} times the new suspicion plus {1 - Decimal(repr(config.alpha))} times the old."
@@ -156,13 +159,12 @@ def _vote(config: GameConfig) -> list[str]:
         )
     else:
         lines.append("Votes are published together, without reasons.")
-    lines.append(_reveal(config, "is exiled"))
     return lines
 
 
 def _end(config: GameConfig) -> list[str]:
     return [
-        "Whether a side has won is looked at after every night and every vote.",
+        "Who has won is looked at after every night and every vote.",
         "The villagers' side wins when no Werewolf lives.",
         "The Werewolves win when they are at least as many as the other living players.",
         f"After {_counted(config.max_rounds, 'completed day')} the game ends without a winner.",
@@ -206,12 +208,12 @@ def _time(config: GameConfig) -> list[str]:
     ]
 
 
-def _reveal(config: GameConfig, how: str) -> str:
+def _reveal(config: GameConfig) -> str:
     if config.reveal_on_death == "none":
-        return f"The role of a player who {how} is not revealed."
+        return "The role of a player who dies or is exiled is not revealed."
     if config.reveal_on_death == "team":
-        return f"When a player {how}, everybody learns whether it was a Werewolf."
-    return f"When a player {how}, everybody learns its role."
+        return "When a player dies or is exiled, everybody learns whether it was a Werewolf."
+    return "When a player dies or is exiled, everybody learns its role."
 
 
 def _counted(number: int, noun: str | Role) -> str:

@@ -67,7 +67,7 @@ def day_in_brief(memories: Sequence[Memory], view: SeatView) -> str:
             labels.append(f"[{memory.about}] {_kind(memory.content)}")
         elif isinstance(memory, OwnAnswer) and isinstance(memory.content, Proposal):
             proposed["you"] = memory.content.target or "nobody"
-    parts = [f"{speaker} {', '.join(map(_judged, each))}{_last_reason(each)}" for speaker, each in judged.items()]
+    parts = [f"{speaker} {', '.join(map(_numbers, each))}{_last_reason(each)}" for speaker, each in judged.items()]
     if labels:
         parts.append(f"you {', '.join(labels)}")
     lines = [
@@ -84,6 +84,10 @@ def _last_reason(judged: Sequence[OwnJudgement]) -> str:
 
 def _judged(memory: OwnJudgement) -> str:
     return f"[{memory.statement}] {_kind(memory)} {memory.suspicion:.2f}/{memory.confidence:.2f}"
+
+
+def _numbers(memory: OwnJudgement) -> str:
+    return _judged(memory).replace(" none ", " ")
 
 
 def _kind(assessed: OwnJudgement | Label) -> str:

@@ -63,7 +63,7 @@ class Story:
     def _begin(self, view: SeatView) -> list[tuple[str, PromptText]]:
         self.system = system_text(view.config, view.names)
         self.head = system = segment_hash(None, "system", self.system)
-        opening = self._add(f"{role_card(view)}\nThe game begins with night 1.\n")
+        opening = self._add(f"{role_card(view)}\n")
         self.chain = self.head
         self._before_dawn = (self.text, self.head)
         return [(system, PromptText(role="system", text=self.system)), opening]

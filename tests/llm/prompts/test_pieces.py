@@ -119,8 +119,8 @@ def test_a_day_in_brief_keeps_every_number_and_of_each_player_the_last_reason_fo
         own("whisper", Proposal(word="Wait")),
     ]
     assert day_in_brief(memories, SeatView("Ada", statements=statements)) == (
-        f'- You judged: Bo [1] omission 0.50/0.25, [3] distortion 0.50/0.25, [4] none 0.50/0.25 "{"x" * 80}" '
-        "[+20 characters]; Cy [2] none 0.50/0.25; you [5] none.\n- Proposed at night: Cy Bo; you nobody.\n"
+        f'- You judged: Bo [1] omission 0.50/0.25, [3] distortion 0.50/0.25, [4] 0.50/0.25 "{"x" * 80}" '
+        "[+20 characters]; Cy [2] 0.50/0.25; you [5] none.\n- Proposed at night: Cy Bo; you nobody.\n"
     )
     assert day_in_brief([], SeatView("Ada")) == ""
 
