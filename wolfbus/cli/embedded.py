@@ -28,7 +28,7 @@ from wolfbus.record.writer import RecordFile
 if TYPE_CHECKING:
     from pykka import ActorRef
 
-    from analytics.actor import AnalyticsActor
+    from analytics.archive.folding import AnalyticsActor
     from analytics.rows import GameRows
     from moderator.engine.context import HouseContext
     from moderator.engine.mail import GameOver
@@ -245,7 +245,7 @@ class EmbeddedHouse:
 
     def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
         """Begin to play and to measure, by what the host reads and writes with."""
-        from analytics.actor import AnalyticsActor
+        from analytics.archive.folding import AnalyticsActor
         from players.spec import build
         from players.venue import Venue
         from wolfbus.agent.router import SeatRouter
