@@ -20,9 +20,12 @@ from tests.study.runs import (
     wait_for,
 )
 from wolfbus.bus.streams import house_key
-from wolfbus.study.agenda import SharedAgenda, Taken
+from wolfbus.study.agenda import Taken
+from wolfbus.study.result import GameResult
+from wolfbus.study.shared_agenda import SharedAgenda
 
 AGENDA = "shared"
+ENDED = GameResult(number=1, game="g-1", state="ended")
 Work = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -135,10 +138,10 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda):
     agenda.hold("quick", [each.entry for each in agenda.take("quick", 9)])
     found = next(each for each in take(agenda, "quick") if each.number == 1)
     assert (found.house, found.times) == ("slow", 1)
-    assert agenda.finish(found, "quick", None, 1.0)
-    assert not agenda.finish(slow, "slow", None, 9.0)
+    assert agenda.finish(found, "quick", ENDED)
+    assert not agenda.finish(slow, "slow", ENDED)
     # said again after a break, it still counts
-    assert agenda.finish(found, "quick", None, 1.0)
+    assert agenda.finish(found, "quick", ENDED)
     assert [each.house for _, each in agenda.results("0-0")] == ["quick"]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analytics.rows import GameRows
     from players.llm.accounts import Accounts
     from players.venue import Venue
-    from wolfbus.cli.house import Game
+    from wolfbus.cli.embedded import Game
     from wolfbus.messages.events import Ended
     from wolfbus.record.line import Recorded
 
@@ -127,7 +127,7 @@ def check_game_id(game_id: str | None) -> str:
     """Return a game id fit for stream and file names, a fresh one for None; raises a usage error otherwise."""
     import re
 
-    from wolfbus.cli.house import fresh_game_id
+    from wolfbus.cli.embedded import fresh_game_id
     from wolfbus.messages.base import ID_PATTERN
 
     if game_id is None:
@@ -151,10 +151,10 @@ def _play(
     venue: Venue,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
-    from wolfbus.cli.house import House, tune_garbage_collection
+    from wolfbus.cli.embedded import EmbeddedHouse, tune_garbage_collection
 
     tune_garbage_collection()
-    with House(url, watch=see, venue=venue) as house:
+    with EmbeddedHouse(url, watch=see, venue=venue) as house:
         game = house.open(config, seed, brains, path, game_id)
         try:
             # a wait without a time-out cannot be interrupted on every platform
