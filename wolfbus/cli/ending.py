@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from wolfbus.cli.wording import ENDINGS, WINNERS, names_of
@@ -20,6 +20,8 @@ from wolfbus.stage.eyes import EVERYTHING
 LINES: Final = 25
 """Lines that an ending takes at most."""
 _WIDTH: Final = 118
+_REASON: Final = 160
+"""Characters of a reason that are told."""
 _BUILT_IN: Final = frozenset({"scripted", "random", "silent", "llm"})
 
 
@@ -33,9 +35,14 @@ class GameEnding:
         judgements: usable self-labels apart, judgements that were had.
         brains: what became of the answers, by brain: ``replies``, ``declined``, ``defaulted``,
             ``timed_out`` and ``faults``, as the repair table counts them.
+
+    Args:
+        see: sees every event as well; None for nobody.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, see: Callable[[Recorded], None] | None = None) -> None:
+        self._see = see
+        self._notes: dict[str, Counter[str]] = {}
         self.opened: Opened | None = None
         self.ended: Ended | None = None
         self.statements = 0
@@ -58,6 +65,8 @@ class GameEnding:
             self._count(event)
         elif event.type == "statement":
             self.statements += 1
+        if self._see is not None:
+            self._see(recorded)
 
     def _count(self, event: Any) -> None:
         self._answered[event.seat] += 1
@@ -71,6 +80,19 @@ class GameEnding:
             counts[event.outcome] += 1
         if event.outcome == "defaulted" and event.fault is not None:
             counts["faults"][event.fault] += 1
+        if event.outcome in {"defaulted", "timed_out"} and event.note:
+            self._notes.setdefault(brain, Counter())[event.note] += 1
+
+    def warnings(self) -> list[str]:
+        """Return a line for each brain of whose answers more than a tenth is missing, and why."""
+        from analytics.report.caveats import missing_answers
+
+        by_brain = {brain: {"overall": counts} for brain, counts in self.brains.items()}
+        reasons = {
+            brain: printable(notes.most_common(1)[0][0], _REASON).encode("ascii", "backslashreplace").decode()
+            for brain, notes in self._notes.items()
+        }
+        return missing_answers({"repair": {"by_brain": by_brain}}, reasons)
 
     @property
     def beats(self) -> Sequence[Beat]:
@@ -121,11 +143,7 @@ class GameEnding:
     def _own_seats(self) -> Iterator[str]:
         """Yield what became of the seats of people and of agents of the user's own."""
         last = self.beats[-1]
-        own = [
-            seat
-            for seat in last.seats
-            if self._brain_of.get(seat.name, "").partition(":")[0] not in _BUILT_IN
-        ]
+        own = [seat for seat in last.seats if self._brain_of.get(seat.name, "").partition(":")[0] not in _BUILT_IN]
         if not 0 < len(own) <= 2:
             return
         for seat in own:
@@ -142,11 +160,7 @@ def _by_side(seat: SeatStatus) -> tuple[int, str]:
 
 
 def _left(seat: SeatStatus) -> str:
-    return (
-        f"killed in night {seat.left_round}"
-        if seat.left == "night"
-        else f"exiled on day {seat.left_round}"
-    )
+    return f"killed in night {seat.left_round}" if seat.left == "night" else f"exiled on day {seat.left_round}"
 
 
 def _fate(seat: SeatStatus) -> str:
@@ -226,13 +240,13 @@ def _lies(spoken: Spoken) -> str:
     lies = [claim for claim in spoken.claims if claim.verdict == "lie"]
     if not lies:
         return ""
-    told = names_in_words(lies, spoken.speaker)
+    told = _claims_in_words(lies, spoken.speaker)
     if not spoken.judged:
         return f"{name_of(spoken.speaker)} {told}"
     return f"{name_of(spoken.speaker)} {told}, {spoken.flagged} of {spoken.judged} doubt it"
 
 
-def names_in_words(lies: Sequence[ShownClaim], speaker: str) -> str:
+def _claims_in_words(lies: Sequence[ShownClaim], speaker: str) -> str:
     """Return false claims of one statement in words: "claims to be the Seer and calls Leon a Werewolf"."""
     parts: dict[str, None] = {}
     for claim in lies:
