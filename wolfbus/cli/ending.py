@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -16,6 +17,8 @@ from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import Beat, SeatStatus, ShownClaim, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
+
+logger = logging.getLogger(__name__)
 
 LINES: Final = 25
 """Lines that an ending takes at most."""
@@ -66,7 +69,12 @@ class GameEnding:
         elif event.type == "statement":
             self.statements += 1
         if self._see is not None:
-            self._see(recorded)
+            try:
+                self._see(recorded)
+            except Exception:
+                # a terminal that takes nothing must not cost the game its end
+                self._see = None
+                logger.exception("the game cannot be shown any more")
 
     def _count(self, event: Any) -> None:
         self._answered[event.seat] += 1
