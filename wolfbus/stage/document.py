@@ -10,7 +10,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import Beat, as_json
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Eyes, TableOpened, Viewer, viewer_of_seat
+from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Eyes, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.fold import BeatFold
 from wolfbus.stage.moments import key_moments
 
@@ -26,7 +26,8 @@ class GameFeed:
 
     Attributes:
         viewer: whose eyes.
-        line: number of the last line taken in, 0 for none.
+        line: number of the last line taken in, 0 for none; for a seat or the public, of the last fact that they were
+            told, since the record's numbers would tell how much others were asked.
     """
 
     def __init__(self, viewer: Viewer) -> None:
@@ -53,16 +54,30 @@ class GameFeed:
 
     def feed(self, recorded: Recorded) -> list[Beat]:
         """Take in the next line of the record and return the beats that are complete with it."""
-        self.line = recorded.n
         facts = self._eyes.see(recorded.event)
+        if self.viewer == EVERYTHING:
+            return self.take(recorded.n, recorded.time, facts)
+        return self.take(self.line + len(facts), recorded.time, facts) if facts else []
+
+    def take(self, line: int, time: float, facts: Sequence[Fact]) -> list[Beat]:
+        """Take in facts that the viewer was told, and return the beats that are complete with them.
+
+        Args:
+            line: number of the last of them.
+            time: seconds from the opening.
+            facts: the facts.
+        """
+        self.line = line
         for fact in facts:
             if isinstance(fact, Opened | TableOpened):
                 self._game = _game(fact)
-        return self._fold.feed(recorded.n, recorded.time, facts)
+        return self._fold.feed(line, time, facts)
 
     def game(self) -> dict[str, Any]:
         """Return the facts about the game that no beat holds."""
         seats = self._game.get("seats", [])
+        # who was told of no opening knows the players that were heard of
+        seats = seats or [{"name": name} for name in self.names]
         models = self._fold.calls.models
         return {
             **self._game,

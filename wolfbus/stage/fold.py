@@ -162,6 +162,7 @@ class BeatFold:
         if event.phase == "debate":
             self._release(gate=True)
         self._enter(event.round, event.phase, event.turn)
+        self.seating.meet(event.speaker)
         bids, self._bids = self._bids, {}
         answer, call = self._words_of(event)
         self._drafts.append(Draft(event, self._line, self._time, answer, call, bids))
@@ -184,6 +185,7 @@ class BeatFold:
     def _fall_silent(self, event: Silence) -> None:
         self._release(gate=True)
         self._enter(event.round, "debate", event.turn)
+        self.seating.meet(event.seat)
         bids, self._bids = self._bids, {}
         answer, call = self._speech or (None, None)
         unsaid = Unsaid(event.seat)
@@ -237,6 +239,7 @@ class BeatFold:
         self._enter(event.round, "night")
         night, self._night = self._night.shown(event), NightDraft()
         if event.died is not None:
+            self.seating.meet(event.died)
             self.seating.leave(event.died, "night", event.round, event.role, event.team)
         marks: tuple[Mark, ...] = ("death",) if event.died is not None else ("blocked",) if night.blocked else ()
         self._emit("night", marks=marks, night=night)
@@ -246,6 +249,7 @@ class BeatFold:
         self._release(gate=True)
         self._enter(event.round, "vote")
         self._bids = {}
+        self.seating.meet(*event.votes)
         self._emit("tally", tally=self._vote.counted(event, self.seating.names))
 
     def _exile(self, event: Exile) -> None:

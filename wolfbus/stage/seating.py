@@ -30,6 +30,10 @@ class Seating:
         """Take in who plays, in seating order."""
         self.names = tuple(names)
 
+    def meet(self, *names: SeatName) -> None:
+        """Take in players that are heard of; new only to who was not told at the opening who plays."""
+        self.names += tuple(name for name in names if name not in self.names)
+
     def learn(self, name: SeatName, role: Role) -> None:
         """Take in that `name` is the `role`."""
         self._roles[name] = role

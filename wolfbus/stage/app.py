@@ -1,0 +1,211 @@
+"""`StageApp`: the routes of a server of pages; docs/stage-data.md says what each answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+
+from wolfbus.errors import ConfigError, WolfError
+from wolfbus.stage.guard import HEADERS, Guard
+from wolfbus.stage.inspector import exchange_data
+from wolfbus.stage.library import Library
+from wolfbus.stage.sources import GameSource
+from wolfbus.stage.watched import WatchedGame, encoded
+
+STATIC: Final = Path(__file__).with_name("static")
+PAGE: Final = STATIC / "page.html"
+_TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
+_QUIET_S: Final = 15.0
+"""Seconds without news after which a comment keeps a stream of events open."""
+_TOGETHER_S: Final = 0.05
+"""Seconds in which what comes goes out as one event."""
+_MISSING: Final = "there is no game of that name here"
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class StageApp:
+    """The routes of a server of pages.
+
+    Args:
+        games: where games come from.
+        library: what there is.
+        guard: who may ask.
+    """
+
+    def __init__(self, games: GameSource, library: Library, guard: Guard) -> None:
+        self._games = games
+        self._library = library
+        self._guard = guard
+        self._closing = asyncio.Event()
+
+    def app(self) -> web.Application:
+        """Return the application, to be run on this loop."""
+        app = web.Application(middlewares=[self._guarded], client_max_size=1 << 20)
+        app.on_shutdown.append(self._end)
+        app.router.add_get("/static/{name}", self._static)
+        for address in ("/", "/g/{game}", "/g/{game}/call/{line:[0-9]+}", "/s/{study}", "/c", "/learn"):
+            app.router.add_get(address, self._page)
+        app.router.add_get("/library.json", self._list)
+        app.router.add_get("/learn.json", self._learn)
+        app.router.add_get("/g/{game}/data.json", self._data)
+        app.router.add_get("/g/{game}/events", self._events)
+        app.router.add_get("/g/{game}/call/{line:[0-9]+}.json", self._call)
+        app.router.add_get("/g/{game}/record.ndjson", self._record)
+        return app
+
+    @web.middleware
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        refused = self._guard.refusal(request.method, request.headers)
+        if refused is not None:
+            return problem(403, refused)
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            response = problem(error.status, error.reason.lower())
+        except ConfigError as error:
+            response = problem(400, str(error))
+        except WolfError as error:
+            response = problem(500, str(error))
+        if not response.prepared:
+            response.headers.update(HEADERS)
+        return response
+
+    async def _end(self, _app: web.Application) -> None:
+        self._closing.set()
+
+    async def _static(self, request: web.Request) -> web.StreamResponse:
+        name = request.match_info["name"]
+        path = STATIC / name
+        if path.parent != STATIC or path.suffix not in _TYPES or not path.is_file():
+            return problem(404, "there is no such file")
+        return web.Response(body=path.read_bytes(), content_type=_TYPES[path.suffix], charset="utf-8")
+
+    async def _page(self, request: web.Request) -> web.StreamResponse:
+        status = 200
+        if "game" in request.match_info and await self._games.open(request.match_info["game"]) is None:
+            status = 404
+        return web.Response(body=PAGE.read_bytes(), status=status, content_type="text/html", charset="utf-8")
+
+    async def _list(self, request: web.Request) -> web.StreamResponse:
+        return answer(await self._library.listing(request.query.get("q", "")))
+
+    async def _learn(self, _request: web.Request) -> web.StreamResponse:
+        from wolfbus.stage.learning import learning
+
+        return answer(await asyncio.to_thread(learning))
+
+    async def _game(self, request: web.Request) -> WatchedGame:
+        game = await self._games.open(request.match_info["game"])
+        if game is None:
+            raise _Missing
+        return game
+
+    async def _data(self, request: web.Request) -> web.StreamResponse:
+        try:
+            game = await self._game(request)
+        except _Missing:
+            return answer({"error": _MISSING, **await self._library.names()}, 404)
+        viewer = game.viewer(request.query.get("as", ""))
+        page = game.page(viewer)
+        if not game.shielded:
+            address = f"/g/{game.game}"
+            page["links"] = {
+                "record": f"{address}/record.ndjson",
+                "page": f"{address}/page.html?as={viewer}",
+                "prompts": any(each.event.type == "model_call" for each in game.records),
+            }
+        return answer(page)
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        try:
+            game = await self._game(request)
+        except _Missing:
+            return problem(404, _MISSING)
+        viewer = game.viewer(request.query.get("as", ""))
+        after = _whole(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
+        response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
+        await response.prepare(request)
+        with game.watched(), contextlib.suppress(ConnectionResetError):
+            await self._stream(response, game, viewer, after)
+        return response
+
+    async def _stream(self, response: web.StreamResponse, game: WatchedGame, viewer: str, after: int) -> None:
+        shielded = game.shielded
+        if after > game.feed(viewer).line:
+            # a game that was played anew under the same name
+            await response.write(_event("reload", b"{}"))
+            return
+        while not self._closing.is_set():
+            feed = game.feed(viewer)
+            if feed.line > after:
+                step, after = game.step(viewer, after), feed.line
+                await response.write(_event("step", step, after))
+            if game.over and shielded and not game.shielded:
+                await response.write(_event("reload", b"{}"))
+                return
+            if feed.over:
+                return
+            if game.closed or game.over:
+                words = game.problem or "the game was broken off"
+                await response.write(_event("gone", encoded({"words": words})))
+                return
+            if await game.change(_QUIET_S):
+                await asyncio.sleep(_TOGETHER_S)
+            else:
+                await response.write(b": still here\n\n")
+
+    async def _call(self, request: web.Request) -> web.StreamResponse:
+        try:
+            game = await self._game(request)
+        except _Missing:
+            return problem(404, _MISSING)
+        if game.shielded:
+            return problem(403, "prompts can be seen after the game")
+        found = await asyncio.to_thread(exchange_data, game.records, int(request.match_info["line"]))
+        return answer(found) if found is not None else problem(404, "there is no model call at that line")
+
+    async def _record(self, request: web.Request) -> web.StreamResponse:
+        try:
+            game = await self._game(request)
+        except _Missing:
+            return problem(404, _MISSING)
+        if game.shielded:
+            return problem(403, "the record can be had after the game")
+        path = self._library.path_of(game.game)
+        if path is None:
+            return problem(404, "this game's record is in no file here")
+        return web.FileResponse(path, headers={"Content-Disposition": f'attachment; filename="{path.name}"'})
+
+
+class _Missing(Exception):  # noqa: N818 - never leaves this file
+    """There is no such game."""
+
+
+def answer(value: Any, status: int = 200) -> web.Response:
+    """Return plain values as JSON."""
+    response = web.Response(body=encoded(value), status=status, content_type="application/json", charset="utf-8")
+    response.enable_compression()
+    return response
+
+
+def problem(status: int, words: str) -> web.Response:
+    """Return a refusal: one sentence."""
+    response = answer({"error": words}, status)
+    response.headers.update(HEADERS)
+    return response
+
+
+def _event(name: str, data: bytes, line: int | None = None) -> bytes:
+    # JSON has no line ends outside of strings, and none inside them that are not escaped
+    head = f"event: {name}\n" + (f"id: {line}\n" if line is not None else "")
+    return head.encode() + b"data: " + data + b"\n\n"
+
+
+def _whole(word: str) -> int:
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0
