@@ -252,7 +252,7 @@ export class GamePage {
       ),
       h(
         "footer.bar",
-        h("div.steps", tool("phaseBack", "⏮", "phase before"), tool("back", "◀", "sentence before"), part("button.go", "play", { "data-do": "play" }), tool("on", "▶", "next sentence"), tool("phaseOn", "⏭", "next phase")),
+        h("div.steps", tool("phaseBack", "«", "phase before"), tool("back", "‹", "sentence before"), part("button.go", "play", { "data-do": "play" }), tool("on", "›", "next sentence"), tool("phaseOn", "»", "next phase")),
         h("div.timeline", part("div.track", "track"), part("input", "slider", { type: "range", min: 0, step: 1, "aria-label": "place in the game" })),
         part("output.where", "where"),
         h("label.speed", h("span.unseen", "Speed"), h("select", { name: "speed" }, SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each}×`)))),

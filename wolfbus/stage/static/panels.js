@@ -4,6 +4,8 @@ import { face } from "./faces.js";
 import { bars } from "./transcript.js";
 import { pct, whenIs, title, MARKS } from "./terms.js";
 
+const WAITS = { bid: "bids", speak: "speaks", assess_own: "looks back", assess_other: "judges", vote: "votes" };
+
 export function cards({ beat, game, viewer, live, viewers }) {
   const waiting = new Map(live?.waiting.flatMap(({ kind, seats }) => seats.map((name) => [name, kind])) ?? []);
   return beat.seats.map((seat, place) => {
@@ -17,8 +19,8 @@ export function cards({ beat, game, viewer, live, viewers }) {
         "button.player",
         { class: `player${seat.left ? " gone" : ""}${speaks ? " speaks" : ""}`, "data-as": viewers.includes(as) && as, disabled: !viewers.includes(as), "aria-pressed": String(viewer === as), title: "see as this player" },
         face(beat.seats, seat.name),
-        h("span.name", h("b", seat.name), h("small", [seat.role, model ?? brain].filter(Boolean).join(" · ") || "role unknown")),
-        waiting.has(seat.name) ? h("small.wait", `${waiting.get(seat.name).replace("_", " ")} …`) : gone ? h("small.fate", gone) : seat.absent ? h("small.fate", "absent") : null,
+        h("span.name", h("b", seat.name), h("small", [seat.role ?? "role unknown", gone || (seat.absent && "absent") || model || brain].filter(Boolean).join(" · "))),
+        waiting.has(seat.name) && h("small.wait", `${WAITS[waiting.get(seat.name)] ?? "thinks"} …`),
         seat.suspected != null && !seat.left && meter("suspected", seat.suspected, pct(seat.suspected), "mean suspicion"),
         seat.bid != null && !seat.left && meter("bid", seat.bid / game.config.bid_max, seat.bid, "bid"),
       ),

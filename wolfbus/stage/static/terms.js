@@ -57,11 +57,10 @@ export function title(text) {
 }
 
 export function claimed({ claim, target, role }, speaker) {
-  const kind = role && (role === "Werewolf" || role === "Villager" || role === "Doctor" || role === "Seer" ? `a ${role}` : role);
   switch (claim) {
-    case "role": return target === speaker ? `claims to be ${kind}` : `says ${target} is ${kind}`;
-    case "inspection": return `reports inspecting ${target}${kind ? `: ${kind}` : ""}`;
-    case "protection": return `reports protecting ${target}`;
+    case "role": return target === speaker ? `claims to be ${role}` : `says that ${target} is ${role}`;
+    case "inspection": return `reports that ${target} was inspected${role ? `: ${role}` : ""}`;
+    case "protection": return `reports that ${target} was protected`;
     default: return `accuses ${target}`;
   }
 }

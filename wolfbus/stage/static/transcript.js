@@ -70,8 +70,7 @@ function listeners({ seats, spoken }) {
       `li.dot.${kind}`,
       { title: `${each.seat}: ${verdict(each)}`, "--s": each.suspicion ?? 0 },
       face(seats, each.seat),
-      h("i", { "aria-hidden": "true" }, kind === "flag" ? "⚑" : kind === "trust" ? "○" : "–"),
-      each.suspicion != null && h("span", { "aria-hidden": "true" }, pct(each.suspicion)),
+      h("span", { "aria-hidden": "true" }, h("i", kind === "flag" ? "⚑" : kind === "trust" ? "○" : "–"), each.suspicion != null && Math.round(each.suspicion * 100)),
       aside(`${each.seat}: ${verdict(each)}${each.suspicion == null ? "" : `, suspicion ${pct(each.suspicion)}`}`),
     );
   };
