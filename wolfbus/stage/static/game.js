@@ -283,6 +283,8 @@ export class GamePage {
     for (const button of this.root.querySelectorAll(".sheets button")) button.setAttribute("aria-expanded", String(this.sheet === button.dataset.sheet));
     this.logPart.setAttribute("aria-live", this.atEnd && !this.data.over ? "polite" : "off");
     this.drawLog(state);
+    const speaker = this.playersPart.querySelector(".speaks");
+    if (speaker) this.playersPart.scrollLeft = speaker.offsetLeft - 48;
     keepPlace(`#n=${n}&as=${encodeURIComponent(state.viewer)}`);
   }
 
@@ -336,10 +338,10 @@ export class GamePage {
     log.querySelector(".now")?.classList.remove("now");
     const now = log.lastChild;
     now.classList.add("now");
-    if (this.drawn !== now || this.drawnLine !== this.data.line) {
+    if (this.drawn !== now || this.drawnLine !== this.data.line || this.drawnSheet !== this.sheet) {
       const top = now.offsetTop + now.offsetHeight > log.clientHeight + log.scrollTop || now.offsetTop < log.scrollTop ? Math.min(now.offsetTop - 12, log.scrollHeight) : null;
       if (top != null) log.scrollTo({ top: now.offsetHeight > log.clientHeight ? top : log.scrollHeight, behavior: calm() || Math.abs(n - (this.drawnN ?? 0)) > 1 ? "instant" : "smooth" });
-      Object.assign(this, { drawn: now, drawnN: n, drawnLine: this.data.line });
+      Object.assign(this, { drawn: now, drawnN: n, drawnLine: this.data.line, drawnSheet: this.sheet });
     }
   }
 }

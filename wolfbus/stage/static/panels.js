@@ -11,7 +11,7 @@ export function cards({ beat, game, viewer, live, viewers }) {
   return beat.seats.map((seat, place) => {
     const { brain, model } = game.seats[place] ?? {};
     const as = `seat:${seat.name}`;
-    const gone = seat.left && `${seat.left === "night" ? "✝ night" : "× day"} ${seat.left_round}`;
+    const more = (seat.left && `${seat.left === "night" ? "✝ night" : "× day"} ${seat.left_round}`) || (seat.absent && "absent") || model || brain;
     const speaks = beat.spoken?.speaker === seat.name;
     return h(
       "li",
@@ -19,7 +19,7 @@ export function cards({ beat, game, viewer, live, viewers }) {
         "button.player",
         { class: `player${seat.left ? " gone" : ""}${speaks ? " speaks" : ""}`, "data-as": viewers.includes(as) && as, disabled: !viewers.includes(as), "aria-pressed": String(viewer === as), title: "see as this player" },
         face(beat.seats, seat.name),
-        h("span.name", h("b", seat.name), h("small", [seat.role ?? "role unknown", gone || (seat.absent && "absent") || model || brain].filter(Boolean).join(" · "))),
+        h("span.name", h("b", seat.name), h("small", seat.role, more && h("span", seat.role && " · ", more))),
         waiting.has(seat.name) && h("small.wait", `${WAITS[waiting.get(seat.name)] ?? "thinks"} …`),
         seat.suspected != null && !seat.left && meter("suspected", seat.suspected, pct(seat.suspected), "mean suspicion"),
         seat.bid != null && !seat.left && meter("bid", seat.bid / game.config.bid_max, seat.bid, "bid"),
@@ -87,9 +87,9 @@ function change(before, after) {
   return h(`b.${after > before ? "up" : "down"}`, `${pct(before)} ${after > before ? "↗" : "↘"} ${pct(after)}`);
 }
 
-function spark(values, marks = []) {
+function spark(values, marks = [], [low, high] = [0, 1]) {
   const x = (place) => (values.length < 2 ? 0 : (place / (values.length - 1)) * 100).toFixed(2);
-  const y = (value) => (30 - value * 28 - 1).toFixed(2);
+  const y = (value) => (29 - ((value - low) / (high - low)) * 28).toFixed(2);
   const points = values.flatMap((value, place) => (value == null ? [] : [`${x(place)},${y(value)}`]));
   return h(
     "svg.spark",
@@ -102,13 +102,15 @@ function spark(values, marks = []) {
 
 export function overTime({ all, n, beat }) {
   if (!beat.suspicion) return h("p.soft", "This viewer sees no judgements.");
+  const met = all.slice(0, n + 1).flatMap((each) => each.seats.flatMap((seat) => seat.suspected ?? []));
+  const range = [Math.min(0.4, ...met), Math.max(0.6, ...met)];
   const dawns = all.flatMap((each, place) => (each.kind === "night" ? [place] : []));
   return h(
     "ul.lines",
-    h("li.soft", "Mean suspicion of each player; dawns as lines, 50% dashed"),
+    h("li.soft", `Mean suspicion of each player, from ${pct(range[0])} to ${pct(range[1])}; 50% is dashed, a night is a line`),
     beat.seats.map((seat, place) => {
       const values = all.map((each, at) => (at > n || each.seats[place].left ? null : each.seats[place].suspected));
-      return h("li", { class: seat.left && "gone" }, face(beat.seats, seat.name), h("span", seat.name), spark(values, dawns), h("b", seat.left ? MARKS[seat.left === "night" ? "death" : "exile"] : pct(seat.suspected)));
+      return h("li", { class: seat.left && "gone" }, face(beat.seats, seat.name), h("span", seat.name), spark(values, dawns, range), h("b", seat.left ? MARKS[seat.left === "night" ? "death" : "exile"] : pct(seat.suspected)));
     }),
   );
 }

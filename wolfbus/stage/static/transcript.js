@@ -5,7 +5,7 @@ import { pct, counted, listed, whenIs, title, result, claimed, verdict, day, VER
 
 export function beatElement(beat, before, game) {
   const draw = { statement: statement, silence: silence, night: night, tally: tally, exile: exile, opened: opened }[beat.kind] ?? over;
-  const chapter = beat.round && (beat.round !== before?.round || beat.phase !== before?.phase) && beat.phase;
+  const chapter = beat.round > 0 && (beat.round !== before?.round || beat.phase !== before?.phase) && beat.phase;
   return h(
     `article.beat.${beat.kind}${beat.complete ? "" : ".pending"}`,
     { "data-beat": beat.n, tabindex: -1, "aria-label": whenIs(beat) },
@@ -199,7 +199,7 @@ function over({ seats, over: end }) {
   return h(
     `div.card.end.${end.winner ?? "nobody"}`,
     h("h3", title(result(end))),
-    h("p", end.stopped ?? REASONS[end.reason] ?? "", end.rounds && ` · ${counted(end.rounds, "round")}`),
+    h("p", title(end.stopped ?? REASONS[end.reason] ?? "over"), end.rounds && ` · ${counted(end.rounds, "round")}`),
     h("div.cast", seats.map((seat) => h("span", face(seats, seat.name), seat.name, seat.role && h("small", seat.role)))),
   );
 }
