@@ -10,9 +10,10 @@ import click
 
 from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
+from wolfbus.service.options import DEFAULT_HOUSE, check_house
 
 if TYPE_CHECKING:
-    from wolfbus.stage.serving import Served
+    from wolfbus.stage.sources import GameSource
 
 RUNS: Final = Path("runs")
 
@@ -41,16 +42,32 @@ def view(
 ) -> int:
     """Show games and studies on a page: live, finished, or both.
 
-    RECORD is one game; DIR a folder of records and studies; without either, the newest game of ./runs. Whoever reaches
-    the page sees everything, so it is served to this machine only, unless --host says otherwise.
+    RECORD is one game; DIR a folder of records and studies; without either, the newest game of ./runs. With --bus, the
+    games of a house as they are played, too. Whoever reaches the page sees everything, so it is served to this machine
+    only, unless --host says otherwise.
     """
+    from wolfbus.bus import open_bus
+    from wolfbus.cli.viewing import served_with
+    from wolfbus.stage.house import HouseSource
     from wolfbus.stage.serving import StageServer
+    from wolfbus.stage.sources import FolderSource
 
-    if what is not None and url is not None:
-        raise click.UsageError("give a record or folder, or --bus, not both")
     if house is not None and url is None:
         raise click.UsageError("--house needs --bus")
-    served, path = _served(what, url, house or "main", public=public)
+    root = what or RUNS
+    if url is None and not root.exists():
+        shown = printable(str(root), 400)
+        hint = "; play a game first: wolfbus play" if what is None else ""
+        raise ConfigError(f"{shown}: no such file or folder{hint}")
+    sources: list[GameSource] = [FolderSource(root, public=public)] if root.exists() else []
+    path = _first(root, newest=what is None) if url is None else "/"
+    if url is None:
+        served = served_with(sources, root, public=public)
+    else:
+        if url.startswith("memory:"):
+            raise click.BadParameter("memory:// is another process's own: nobody can look in", param_hint="--bus")
+        house_source = HouseSource(open_bus(url), check_house(house or DEFAULT_HOUSE), public=public)
+        served = served_with([house_source, *sources], root, house_source, public=public)
 
     def ready(address: str) -> None:
         click.echo(f"{address}{path}")
@@ -61,21 +78,11 @@ def view(
     return 0
 
 
-def _served(what: Path | None, url: str | None, house: str, *, public: bool) -> tuple[Served, str]:
-    """Return what is shown, and the path of the page that is shown first."""
-    from wolfbus.stage.library import Library
-    from wolfbus.stage.serving import Served
-    from wolfbus.stage.sources import FolderSource, name_of_path, paths_under
+def _first(root: Path, *, newest: bool) -> str:
+    """Return the path of the page that is shown first: of the one game, of the newest, or of all there is."""
+    from wolfbus.stage.sources import name_of_path, paths_under
 
-    if url is not None:
-        raise ConfigError("not yet")
-    root = what or RUNS
-    if not root.exists():
-        shown = printable(str(root), 400)
-        hint = "; play a game first: wolfbus play" if what is None else ""
-        raise ConfigError(f"{shown}: no such file or folder{hint}")
-    served = Served([FolderSource(root, public=public)], Library(root, public=public))
     if root.is_file():
-        return served, f"/g/{name_of_path(root, root.parent)}"
-    newest = max(paths_under(root).items(), key=lambda item: item[1].stat().st_mtime, default=None)
-    return served, f"/g/{newest[0]}" if what is None and newest is not None else "/"
+        return f"/g/{name_of_path(root, root.parent)}"
+    last = max(paths_under(root).items(), key=lambda item: item[1].stat().st_mtime, default=None)
+    return f"/g/{last[0]}" if newest and last is not None else "/"

@@ -10,8 +10,9 @@ import click
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.stage.document import GameFeed, all_viewers, file_data
+from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING, viewer_named
+from wolfbus.stage.files import game_file, seats_of
 
 
 @click.command()
@@ -23,22 +24,19 @@ from wolfbus.stage.eyes import EVERYTHING, viewer_named
 def main(record: Path, word: str, until: int | None, steps: bool, views: bool) -> None:
     """Print the data of a game's page as JSON."""
     try:
-        recorded = list(read_record(open_lines(record)))[:until]
-        names = tuple(seat.name for seat in getattr(recorded[0].event, "seats", ()))
-        viewers = all_viewers(names) if views else (viewer_named(word, names),)
+        records = list(read_record(open_lines(record)))[:until]
+        if views:
+            click.echo(json.dumps(game_file(records, prompts=True), ensure_ascii=False))
+            return
+        feed = GameFeed(viewer_named(word, seats_of(records)))
     except (ConfigError, RecordError) as error:
         raise click.ClickException(str(error)) from None
-    feeds = [GameFeed(viewer) for viewer in viewers]
-    for each in recorded:
-        for feed in feeds:
-            before = feed.line
-            made = feed.feed(each)
-            if steps and made:
-                click.echo(json.dumps(feed.step(before), ensure_ascii=False))
-    if views:
-        click.echo(json.dumps(file_data(feeds), ensure_ascii=False))
-    elif not steps:
-        click.echo(json.dumps(feeds[0].page(), ensure_ascii=False))
+    for recorded in records:
+        before = feed.line
+        if feed.feed(recorded) and steps:
+            click.echo(json.dumps(feed.step(before), ensure_ascii=False))
+    if not steps:
+        click.echo(json.dumps(feed.page(), ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -11,10 +11,13 @@ from typing import Any, Final
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
+from wolfbus.stage.document import FORMAT
+from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.guard import HEADERS, Guard
 from wolfbus.stage.inspector import exchange_data
-from wolfbus.stage.library import Library
+from wolfbus.stage.library import Library, study_told
 from wolfbus.stage.sources import GameSource
+from wolfbus.stage.studies import StudyReader, pairs, study_data
 from wolfbus.stage.watched import WatchedGame, encoded
 
 STATIC: Final = Path(__file__).with_name("static")
@@ -24,7 +27,8 @@ _QUIET_S: Final = 15.0
 """Seconds without news after which a comment keeps a stream of events open."""
 _TOGETHER_S: Final = 0.05
 """Seconds in which what comes goes out as one event."""
-_MISSING: Final = "there is no game of that name here"
+_NO_GAME: Final = "there is no game of that name here"
+_NO_STUDY: Final = "there is no study of that name here"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -36,10 +40,12 @@ class StageApp:
         games: where games come from.
         library: what there is.
         guard: who may ask.
+        studies: computes what is told of studies; None to show none.
     """
 
-    def __init__(self, games: GameSource, library: Library, guard: Guard) -> None:
+    def __init__(self, games: GameSource, library: Library, guard: Guard, studies: StudyReader | None = None) -> None:
         self._games = games
+        self._studies = studies
         self._library = library
         self._guard = guard
         self._closing = asyncio.Event()
@@ -57,6 +63,10 @@ class StageApp:
         app.router.add_get("/g/{game}/events", self._events)
         app.router.add_get("/g/{game}/call/{line:[0-9]+}.json", self._call)
         app.router.add_get("/g/{game}/record.ndjson", self._record)
+        app.router.add_get("/g/{game}/page.html", self._file)
+        app.router.add_get("/s/{study}.json", self._study)
+        app.router.add_get("/s/{study}/report.html", self._report)
+        app.router.add_get("/c.json", self._compare)
         return app
 
     @web.middleware
@@ -66,6 +76,8 @@ class StageApp:
             return problem(403, refused)
         try:
             response = await handler(request)
+        except _Missing as missing:
+            response = answer({"error": str(missing), **await self._library.names()}, 404)
         except web.HTTPException as error:
             response = problem(error.status, error.reason.lower())
         except ConfigError as error:
@@ -74,6 +86,8 @@ class StageApp:
             response = problem(500, str(error))
         if not response.prepared:
             response.headers.update(HEADERS)
+            if "policy" in response:
+                response.headers["Content-Security-Policy"] = response["policy"]
         return response
 
     async def _end(self, _app: web.Application) -> None:
@@ -103,14 +117,11 @@ class StageApp:
     async def _game(self, request: web.Request) -> WatchedGame:
         game = await self._games.open(request.match_info["game"])
         if game is None:
-            raise _Missing
+            raise _Missing(_NO_GAME)
         return game
 
     async def _data(self, request: web.Request) -> web.StreamResponse:
-        try:
-            game = await self._game(request)
-        except _Missing:
-            return answer({"error": _MISSING, **await self._library.names()}, 404)
+        game = await self._game(request)
         viewer = game.viewer(request.query.get("as", ""))
         page = game.page(viewer)
         if not game.shielded:
@@ -123,10 +134,7 @@ class StageApp:
         return answer(page)
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        try:
-            game = await self._game(request)
-        except _Missing:
-            return problem(404, _MISSING)
+        game = await self._game(request)
         viewer = game.viewer(request.query.get("as", ""))
         after = _whole(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
@@ -161,20 +169,14 @@ class StageApp:
                 await response.write(b": still here\n\n")
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
-        try:
-            game = await self._game(request)
-        except _Missing:
-            return problem(404, _MISSING)
+        game = await self._game(request)
         if game.shielded:
             return problem(403, "prompts can be seen after the game")
         found = await asyncio.to_thread(exchange_data, game.records, int(request.match_info["line"]))
         return answer(found) if found is not None else problem(404, "there is no model call at that line")
 
     async def _record(self, request: web.Request) -> web.StreamResponse:
-        try:
-            game = await self._game(request)
-        except _Missing:
-            return problem(404, _MISSING)
+        game = await self._game(request)
         if game.shielded:
             return problem(403, "the record can be had after the game")
         path = self._library.path_of(game.game)
@@ -182,9 +184,55 @@ class StageApp:
             return problem(404, "this game's record is in no file here")
         return web.FileResponse(path, headers={"Content-Disposition": f'attachment; filename="{path.name}"'})
 
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        from wolfbus.stage.bundle import one_file
+        from wolfbus.stage.files import game_file
+
+        game = await self._game(request)
+        viewer = game.viewer(request.query.get("as", ""))
+        word = "" if viewer == EVERYTHING else viewer
+        if game.shielded and not game.records:
+            return problem(403, "a file can be had after the game")
+        data = await asyncio.to_thread(game_file, game.records, word, game.problem)
+        name = f"{game.game}.html"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return web.Response(text=one_file(data, f"{game.game} · wolfbus"), content_type="text/html", headers=headers)
+
+    async def _folder(self, study: str) -> tuple[StudyReader, Path, Path]:
+        """Return who computes, a study's folder, and the folder below which games have their names."""
+        root = self._library.root
+        folder = await asyncio.to_thread(self._library.study_folder, study)
+        if self._studies is None or root is None or folder is None:
+            raise _Missing(_NO_STUDY)
+        return self._studies, folder, root
+
+    async def _study(self, request: web.Request) -> web.StreamResponse:
+        study = request.match_info["study"]
+        reader, folder, root = await self._folder(study)
+        data = await asyncio.to_thread(study_data, study, folder, root, reader)
+        return answer({**data, "report": f"/s/{study}/report.html"})
+
+    async def _report(self, request: web.Request) -> web.StreamResponse:
+        reader, folder, _ = await self._folder(request.match_info["study"])
+        response = web.Response(text=await asyncio.to_thread(reader.report, folder), content_type="text/html")
+        # the report has a policy of its own, in itself
+        response["policy"] = "frame-ancestors 'none'"
+        return response
+
+    async def _compare(self, request: web.Request) -> web.StreamResponse:
+        names = request.query.get("a", ""), request.query.get("b", "")
+        reader, a, root = await self._folder(names[0])
+        _, b, _ = await self._folder(names[1])
+        found = await asyncio.to_thread(reader.comparison, a, b)
+        matched = await asyncio.to_thread(pairs, a, b, root)
+        one, other = (
+            {"id": name, "name": study_told(name, folder)["name"]} for name, folder in zip(names, (a, b), strict=True)
+        )
+        return answer({"format": FORMAT, "a": one, "b": other, "comparison": found, "pairs": matched})
+
 
 class _Missing(Exception):  # noqa: N818 - never leaves this file
-    """There is no such game."""
+    """There is no such game or study; the sentence says so."""
 
 
 def answer(value: Any, status: int = 200) -> web.Response:

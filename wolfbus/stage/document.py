@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any, Final
 
 from wolfbus.messages.base import SeatName
@@ -145,19 +144,4 @@ def _game(fact: Opened | TableOpened) -> dict[str, Any]:
         "version": fact.version,
         "seed": fact.seed,
         "seats": [{"name": seat.name, "brain": seat.brain, "agent": seat.agent} for seat in fact.seats],
-    }
-
-
-def file_data(feeds: Sequence[GameFeed]) -> dict[str, Any]:
-    """Return what a file holds: a head per viewer, and the beats, each as every viewer sees it.
-
-    One beat of all viewers stands together, so that compression finds what they share.
-    """
-    return {
-        "format": FORMAT,
-        "heads": [feed.head() for feed in feeds],
-        "beats": [
-            [as_json(beat) if beat is not None else None for beat in beats]
-            for beats in zip_longest(*(feed.beats for feed in feeds))
-        ],
     }

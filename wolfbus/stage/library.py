@@ -26,8 +26,8 @@ class Library:
 
     Args:
         root: the folder of records, or one record; None for none.
-        live: tells the games that are played now; see ``live`` in docs/stage-data.md.
-        seats: tells the seats that wait for a person.
+        live: tells the games that are played now; see ``live`` in docs/stage-data.md. Called on the server's loop.
+        seats: tells the seats that wait for a person; called there as well.
         public: whether only what is public may be seen of games that go on.
     """
 
@@ -55,12 +55,10 @@ class Library:
 
     async def names(self) -> dict[str, Any]:
         """Return the ids of all games and studies."""
-        return await asyncio.to_thread(self._names)
-
-    def _names(self) -> dict[str, Any]:
-        games = paths_under(self.root) if self.root is not None else {}
         live = [game["game"] for game in self._live()]
-        return {"games": list(dict.fromkeys([*live, *games])), "studies": list(self._studies())}
+        games = await asyncio.to_thread(paths_under, self.root) if self.root is not None else {}
+        studies = await asyncio.to_thread(self._studies)
+        return {"games": list(dict.fromkeys([*live, *games])), "studies": list(studies)}
 
     async def listing(self, words: str = "") -> dict[str, Any]:
         """Return the data of the library's page.
@@ -68,7 +66,8 @@ class Library:
         Args:
             words: what games must have: in their names, models, moments, or in what was said; "" for all.
         """
-        return await asyncio.to_thread(self._listing, words.strip().casefold())
+        now = {"live": self._live(), "seats": self._seats()}
+        return {**now, **await asyncio.to_thread(self._listing, words.strip().casefold())}
 
     def _listing(self, words: str) -> dict[str, Any]:
         games = [self._shown(name, path, told) for name, path, told in self._index.games()] if self._index else []
@@ -78,8 +77,6 @@ class Library:
         return {
             "format": FORMAT,
             "folder": str(self.root) if self.root is not None else "",
-            "live": self._live(),
-            "seats": self._seats(),
             "studies": [study_told(known, folder) for known, folder in self._studies().items()],
             "games": games[:_MOST],
             "more": max(0, len(games) - _MOST),

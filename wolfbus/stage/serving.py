@@ -18,6 +18,7 @@ from wolfbus.stage.app import StageApp
 from wolfbus.stage.guard import Guard
 from wolfbus.stage.library import Library
 from wolfbus.stage.sources import GameSource, Sources
+from wolfbus.stage.studies import StudyReader
 
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8765
@@ -32,11 +33,13 @@ class Served:
         sources: where games come from.
         library: what there is.
         starts: called on the server's loop before it listens.
+        studies: computes what is told of studies; None to show none.
     """
 
     sources: Sequence[GameSource]
     library: Library
     starts: Sequence[Callable[[asyncio.AbstractEventLoop], None]] = ()
+    studies: StudyReader | None = None
 
 
 class StageServer:
@@ -113,7 +116,7 @@ class StageServer:
         self._loop = asyncio.get_running_loop()
         self._end = self._end or asyncio.Event()
         sources = Sources(self._served.sources)
-        app = StageApp(sources, self._served.library, self._guard).app()
+        app = StageApp(sources, self._served.library, self._guard, self._served.studies).app()
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=True)
         await runner.setup()
         try:

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from wolfbus.record.line import Recorded
 from wolfbus.stage.tail import RecordTail
@@ -175,6 +175,10 @@ class PlayedSource:
     def finish(self, reason: str | None = None) -> None:
         """Take in that nothing more will come; from any thread."""
         self._soon(lambda: self.game.end(reason))
+
+    def live(self) -> list[dict[str, Any]]:
+        """Return what a library tells of it while it goes on."""
+        return [self.game.told()] if self.game.records and not (self.game.over or self.game.closed) else []
 
     async def open(self, name: str) -> WatchedGame | None:
         """Return the game, if it is asked for."""

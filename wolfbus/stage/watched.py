@@ -160,6 +160,21 @@ class WatchedGame:
             found["proof"] = {"sealed": True, "head": self.head, "lines": len(self.records)}
         return found
 
+    def told(self) -> dict[str, Any]:
+        """Return what a library tells of it while it goes on."""
+        feed = self.feed(self.viewers()[0])
+        found: dict[str, Any] = {"game": self.game}
+        if not feed.beats:
+            return found
+        last = feed.beats[-1]
+        living = [seat for seat in last.seats if seat.left is None]
+        found |= {"round": last.round, "living": len(living)}
+        if last.phase is not None:
+            found["phase"] = last.phase
+        if not self.shielded:
+            found |= {team: sum(seat.team == team for seat in living) for team in ("werewolves", "villagers")}
+        return found
+
     def step(self, viewer: Viewer, after: int) -> bytes:
         """Return the data of a live event for a page that has what there is up to line `after`."""
         key = viewer, after
