@@ -11,9 +11,10 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True,
 _encode = _encoder.encode
 _quote = json.encoder.encode_basestring
 _pieces: Callable[[Any, int], tuple[str, ...]] | None = None
-if json.encoder.c_make_encoder is not None:
+_make = getattr(json.encoder, "c_make_encoder", None)
+if _make is not None:
     # what `encode` makes anew for every value it is given
-    _pieces = json.encoder.c_make_encoder(None, _encoder.default, _quote, None, ":", ",", True, False, False)
+    _pieces = _make(None, _encoder.default, _quote, None, ":", ",", True, False, False)
 
 
 def canonical(value: Any) -> bytes:

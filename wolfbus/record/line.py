@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from wolfbus.canonical import canonical_members
+from wolfbus.canonical import canonical, canonical_members
 from wolfbus.errors import MessageError, RecordError
 from wolfbus.messages.base import PROTOCOL, Audience
 from wolfbus.messages.codec import EVENTS, check_version, plain, validate
