@@ -91,9 +91,7 @@ class Deliveries:
             if own or news:
                 posts.append(self._post(agent, "delivery", news, own))
         table = streams.table(self._house, self._game)
-        posts += [
-            (table, self._entry("news", Unpacked(item, self._pack_news), item.n, f"{item.n}-0")) for item in news
-        ]
+        posts += [(table, self._entry("news", Unpacked(item, self._pack_news), item.n, f"{item.n}-0")) for item in news]
         return posts
 
     def of_catch_up(
