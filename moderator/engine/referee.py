@@ -276,7 +276,9 @@ class Referee:
             answered: AnyAnswered = ANSWERED[asking.kind].__pydantic_validator__.validate_python(values)
         except ValidationError as error:
             return self._close(request, "defaulted", fault="unparseable", note=first_fault(error)[:300])
-        read: Any = answered.content
+        read = answered.content
+        if read is None:
+            return self._close(request, "defaulted", fault="unparseable", note="no content")
         fault, note = find_fault(read, asking.legal, self._config.bid_max, None)
         if fault is not None:
             return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought)

@@ -15,7 +15,7 @@ from wolfbus.canonical import canonical, canonical_members
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent, Opened
 
-_NOT_RULES = {"deadlines", "absent_grace"}
+_NOT_RULES = {"deadlines", "absent_grace", "memory"}
 _ASIDE = frozenset({"rejected", "segment", "model_call", "stopped"})
 _OF_AN_ANSWER = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from wolfbus.canonical import canonical_members
+from wolfbus.canonical import canonical, canonical_members
 from wolfbus.errors import MessageError, RecordError
 from wolfbus.messages.base import PROTOCOL, Audience
 from wolfbus.messages.codec import EVENTS, check_version, plain, validate
@@ -78,6 +78,17 @@ def seal(
     # on the bus every message says its version
     value = {**body, "n": number, "time": time, "audience": audience, "hash": digest, "v": PROTOCOL}
     return Recorded(number, time, audience, event, digest), line, value
+
+
+def line_of(members: Mapping[str, Any]) -> bytes:
+    """Return the line, without its newline, whose members stand on the bus.
+
+    Args:
+        members: what an entry of a record stream holds; there every message says its version, on disk the first does.
+    """
+    if members.get("type") != "opened":
+        members = {name: value for name, value in members.items() if name != "v"}
+    return canonical(members)
 
 
 def check_seal(previous: str, line: bytes, number: int) -> str:
