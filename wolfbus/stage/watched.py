@@ -54,6 +54,11 @@ class WatchedGame:
         self._changed = asyncio.Event()
 
     @property
+    def empty(self) -> bool:
+        """Whether nothing is known of it yet."""
+        return not self.records and not self._feeds
+
+    @property
     def over(self) -> bool:
         """Whether the record has its last line."""
         return bool(self.records) and self.records[-1].event.type in {"ended", "stopped"}
