@@ -55,8 +55,6 @@ class StageApp:
         app = web.Application(middlewares=[self._guarded], client_max_size=1 << 20)
         app.on_shutdown.append(self._end)
         app.router.add_get("/static/{name}", self._static)
-        for address in ("/", "/g/{game}", "/g/{game}/call/{line:[0-9]+}", "/s/{study}", "/c", "/learn"):
-            app.router.add_get(address, self._page)
         app.router.add_get("/library.json", self._list)
         app.router.add_get("/learn.json", self._learn)
         app.router.add_get("/g/{game}/data.json", self._data)
@@ -67,6 +65,9 @@ class StageApp:
         app.router.add_get("/s/{study}.json", self._study)
         app.router.add_get("/s/{study}/report.html", self._report)
         app.router.add_get("/c.json", self._compare)
+        # behind the data, whose addresses they match as well
+        for address in ("/", "/g/{game}", "/g/{game}/call/{line:[0-9]+}", "/s/{study}", "/c", "/learn"):
+            app.router.add_get(address, self._page)
         return app
 
     @web.middleware
