@@ -49,6 +49,7 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
 
 
 def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:
+    """Yield the steps of a record as a moderator of this epoch would commit them."""
     herald, head, before = Herald(), "", ""
     table = streams.table(house, game)
     for start in range(0, len(records), STEP):
