@@ -1,5 +1,5 @@
 // The page of a game: its state is (data, place, viewer) and what is switched on; every panel is drawn from it.
-import { h, fill, morph, dialog } from "./dom.js";
+import { h, fill, morph, dialog, shown } from "./dom.js";
 import { stepped, veiled } from "./feed.js";
 import { beatElement } from "./transcript.js";
 import { cards, heat, history, overTime, movers, votes, moments } from "./panels.js";
@@ -264,7 +264,7 @@ export class GamePage {
     const state = this.state();
     const { game, beat, all, n } = state;
     const label = `${whenIs(beat)}${beat.kind === "opened" ? "" : `: ${what(beat)}`}`;
-    document.title = `${title(label)} · ${game.title ?? game.id}`;
+    document.title = shown(`${title(label)} · ${game.title ?? game.id}`);
     this.root.firstChild.classList.toggle("unthinking", !this.thoughts);
     this.root.firstChild.dataset.sheet = this.sheet ?? "";
     fill(this.statusPart, this.status(state));

@@ -1,5 +1,6 @@
 // Looks at the address and opens the page that belongs there.
 import { h, fill } from "./dom.js";
+import { title } from "./terms.js";
 import { filed, fileFeed, servedFeed } from "./feed.js";
 import { GamePage } from "./game.js";
 
@@ -12,4 +13,7 @@ async function openPage(root) {
 }
 
 const pageRoot = document.getElementById("page");
-openPage(pageRoot).catch((error) => fill(pageRoot, h("p.problem.wait", error.message)));
+openPage(pageRoot).catch(({ message, data = {} }) => {
+  const links = (ids, base) => ids?.map((id) => h("li", h("a", { href: `${base}${encodeURIComponent(id)}` }, id)));
+  fill(pageRoot, h("main.wait", h("h1", "wolfbus"), h("p.problem", `${title(message)}.`.replace(/\.\.$/, ".")), h("ul", links(data.studies, "/s/"), links(data.games, "/g/"))));
+});
