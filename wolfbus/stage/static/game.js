@@ -144,6 +144,7 @@ export class GamePage {
   }
 
   async prompt(line) {
+    if (line == null) return;
     this.play(false);
     await inspect(this.feed, Number(line), () => {});
   }
@@ -172,7 +173,7 @@ export class GamePage {
       hide: () => this.toggle("hide"),
       everything: () => this.seeAs(this.data.viewers[0]),
       moment: () => this.go(state.moments.find((each) => each.beat > this.n)?.beat ?? this.n),
-      prompt: () => call != null && this.prompt(call),
+      prompt: () => this.prompt(call ?? this.logPart.lastChild.querySelector("[data-call]")?.dataset.call),
       help: () => dialog("help", "Keys", h("dl.keys", HELP.map(([key, does]) => [h("dt", key.split(" ").map((each) => h("kbd", each))), h("dd", does)]))),
       share: () => shareDialog(state),
       proof: () => proofDialog(state),
