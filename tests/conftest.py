@@ -35,7 +35,7 @@ def redis_url(redis_server: RedisServer) -> str:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One headless Chromium for all tests of pages, the one that is installed; where none is installed they are skipped, but never in CI."""
+    """One headless Chromium for all tests of pages; without one they are skipped, but never in CI."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         if os.environ.get("CI") == "true":

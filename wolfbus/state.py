@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from wolfbus.config import GameConfig
-from wolfbus.expense import Expense
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import (
@@ -42,6 +41,7 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.suspicion import Suspicion
+from wolfbus.usage import Usage
 from wolfbus.utterance import OwnLabel, Utterance
 from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role, team_of
 from wolfbus.waiting import Waiting
@@ -108,7 +108,7 @@ class GameState:
         readings: usable and unusable answers by reported reading.
         faults: unusable answers by fault.
         rejected: rejected messages by reason.
-        expense: what model calls took.
+        usage: what model calls took.
         ended: the last event of a game that came to its end, None while it goes on.
         stopped: the last event of a game that was broken off, None for any other.
         events: events fed.
@@ -133,7 +133,7 @@ class GameState:
     readings: Counter[Reading] = field(default_factory=Counter)
     faults: Counter[Fault] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
-    expense: Expense = field(default_factory=Expense)
+    usage: Usage = field(default_factory=Usage)
     ended: Ended | None = None
     stopped: Stopped | None = None
     events: int = 0
@@ -315,7 +315,7 @@ class GameState:
         self.rejected[event.reason] += 1
 
     def _pay(self, event: ModelCall) -> None:
-        self.expense.add(event)
+        self.usage.add(event, len(event.requests), reask=event.reask)
 
     def _end(self, event: Ended) -> None:
         self.ended = event

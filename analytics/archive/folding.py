@@ -9,7 +9,7 @@ from typing import Any
 from analytics.fold import GameFold
 from analytics.rows import GameRows
 from wolfbus.actors import PooledActor
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import Ended
 from wolfbus.record.line import Recorded, parse_flat
@@ -66,7 +66,7 @@ class AnalyticsActor(PooledActor):
                 self._over(entry.game, None)
 
     def _fold(self, entry: Entry) -> None:
-        recorded = parse_flat(unpack(entry.body), entry.number)
+        recorded = _recorded(entry)
         fold, seen = self._folds.get(entry.game, (None, 0))
         if recorded.n <= seen:
             return
@@ -89,3 +89,11 @@ class AnalyticsActor(PooledActor):
             # a view is no part of the measurement
             logger.exception("showing the game failed; it goes on unseen")
             self._watch = None
+
+
+def _recorded(entry: Entry) -> Recorded:
+    """Return the event of a record's entry, as its moderator in this process made it or read from its bytes."""
+    content = entry.content
+    if isinstance(content, Unpacked) and isinstance(content.message, Recorded):
+        return content.message
+    return parse_flat(unpack(entry.body), entry.number)

@@ -1,4 +1,4 @@
-"""`Shelf`: the records of a session that are settled, what became of each, and the metrics over them."""
+"""`ArchiveIndex`: the records of a session that are settled, what became of each, and the metrics over them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from analytics import Result
-from analytics.archive import GameArchive
-from analytics.live import rolling
+from analytics.archive.live import rolling
+from analytics.archive.record import GameArchive
+from analytics.archive.results import Kept
 from analytics.metrics import Metrics
-from analytics.results import Kept
 from analytics.rows import GameRows
 from wolfbus.errors import WolfError, reason_of
 from wolfbus.messages.house import Archived, GameClosed, SessionSoFar
@@ -32,7 +32,7 @@ FORGOTTEN: Final = ".forgotten"
 """What the name of a record ends with whose game is none of the session's any more."""
 
 
-class Shelf:
+class ArchiveIndex:
     """Holds what became of every game that is settled; of those that nobody asks about any more, only sums.
 
     Args:
@@ -170,7 +170,7 @@ class Shelf:
         self.settled += 1
 
     def picture(self, session: str, running: int, games: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the rolling picture; see `analytics.live.rolling`."""
+        """Return the rolling picture; see `analytics.archive.live.rolling`."""
         return rolling(self._rolling, session, running, self.over, games)
 
     # -- the end

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analytics.archive import GameArchive
+from analytics.archive.record import GameArchive
 from analytics.fold import fold
 from analytics.rows import GameRows
 from tests.services.fed import Record

@@ -4,19 +4,12 @@ which is enough.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
 from analytics.metrics import Metrics
 from analytics.rows import GameRows
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry
-from wolfbus.errors import BusDown, BusError, NotAllowed
 from wolfbus.messages.base import PROTOCOL
-from wolfbus.messages.codec import pack
-
-logger = logging.getLogger(__name__)
 
 LIVE_GAMES: Final = 32
 """Running games that one picture shows at most, the newest first."""
@@ -77,40 +70,3 @@ def rolling(metrics: Metrics, session: str, running: int, over: int, games: Sequ
         "winners": {name: row["k"] for name, row in told["outcomes"]["winners"].items()},
         "headline": told["headline"]["all"],
     }
-
-
-class LivePost:
-    """Posts pictures to a house's live stream, and keeps it short.
-
-    Args:
-        bus: where.
-        house: the house's name.
-        sender: our own name there.
-    """
-
-    def __init__(self, bus: Bus, house: str, sender: str) -> None:
-        self._bus = bus
-        self._stream = streams.live(house)
-        self._sender = sender
-        self._number = 0
-        self._allowed = True
-
-    def post(self, members: dict[str, Any]) -> None:
-        """Post one picture; that it cannot be posted is no reason to keep records any less.
-
-        Raises:
-            BusDown: the bus is away.
-        """
-        if not self._allowed:
-            return
-        self._number += 1
-        try:
-            self._bus.post(self._stream, Entry(pack(members), "live", self._sender, "", self._number))
-            self._bus.cap(self._stream, LIVE_KEPT)
-        except NotAllowed as error:
-            self._allowed = False
-            logger.info("nothing is shown live: %s", error)
-        except BusDown:
-            raise
-        except BusError as error:
-            logger.debug("a picture was not posted: %s", error)

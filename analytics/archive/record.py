@@ -11,17 +11,16 @@ import os
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from analytics.fold import GameFold
 from analytics.rows import GameRows
 from wolfbus.bus.protocol import Entry
-from wolfbus.canonical import canonical
 from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import Asked, Opened
 from wolfbus.printable import counted
-from wolfbus.record.line import Recorded, check_seal, parse_flat
+from wolfbus.record.line import Recorded, check_seal, line_of, parse_flat
 from wolfbus.record.reader import FIRST_LINE_LIMIT, RecordReader, open_lines, read_record
 from wolfbus.record.writer import RecordFile
 
@@ -32,17 +31,6 @@ _Line: TypeAlias = tuple[bytes, Recorded]
 
 _SEAL: Final = 32
 """Bytes of a seal."""
-
-
-def line_of(members: dict[str, Any]) -> bytes:
-    """Return the line, without its newline, whose members stand on the bus.
-
-    Args:
-        members: what an entry of a record stream holds; there every message says its version, on disk the first does.
-    """
-    if members.get("type") != "opened":
-        members = {name: value for name, value in members.items() if name != "v"}
-    return canonical(members)
 
 
 class GameArchive:
