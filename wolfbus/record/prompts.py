@@ -64,7 +64,9 @@ class SegmentCheck:
         return name < self._count if isinstance(name, int) else name in self._names
 
 
-class _Piece(NamedTuple):
+class PromptPiece(NamedTuple):
+    """A segment of a prompt: what it follows, whose words it holds, and these."""
+
     after: SegmentName | None
     role: ChatRole
     text: str
@@ -78,7 +80,7 @@ class PromptBook:
 
     def __init__(self) -> None:
         self._check = SegmentCheck()
-        self._pieces: dict[SegmentName, _Piece] = {}
+        self._pieces: dict[SegmentName, PromptPiece] = {}
         self._count = 0
 
     def feed(self, event: AnyEvent, line: int | None = None) -> None:
@@ -89,7 +91,7 @@ class PromptBook:
         """
         self._check.check(event, line)
         if isinstance(event, Segment):
-            self._pieces.setdefault(event.segment, _Piece(event.after, event.role, event.text))
+            self._pieces.setdefault(event.segment, PromptPiece(event.after, event.role, event.text))
         elif isinstance(event, PromptAddition):
             self._add(event)
 
@@ -107,24 +109,28 @@ class PromptBook:
             RecordError: with `line`, if it names a segment that has not been fed.
         """
         messages: list[tuple[ChatRole, list[str]]] = []
-        for head in call.prompt:
-            for piece in self._chain(head, line):
-                if not messages or messages[-1][0] != piece.role:
-                    messages.append((piece.role, []))
-                messages[-1][1].append(piece.text)
+        for piece in self.pieces(call, line):
+            if not messages or messages[-1][0] != piece.role:
+                messages.append((piece.role, []))
+            messages[-1][1].append(piece.text)
         return [(role, "".join(texts)) for role, texts in messages]
+
+    def pieces(self, call: ModelCall, line: int | None = None) -> Iterator[PromptPiece]:
+        """Yield the pieces of the prompt of a call, in order; see `messages`."""
+        for head in call.prompt:
+            yield from self._chain(head, line)
 
     def _add(self, event: PromptAddition) -> None:
         for chain in event.chains:
             after = chain.after
             for text in chain.texts:
                 words = self._pieces[text].text if isinstance(text, int) else text
-                self._pieces[self._count] = _Piece(after, chain.role, words)
+                self._pieces[self._count] = PromptPiece(after, chain.role, words)
                 after = self._count
                 self._count += 1
 
-    def _chain(self, head: SegmentName, line: int | None) -> Iterator[_Piece]:
-        chain: list[_Piece] = []
+    def _chain(self, head: SegmentName, line: int | None) -> Iterator[PromptPiece]:
+        chain: list[PromptPiece] = []
         name: SegmentName | None = head
         while name is not None:
             piece = self._pieces.get(name)
