@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from analytics.calls import CallKey, CallSums
+from analytics.calls import CallKey
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import ScoredClaim
+from wolfbus.usage import Usage
 from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Role, Winner
 
 Pair: TypeAlias = tuple[SeatName, SeatName]
@@ -255,7 +256,7 @@ class GameRows:
     reason: Ending | None = None
     protocol: Protocol = "paper"
     replies: Mapping[ReplyKey, int] = field(default_factory=dict)
-    calls: Mapping[CallKey, CallSums] = field(default_factory=dict)
+    calls: Mapping[CallKey, Usage] = field(default_factory=dict)
     critical_path: int = 0
     seconds: float | None = None
     seed: str = ""

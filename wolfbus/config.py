@@ -9,7 +9,7 @@ import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -80,6 +80,9 @@ class GameConfig(BaseModel):
     """How model players are asked: "paper" puts one question a call; "compact" lets a brain answer several requests of
     its seat with one call (a statement and its label; judgements and the next bid), for half the calls. Its numbers
     are not those of the paper's protocol."""
+    memory: Literal["brief", "full"] = Field(default="brief", exclude_if=lambda memory: memory == "brief")
+    """What prompts repeat to a model player of its own thoughts: "brief" all of the last day, and of days before it its
+    judgements, in numbers and a line; "full" all of them. No part of the digest; not written where it is brief."""
 
     vote_reasons: bool = True
     """Publish each given reason of a vote as a statement, labelled and judged."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from wolfbus.audience import PublicNews, SeatMail
 from wolfbus.errors import RulesError
 from wolfbus.messages.requests import Ask, Public, SeatPart
 from wolfbus.view import SeatView
@@ -28,8 +29,8 @@ class SeatNews:
         heard: when it came, on the clock of `time.monotonic`.
     """
 
-    facts: tuple[Public, ...]
-    part: SeatPart | None
+    facts: Sequence[Public | PublicNews]
+    part: SeatPart | SeatMail | None
     asked_at: float | None = None
     heard: float = field(default_factory=time.monotonic)
 

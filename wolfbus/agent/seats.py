@@ -33,7 +33,7 @@ class Seats(AgentState):
     def deliver(self, entries: Sequence[Entry]) -> None:
         """Take what is said of games, from any thread."""
         for entry in entries:
-            tell_if_alive(self._router, entry.body)
+            tell_if_alive(self._router, entry.content)
 
     def welcome(self) -> None:
         """Hear that a moderator has welcomed the member: seats wait for what they are told."""
@@ -41,6 +41,11 @@ class Seats(AgentState):
     def again(self) -> None:
         """Hear that the member joins anew, from any thread."""
         tell_if_alive(self._router, JoinedAnew())
+
+    def report(self) -> tuple[str, dict[str, int]]:
+        """Return whether it plays, waits or joins, and how many games it plays and has played."""
+        state = "playing" if self.playing else "waiting" if self._member.welcome else "joining"
+        return state, {"games": self.playing, "played": self.played}
 
     def behind(self, why: str) -> None:
         """Have the member join anew."""

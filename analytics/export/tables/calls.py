@@ -9,7 +9,7 @@ from analytics.export.column import Column, ExportTable, Row, text
 from analytics.export.game import ExportedGame
 from analytics.export.ids import GAME_ID, agent, call_id, role, seat_id
 from wolfbus.canonical import canonical
-from wolfbus.expense import is_free, sort_of
+from wolfbus.usage import is_free, sort_of
 from wolfbus.vocabulary import KINDS
 
 
