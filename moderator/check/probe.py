@@ -5,7 +5,6 @@ what goes past.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -50,7 +49,7 @@ class ProbeWriter(BusWriter):
 
 def grown(entry: Entry) -> Entry:
     """Return a message for an agent with a member more in each of its maps, as later builds may add them."""
-    return replace(entry, body=pack(_grown(unpack(entry.body))))
+    return entry._replace(content=pack(_grown(unpack(entry.body))))
 
 
 def _grown(value: Any) -> Any:

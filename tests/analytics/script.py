@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Mapping
+
+from scipy.stats import norm, t
 
 from analytics.fold import fold
 from analytics.metrics import metrics
@@ -224,3 +227,9 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
 def section(name: str):
     """A function of games: one section of their metrics."""
     return lambda games: metrics(games)[name]
+
+
+def tails(blocks: int) -> list[float]:
+    """Return the quantiles of draws at which a 95 % interval of so many blocks ends."""
+    low = norm.cdf(-math.sqrt(blocks / (blocks - 1)) * t.ppf(0.975, blocks - 1))
+    return [low, 1 - low]

@@ -13,6 +13,7 @@ from analytics.columns import ColumnsBuilder
 from analytics.fold import fold
 from analytics.gather import FileNote, Gathered, StudySource
 from analytics.measures.ledger import Ledger
+from analytics.measures.primary import PRIMARY
 from analytics.report.context import Context, Indexed
 from analytics.report.report import Report
 from analytics.rows import GameRows
@@ -59,6 +60,22 @@ def estimate(value: float | None = 0.5, n: int = 40, **more: Any) -> dict[str, A
     if value is None:
         return {"value": None, "low": None, "high": None, "n": 0, "reason": "no game has it", **more}
     return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": n, "reason": None, **more}
+
+
+def primary(agents: tuple[str, ...]) -> dict[str, Any]:
+    """A primary metric that is tested and not clear of its baseline."""
+    return {
+        "label": "a headline",
+        "unit": "share",
+        "value": 0.5,
+        "baseline": 0.4,
+        "difference": estimate(0.1),
+        "agent": agents[0] if agents else None,
+        "second": agents[-1] if agents else None,
+        "p": 0.2,
+        "p_adjusted": 0.4,
+        "verdict": "unclear",
+    }
 
 
 def headline(value: float | None = 0.5, unit: str = "share", **more: Any) -> dict[str, Any]:
@@ -158,7 +175,10 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
     scores = {"overall": SCORE, "by_observer": dict.fromkeys(ROLES, SCORE), "by_speaker": dict.fromkeys(ROLES, SCORE)}
     curves = {"overall": CURVE, "by_observer": dict.fromkeys(ROLES, CURVE)}
     ability = {
-        **{name: estimate(0.3, 30) for name in ("detects", "conceals", "false_alarm", "suspected", "confession_rate")},
+        **{
+            name: estimate(0.3, 30)
+            for name in ("sensitivity", "criterion", "concealment", "suspected", "confession_rate")
+        },
         "n_judged": 30,
         "n_statements": 12,
         "component": 1,
@@ -167,14 +187,14 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
     abilities = {
         "agents": {agent: copy.deepcopy(ability) for agent in agents},
         "roles": {
-            "observer": {role: estimate(0.1) for role in ROLES},
-            "speaker": {role: estimate(-0.1) for role in ROLES},
+            "observer": {role: {"sensitivity": estimate(0.1), "criterion": estimate(0.2)} for role in ROLES},
+            "speaker": {role: {"concealment": estimate(-0.1), "suspected": estimate(None)} for role in ROLES},
         },
-        "false_alarm_roles": {
-            "observer": {role: estimate(0.2) for role in ROLES},
-            "speaker": {role: estimate(None) for role in ROLES},
+        "leads": {
+            ability: {"agent": agents[0], "second": agents[-1], "difference": estimate(0.1)}
+            for ability in ("sensitivity", "concealment")
         },
-        "statement_sd": {"deceptive": 0.42, "truthful": 0.31},
+        "statement_sd": 0.42,
         "components": 1,
         "draws": 200,
         "reason": None,
@@ -192,7 +212,10 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
     metrics = {
         **{
             name: headline()
-            for name in ("villager_wins", "deception_rate", "accuracy", "balanced_accuracy", "vote_hit")
+            for name in (
+                *("villager_wins", "deception_rate", "accuracy", "balanced_accuracy", "vote_hit"),
+                "truth_balanced_accuracy",
+            )
         },
         "suspicion_gap": headline(0.2, "points"),
         "auc": headline(0.6, "score"),
@@ -213,7 +236,13 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
             "overall": TRUTH, "by_agent": dict.fromkeys(agents, TRUTH), "by_role": dict.fromkeys(ROLES, TRUTH),
             "detection": {**against, "against_truth_all": CONFUSION, "by_observer": dict.fromkeys(ROLES, against)},
         },
-        "abilities": {"label": abilities, "truth": {**abilities, "mistakes_left_out": 3}, "model": {}},
+        "abilities": {
+            **dict.fromkeys(("role", "label"), abilities), "truth": {**abilities, "mistakes_left_out": 3}, "model": {},
+        },
+        "primary": {
+            "metrics": {name: primary(agents) for name in PRIMARY}, "declared": False, "blocks": 40, "flips": 200,
+            "exact": False,
+        },
         "variability": {"metrics": metrics, "draws": 2000, "blocks": 40, "games": 40, "block_kind": "game"},
         "agents": dict.fromkeys(agents, one),
         "intervals": intervals(agents),

@@ -109,21 +109,21 @@ def test_an_interval_that_is_lacking_is_explained():
 
 
 VERDICTS = {
-    "accuracy_lift": (
-        "Observers beat the constant guess", "Observers do worse than the constant guess",
-        "Observers do not clearly beat the constant guess", "Too few games to tell whether observers beat",
+    "balanced_accuracy": (
+        "Observers tell deceptive statements from", "Observers take truthful statements for",
+        "Observers do not clearly tell deceptive", "Too few games to tell whether observers tell deceptive",
     ),
     "suspicion_gap": (
         "Suspicion separates Werewolves", "points away from Werewolves",
         "does not clearly separate", "Too few games to tell whether suspicion separates",
     ),
     "vote_hit_lift": (
-        ": more often than a vote at random", ": less often than a vote at random",
-        ": not clearly more often than a vote at random", "too few games to tell whether that is more often",
+        "Votes find Werewolves more often", "Votes find Werewolves less often",
+        "Votes do not clearly find", "Too few games to tell whether votes find",
     ),
-    "truth_accuracy_lift": (
-        "; that is better than the constant guess", "; that is worse than the constant guess",
-        "; that is not clearly better", "too few games to tell whether that is better",
+    "truth_balanced_accuracy": (
+        "Observers tell false statements from", "Observers take true statements for",
+        "Observers do not clearly tell false", "Too few games to tell whether observers tell false",
     ),
 }  # fmt: skip
 
@@ -133,37 +133,27 @@ def said(findings, context) -> str:
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-def test_the_summary_judges_by_the_interval_of_the_difference_and_by_how_many_games_there_are(whole, name):
+def test_the_summary_says_of_a_primary_metric_what_its_adjusted_test_lets_it_say(whole, name):
     findings, context = whole
-    above, below, unclear, few = VERDICTS[name]
-    for low, high, blocks, told in (
-        (0.01, 0.2, 10, above),
-        (-0.2, -0.01, 40, below),
-        (-0.1, 0.2, 40, unclear),
-        (None, None, 40, unclear),
-        (0.01, 0.2, 9, few),
-    ):
-        findings["variability"]["blocks"] = blocks
-        findings["variability"]["metrics"][name] |= {"low": low, "high": high}
+    words = dict(zip(("above", "below", "unclear", "few"), VERDICTS[name], strict=True))
+    for found, told in words.items():
+        findings["primary"]["metrics"][name]["verdict"] = found
         assert told in said(findings, context)
-        assert not any(other in said(findings, context) for other in {above, below, unclear, few} - {told})
-
-
-def test_an_accuracy_whose_interval_is_far_from_the_constant_guess_says_nothing_alone(whole):
-    findings, context = whole
-    findings["variability"]["metrics"]["accuracy"] |= {"low": 0.98, "high": 0.99}
-    findings["variability"]["metrics"]["accuracy_lift"] |= {"low": -0.041, "high": 0.007}
-    assert "Observers do not clearly beat the constant guess" in said(findings, context)
-    assert "a difference of +20.0 points (95 % interval −4.1 to +0.7)" in said(findings, context)
+        assert not any(other in said(findings, context) for other in set(words.values()) - {told})
+    # whatever its interval: nobody declared it
+    del findings["primary"]["metrics"][name]
+    told = section_markdown(summary.section(findings, context))
+    assert not any(other in told.replace("*", "") for other in words.values())
+    (line,) = (line for line in told.splitlines() if "(exploratory)" in line)
+    assert "**" not in line
 
 
 def test_few_blocks_are_a_caveat(whole):
     findings, context = whole
     for blocks, kind, told in (
         (1, "game", "There is only 1 game: too few"),
-        (9, "block", "There are only 9 blocks of games: too few"),
-        (10, "game", "There are only 10 games: 95 % intervals of so few are somewhat too narrow"),
-        (30, "game", None),
+        (7, "block", "There are only 7 blocks of games: too few"),
+        (8, "game", None),
         (0, "game", None),
     ):
         findings["variability"] |= {"blocks": blocks, "block_kind": kind}
@@ -179,31 +169,23 @@ def _abilities(findings, basis: str, ability: str, **found):
         )  # fmt: skip
 
 
-def test_the_best_agent_is_named_only_where_its_interval_clears_the_others(whole):
+def test_the_best_agent_is_named_only_where_the_test_says_so(whole):
     findings, context = whole
-    _abilities(findings, "label", "detects", big=(0.5, 0.1), small=(-0.5, 0.2))
-    _abilities(findings, "label", "conceals", big=(0.5, 0.6), small=(-0.5, 0.6))
+    _abilities(findings, "role", "sensitivity", big=(0.5, 0.1), small=(-0.5, 0.2))
+    rows = findings["primary"]["metrics"]
+    rows["best_detector"] |= {"agent": "llm:big", "verdict": "above"}
     told = said(findings, context)
-    assert "llm:big detects best, with +0.50 (95 % interval +0.40 to +0.60) in logits" in told
-    assert "nobody clearly conceals best (intervals overlap)" in told
-    findings["variability"]["blocks"] = 9
-    assert "nobody clearly detects best (too few games to tell)" in said(findings, context)
-
-
-def test_who_never_confesses_is_ranked_by_truth(whole):
-    findings, context = whole
-    _abilities(findings, "label", "conceals", big=(None, 0), small=(0.5, 0.1))
-    _abilities(findings, "truth", "conceals", big=(0.9, 0.1), small=(-0.9, 0.1))
-    assert "llm:big conceals its lies best" in said(findings, context)
-    _abilities(findings, "truth", "conceals", big=(None, 0))
-    assert "conceals" not in said(findings, context).split("On one scale")[1]
+    assert "llm:big tells the two apart best, with +0.50 (95 % interval +0.40 to +0.60)" in told
+    assert "nobody clearly is told apart least (the first two are too close)" in told
+    rows["best_detector"]["verdict"] = "few"
+    assert "nobody clearly tells the two apart best (too few games to tell)" in said(findings, context)
 
 
 def test_agents_that_never_met_are_not_ranked_against_each_other(whole):
     findings, context = whole
-    findings["abilities"]["label"]["components"] = 2
+    findings["abilities"]["role"]["components"] = 2
     assert "The agents fall into 2 groups that never met" in said(findings, context)
-    assert "detects best" not in said(findings, context)
+    assert "apart best" not in said(findings, context)
 
 
 def test_the_summary_of_nothing_says_so():
@@ -233,7 +215,7 @@ def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):
     findings, context = whole
     found = findings["abilities"]["label"]
     found["components"] = 2
-    found["agents"]["llm:big"] |= {"component": 2, "detects": sample.estimate(9.0)}
+    found["agents"]["llm:big"] |= {"component": 2, "sensitivity": sample.estimate(9.0)}
     table = table_of(agents.section(findings, context), "abilities-label-table")
     assert table.columns[-1].name == "Component"
     assert any("never met" in told for told in table.notes)
@@ -242,8 +224,8 @@ def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):
 
 def test_an_agent_without_an_ability_is_not_taken_for_an_average_one(whole):
     findings, context = whole
-    _abilities(findings, "label", "detects", big=(-0.5, 0.1), small=(-0.1, 0.1))
-    _abilities(findings, "label", "conceals", big=(-0.5, 0.1), small=(None, 0))
+    _abilities(findings, "label", "sensitivity", big=(-0.5, 0.1), small=(-0.1, 0.1))
+    _abilities(findings, "label", "concealment", big=(-0.5, 0.1), small=(None, 0))
     table = table_of(agents.section(findings, context), "abilities-label-table")
     assert [row.head.text for row in table.rows] == ["llm:big", "llm:small"]
 
@@ -287,19 +269,6 @@ def test_claims_are_counted_by_kind_source_and_verdict(whole):
     row = next(row for row in table.rows if row.head.text == "Role, attached by the speaker")
     assert [cell.text for cell in row.cells] == ["6", "3", "2", "1", "0"]
     assert table.rows[-1].head.text == "All"
-
-
-def test_a_share_of_wins_without_a_bootstrap_has_wilsons_interval_and_others_say_why_they_have_none(whole):
-    findings, context = whole
-    same = {"low": None, "high": None, "interval_reason": "every draw gives the same"}
-    findings["outcomes"]["winners"]["villagers"] |= {"low": 0.0, "high": 0.06}
-    findings["variability"]["metrics"]["villager_wins"] |= same
-    findings["variability"]["metrics"]["deception_rate"] |= same
-    (table,) = variability.section(findings, context).blocks
-    assert table.rows[0].cells[0].under == "0.0–6.0\u00a0% (Wilson's) · n 40"
-    assert table.rows[1].cells[0].under == "no interval · n 40"
-    assert "No interval: every draw gives the same." in table.remarks()
-    assert any("Wilson" in told for told in table.notes)
 
 
 @pytest.mark.parametrize(

@@ -119,9 +119,13 @@ class Proof:
                 str(self.winner), "nobody wins"
             )
             ended = f"{winner} after {counted(self.rounds, 'round')} ({str(self.reason).replace('_', ' ')})"
-        lines = [f"Game {self.rows.game}: {ended}" if self.rows else "No game could be read"]
+        game = f"Game {self.rows.game}: {ended}" if self.rows else "No game could be read"
+        return [game, *self.proof_lines()]
+
+    def proof_lines(self) -> list[str]:
+        """Return whether a wolfbus record holds, and what that proves."""
         if self.verified:
-            lines += [
+            return [
                 f"verified: {self.events} events. Every seal holds, and the rules give every derived event",
                 "  from the recorded answers. Not proven: that labels, judgements, texts, thoughts, times,",
                 "  brains and model calls are what was said. For that, compare the head with one that was",
@@ -129,9 +133,7 @@ class Proof:
                 f"Digest {self.digest}",
                 f"Head   {self.head}",
             ]
-        else:
-            lines.append(f"NOT verified: the first {self.events} events hold; the metrics are theirs")
-        return lines
+        return [f"NOT verified: the first {self.events} events hold; what is told is theirs"]
 
 
 def open_source(name: str) -> RecordSource:
@@ -156,7 +158,13 @@ def _is_line_of_ours(line: bytes) -> bool:
     return sum(mark in line for mark in (b'"hash":"', b'"audience":', b'"type":"', b'"time":')) >= 3
 
 
-def prove(source: RecordSource, criteria: ProofCriteria, *, keep: bool) -> Proof:
+def prove(
+    source: RecordSource,
+    criteria: ProofCriteria,
+    *,
+    keep: bool,
+    watch: Callable[[Recorded], None] | None = None,
+) -> Proof:
     """Read, re-execute and measure a wolfbus record in one pass.
 
     What stands before the first problem is measured all the same.
@@ -165,6 +173,7 @@ def prove(source: RecordSource, criteria: ProofCriteria, *, keep: bool) -> Proof
         source: an open wolfbus record.
         criteria: how to recompute.
         keep: whether to keep the events for showing or publishing.
+        watch: sees every event that holds; None for nobody.
 
     Raises:
         RecordError: it is no wolfbus record.
@@ -179,6 +188,8 @@ def prove(source: RecordSource, criteria: ProofCriteria, *, keep: bool) -> Proof
 
     def take(recorded: Recorded) -> None:
         fold.feed(recorded.event, recorded.time)
+        if watch is not None:
+            watch(recorded)
         if keep:
             records.append(recorded)
 

@@ -126,9 +126,7 @@ class RecordReader(Iterator[Recorded]):
         if self._over:
             raise StopIteration
         try:
-            line = next(self._lines)
-            number = self.count + 1
-            recorded = self._read(line, number)
+            return self.take(next(self._lines))
         except StopIteration:
             self._over = True
             if self.count:
@@ -136,11 +134,19 @@ class RecordReader(Iterator[Recorded]):
             self._stop_at(RecordError("an empty file; a record has at least one line"))
         except RecordError as problem:
             self._stop_at(problem)
-        else:
-            self.count = number
-            self.head = recorded.hash
-            return recorded
         raise StopIteration
+
+    def take(self, line: bytes) -> Recorded:
+        """Read the next line, for a record of which more may come; nothing of `tolerant` holds here.
+
+        Raises:
+            RecordError: it is wrong; the reader stands where it stood.
+        """
+        number = self.count + 1
+        recorded = self._read(line, number)
+        self.count = number
+        self.head = recorded.hash
+        return recorded
 
     def _stop_at(self, problem: RecordError) -> None:
         self._over = True
@@ -243,3 +249,21 @@ def _refuse_foreign(line: bytes) -> None:
 
 def _whole_lines(count: int) -> str:
     return "1 whole line" if count == 1 else f"{count} whole lines"
+
+
+def newest_record(root: Path) -> Path:
+    """Return the record below a folder that was written last; hidden folders are left out.
+
+    Raises:
+        RecordError: there is none.
+    """
+    found = [
+        path
+        for path in root.rglob("*.ndjson*")
+        if path.name.endswith((".ndjson", ".ndjson.gz"))
+        and not any(part.startswith(".") for part in path.relative_to(root).parts)
+        and path.is_file()
+    ]
+    if not found:
+        raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
+    return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name))

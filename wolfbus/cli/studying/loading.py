@@ -65,7 +65,8 @@ class LoadedStudy:
         told = self.settings.model_dump(exclude={"players"}, exclude_none=True)
         told["seed"], told["design"] = self.seed, self.settings.kind
         players = {"players": self.seats} if self.seats is not None else {}
-        return toml_text({**told, **players, "rules": self.config.model_dump(mode="json"), **self.tables})
+        report = {"report": told.pop("report")} if "report" in told else {}
+        return toml_text({**told, **players, **report, "rules": self.config.model_dump(mode="json"), **self.tables})
 
     def rules_text(self) -> str:
         """Return the rules and models as a config file of `wolfbus play`."""
@@ -120,6 +121,10 @@ def _study_of(
     if "players" in given:
         table.pop("agents", None)
     settings = settings_from_table({**table, **given}, source)
+    if settings.report is not None:
+        from analytics.measures.primary import check_primary
+
+        check_primary(settings.report.primary, source)
     if settings.players is None and settings.agents is None:
         settings = _without_players(settings, players, source, house=house)
     chosen = settings.players
@@ -129,7 +134,7 @@ def _study_of(
     elif chosen is not None:
         seats = _seats(chosen, config, source)
     brains = seats if seats is not None else settings.agents or ()
-    if house and (settings.workers > 1 or settings.budget is not None or settings.budget_tokens is not None):
+    if house and ((settings.workers or 1) > 1 or settings.budget is not None or settings.budget_tokens is not None):
         raise ConfigError(f"{source}: a house's agents are processes with budgets of their own: no workers, no budget")
     if "human" in brains and not house:
         raise ConfigError(f"{source}: players: a study has no seats for people at its terminal; take `wolfbus play`")

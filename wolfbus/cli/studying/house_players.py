@@ -1,4 +1,4 @@
-"""`HouseWorker`: a study's games, played by agents that have joined a Redis house which this process moderates.
+"""`HousePlayers`: a study's games, played by agents that have joined a Redis house which this process moderates.
 
 A game is safe once its record, read back from the bus, is whole in the study's folder. Until then the bus has it: a run
 that is killed leaves games under way, and games that are over, to the next run, whose moderator takes them up.
@@ -11,14 +11,13 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
-from wolfbus.cli.studying.playing import KEPT_S, Broken, Done, Halt
-from wolfbus.cli.studying.reading import failed, fetch_record
-from wolfbus.cli.studying.workers import Report
+from wolfbus.cli.studying.news import KEPT_S, Done, Halt, StudyNews
+from wolfbus.cli.studying.reading import PlayedElsewhere, bring_home
 from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.printable import counted
 from wolfbus.service.stop import Stopping
@@ -39,15 +38,15 @@ _RENEWED_S: Final = 0.05
 """A lease that lasts by so much longer than it could was renewed: its holder lives."""
 
 
-class HouseWorker:
-    """Moderates a house and has its agents play; a `Worker`.
+class HousePlayers:
+    """Moderates a house and has its agents play; a `StudyPlayers`.
 
     Args:
         options: the bus, a Redis; the house on it; and whether its tickets say who is heard.
         plan: the study's games.
         study: the study's settings.
         folder: the study's; it notes the session that is opened, where none of earlier runs goes on.
-        news: where all that happens is told, as of worker 0.
+        news: where all that happens is told.
         say: told what is waited for, in one line, from another thread.
 
     Raises:
@@ -61,7 +60,7 @@ class HouseWorker:
         plan: Plan,
         study: StudySettings,
         folder: StudyFolder,
-        news: queue.SimpleQueue[Report],
+        news: queue.SimpleQueue[StudyNews],
         say: Callable[[str], None],
     ) -> None:
         from moderator.house.agenda import Agenda
@@ -108,26 +107,26 @@ class HouseWorker:
         self._thread = threading.Thread(target=self._moderate, args=(settings,), name="moderator", daemon=True)
         self._thread.start()
 
-    def play(self, planned: PlannedGame) -> None:
-        """Ask for a game and return at once; one that was over before is told as done."""
+    @property
+    def under_way(self) -> int:
+        """Games that the moderator has to leave in order before it ends."""
+        return len(self._asked) if self._thread.is_alive() else 0
+
+    def post(self, games: Iterable[PlannedGame]) -> None:
+        """Ask for games; of those that were over before, it is told."""
         from moderator.house.agenda import AgendaItem
 
-        with self._lock:
-            early = self._early.pop(planned.game, None)
-            if early is None:
-                self._asked[planned.game] = planned
-                self._agenda.ask(AgendaItem(planned.game, planned.seed, planned.brains or None))
-        if early is not None:
-            self._news.put((0, Done(early)))
-        elif not self._thread.is_alive():
-            self._break_rest()
-
-    def answer(self, key: int, refusal: str | None) -> None:
-        """Have no wishes: what agents spend is their own affair."""
-        raise AssertionError(f"nobody asked for call {key}, {refusal}")
+        for planned in games:
+            with self._lock:
+                early = self._early.pop(planned.game, None)
+                if early is None:
+                    self._asked[planned.game] = planned
+                    self._agenda.ask(AgendaItem(planned.game, planned.seed, planned.brains or None))
+            if early is not None:
+                self._news.put(Done(early))
 
     def end(self, reason: str) -> None:
-        """Leave all games where they are, to the run that resumes; each is told as broken."""
+        """Leave all games where they are, to the run that resumes."""
         self._stopping.ask(reason)
 
     def close(self, *, hasty: bool) -> None:
@@ -155,17 +154,9 @@ class HouseWorker:
         finally:
             if why is not None and not self._stopping.asked:
                 self._halt(why)
-            self._break_rest()
-
-    def _break_rest(self) -> None:
-        with self._lock:
-            rest = list(self._asked.values())
-            self._asked.clear()
-        for planned in rest:
-            self._news.put((0, Broken(planned.number)))
 
     def _halt(self, why: str) -> None:
-        self._news.put((0, Halt(" ".join(why.split()))))
+        self._news.put(Halt(" ".join(why.split())))
 
     # -- what comes of games
 
@@ -181,8 +172,9 @@ class HouseWorker:
         planned = self._planned(told.game)
         if planned is None:
             return
+        played = PlayedElsewhere(planned, self._house, told.error, told.seconds)
         try:
-            result = fetch_record(self._bus, self._house, planned, self._folder, self._config)
+            result = bring_home(self._bus, played, self._folder, self._config)
         except BusError as error:
             # it is on the bus still, and the run that resumes finds it there
             self._halt(str(error))
@@ -192,16 +184,11 @@ class HouseWorker:
             self._halt(f"{error.filename or self._folder}: {reason_of(error)}")
             self._stopping.ask("the disk does not take it")
             return
-        except WolfError as error:
-            result = str(error)
-        if isinstance(result, str):
-            why = told.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-            result = failed(planned, why, told.seconds)
         with self._lock:
             if self._asked.pop(planned.game, None) is None:
                 self._early[planned.game] = result
                 return
-        self._news.put((0, Done(result)))
+        self._news.put(Done(result))
 
     def _is_kept(self, game: str) -> bool:
         planned = self._planned(game)
