@@ -17,7 +17,7 @@ from wolfbus.service.options import DEFAULT_BUS, check_house
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from players.llm.redis_budget import RedisLedger
+    from players.llm.redis_budget import BudgetShare
     from wolfbus.service.stop import Stopping
     from wolfbus.study.settings import StudySettings
     from wolfbus.study.shared_agenda import SharedAgenda
@@ -97,17 +97,17 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
 @contextlib.contextmanager
 def _ledger(
     url: str, name: str, study: StudySettings, lease: float, calls: dict[str, Any]
-) -> Iterator[RedisLedger | None]:
+) -> Iterator[BudgetShare | None]:
     """Open this worker's share in the study's budget, and have its calls keep it; None where the study has none."""
     if study.budget is None and study.budget_tokens is None:
         yield None
         return
-    from players.llm.redis_budget import RedisBudget, RedisLedger
+    from players.llm.redis_budget import BudgetShare, RedisBudget
 
     if calls["budget"] is not None or calls["budget_tokens"] is not None:
         raise click.UsageError(f"the study on agenda {name} has a budget, which all workers keep together")
     calls |= {"budget": study.budget, "budget_tokens": study.budget_tokens}
-    with contextlib.closing(RedisLedger(RedisBudget(url, name, study.budget, study.budget_tokens, lease))) as ledger:
+    with contextlib.closing(BudgetShare(RedisBudget(url, name, study.budget, study.budget_tokens, lease))) as ledger:
         yield ledger
 
 
