@@ -34,7 +34,8 @@ _GLANCE_S: Final = 0.1
     show_default=True,
     help="redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
 )
-@click.option("--agenda", "name", required=True, help="The agenda's name, as told to `wolfbus run --share`.")
+@click.option("--agenda", "name", help="The agenda's name, as told to `wolfbus run --share`.  [required]")
+@click.option("--parent", type=int, hidden=True, help="Descriptor of a socket to the run that started this worker.")
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
 @click.option(
     "--lease",
@@ -45,7 +46,7 @@ _GLANCE_S: Final = 0.1
     help="How long a worker may be silent before another plays its games anew.",
 )
 @model_options
-def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int:
+def worker(url: str, name: str | None, at_once: int, lease: float, parent: int | None, **calls: Any) -> int:
     """Play games of a shared study until all are played; start as many as you like, on any machine.
 
     It waits for the agenda if that is not there yet. Games of a worker that dies are played by another; on SIGTERM it
@@ -56,6 +57,12 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
     wolfbus run study.toml --bus redis://HOST --share mine
     wolfbus worker --bus redis://HOST --agenda mine
     """  # noqa: D301 - click takes the backspace for "keep these lines"
+    if parent is not None:
+        from wolfbus.cli.studying.own_worker import play_for
+
+        return play_for(parent)
+    if name is None:
+        raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
     from wolfbus.cli.embedded import tune_garbage_collection
     from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
