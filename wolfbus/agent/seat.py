@@ -132,6 +132,7 @@ class SeatActor(PooledActor):
         self._quick = agent.quick
         self._starts = kind.start is not Agent.start
         self._listens = kind.heard is not Agent.heard
+        self._receives = kind.received is not Agent.received
         self._by_kind = kind.answer is Agent.answer
         self._hearing = Hearing(self._seat)
         self._writer = ReplyWriter(self._game, self._seat, self._context.outbox, self._hearing.requests)
@@ -184,6 +185,8 @@ class SeatActor(PooledActor):
         agent, view = self._agent, self._hearing.view
         public, private = len(view.public), len(view.private)
         asks: tuple[Ask, ...] = ()
+        if self._receives:
+            agent.received(news.facts, news.part.facts if news.part is not None else ())
         try:
             asks = self._hearing.hear(news)
         except RulesError as error:
