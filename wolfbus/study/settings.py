@@ -36,7 +36,7 @@ class ReportSettings(BaseModel):
 class StudySettings(BaseModel):
     """A study without its rules and models. Fields that are None were not told."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """A title for people."""
