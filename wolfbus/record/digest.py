@@ -16,7 +16,7 @@ from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent, Opened
 
 _NOT_RULES = {"deadlines", "absent_grace", "memory"}
-_ASIDE = frozenset({"rejected", "segment", "model_call", "stopped"})
+_ASIDE = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
 _OF_AN_ANSWER = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
 
 

@@ -141,6 +141,7 @@ class StudyRun:
             "prompts": prompts_hash(plan.agents) if self.options.house is None else None,
             **({} if self.options.house is None else {"house": self.options.house, "tickets": self.options.tickets}),
             "design": design,
+            "primary": None if settings.report is None else list(settings.report.primary),
             "budget_usd": settings.budget,
             **versions(),
         }
@@ -154,6 +155,7 @@ class StudyRun:
         if playing not in (began, *others):
             others = [*others, playing]
         head |= began
+        head["primary"] = there.get("primary")
         return {**head, "continued_with": others} if others else head
 
     def _tell_who_played(self, design: dict[str, Any]) -> None:
