@@ -17,7 +17,7 @@ const STATES = { open: "not finished", stopped: "broken off", damaged: "damaged"
 
 export function outcome({ state, winner, error }) {
   if (error) return "damaged";
-  return winner ? title(winner) : (STATES[state] ?? "nobody");
+  return winner ? title(winner) : (STATES[state] ?? "Nobody");
 }
 
 export function gamesTable(games) {
@@ -47,8 +47,8 @@ export function gamesTable(games) {
 }
 
 // A round number step that divides `span` into three to six.
-export function ticks(low, high) {
-  const rough = (high - low) / 4 || 1;
+export function ticks(low, high, least = 0) {
+  const rough = Math.max((high - low) / 4 || 1, least);
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * unit).find((each) => each >= rough);
   const found = [];

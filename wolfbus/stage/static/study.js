@@ -110,9 +110,9 @@ function plane(found) {
   );
 }
 
-function axes(xs, ys, x, y) {
+function axes(xs, ys, x, y, least) {
   return [
-    ticks(...xs).map((at) => [h("line.tick", { x1: x(at), x2: x(at), y1: 20, y2: 240 }), h("text.axis", { x: x(at), y: 256, "text-anchor": "middle" }, at)]),
+    ticks(...xs, least).map((at) => [h("line.tick", { x1: x(at), x2: x(at), y1: 20, y2: 240 }), h("text.axis", { x: x(at), y: 256, "text-anchor": "middle" }, at)]),
     ticks(...ys).map((at) => [h("line.tick", { x1: 40, x2: 380, y1: y(at), y2: y(at) }), h("text.axis", { x: 34, y: y(at) + 4, "text-anchor": "end" }, at)]),
   ];
 }
@@ -128,7 +128,7 @@ function rounds({ suspicion }) {
   return h(
     "svg.plot",
     { viewBox: "0 0 400 280", role: "img", "aria-label": "mean suspicion that each role meets, by round" },
-    axes([1, last], ys, x, y),
+    axes([1, last], ys, x, y, 1),
     roles.map(([role, points]) => [
       h(`polyline.${role}`, { points: points.map((point) => `${x(point.round)},${y(point.mean)}`).join(" ") }),
       points.map((point) => [point.sem != null && h(`line.interval.${role}`, { x1: x(point.round), x2: x(point.round), y1: y(point.mean - point.sem), y2: y(point.mean + point.sem) }), h(`circle.${role}`, { cx: x(point.round), cy: y(point.mean), r: 3 })]),
@@ -155,6 +155,7 @@ function meetings(studies) {
 
 export function openComparison(root, { a, b, comparison, pairs }) {
   const rows = Object.entries(comparison.metrics).filter(([name]) => !name.includes("/"));
+  const range = (unit) => rangeOf(rows.map(([, row]) => row.unit === unit && row.difference), 0);
   const table = (some) =>
     h(
       "div.wide",
@@ -164,7 +165,7 @@ export function openComparison(root, { a, b, comparison, pairs }) {
         h(
           "tbody",
           some.map(([, { label, unit, a: one, b: other, n_a: n, n_b: m, difference, p_holm: p }]) =>
-            h("tr", h("th", { scope: "row" }, title(label)), h("td", told({ value: one, n }, unit)), h("td", told({ value: other, n: m }, unit)), h("td", forest(difference, rangeOf([difference], 0)), h("div", told(difference, unit))), h("td.number", p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3))),
+            h("tr", h("th", { scope: "row" }, title(label)), h("td", told({ value: one, n }, unit)), h("td", told({ value: other, n: m }, unit)), h("td", forest(difference, range(unit)), h("div", told(difference, unit))), h("td.number", p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3))),
           ),
         ),
       ),
