@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
-from wolfbus.agent.answer import Said
+from wolfbus.agent.answer import Answer, Said
 from wolfbus.agent.hearing import Hearing, SeatNews, worth_answering
 from wolfbus.agent.loop import await_later
 from wolfbus.agent.writer import Post, ReplyWriter
@@ -228,7 +228,7 @@ class SeatActor(PooledActor):
 
     def _settle(self, call: _Call, given: Any, error: BaseException | None) -> None:
         """Do with what a call returned or raised what is to be done with it."""
-        if error is None and inspect.isawaitable(given):
+        if error is None and given.__class__ is not Answer and inspect.isawaitable(given):
             self._busy = call
             ref = self.actor_ref
             self._awaited = await_later(given, lambda given, error: tell_if_alive(ref, _Done(call, given, error)))
