@@ -142,9 +142,9 @@ class PersonSeat:
         # the end is shown with the roles, which are revealed right after it
         fresh.sort(key=lambda each: each[1].type == "ended")
         for viewer, feed in self._feeds.items():
-            known = [fact for _, fact, public in fresh if public or viewer != PUBLIC]
-            if known:
-                feed.take(feed.line + len(known), time.monotonic() - self._began, known)
+            for _, fact, public in fresh:
+                if public or viewer != PUBLIC:
+                    feed.take(feed.line + 1, time.monotonic() - self._began, [fact])
         self._wake()
 
     def _close(self, private: Private) -> None:
