@@ -15,7 +15,13 @@ from tests.stage.watching import watch
 STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
 BUDGET = 100_000
 """Bytes of all scripts and styles together."""
-HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'> \u202egnp.evil\u2066 \x1b[2J\x1b[31m ${window.hacked=1} </p></article>"
+HOSTILE = (
+    "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'> \u202egnp.evil\u2066 "
+    "\x1b[2J\x1b[31m ${window.hacked=1} </p></article>"
+)
+SMALL = """[...document.querySelectorAll("button:not(.marks *, .bands *)")]
+    .filter((button) => button.offsetParent && button.offsetHeight < 43)
+    .map((button) => button.outerHTML.slice(0, 80))"""
 GROUPS = ("serious", "critical")
 
 
@@ -168,10 +174,7 @@ def test_everybody_can_use_it(browser, stage, screen):
         assert not seen.page.locator(".heat").is_visible()
         seen.page.get_by_role("button", name="Suspicion", exact=True).click()
         assert seen.page.locator(".heat").is_visible()
-        small = seen.page.evaluate(
-            "[...document.querySelectorAll('button:not(.marks *, .bands *)')].filter(b => b.offsetParent && b.offsetHeight < 43).map(b => b.outerHTML.slice(0, 80))"
-        )
-        assert small == []
+        assert seen.page.evaluate(SMALL) == []
         seen.page.get_by_role("button", name="Moments").click()
         seen.page.get_by_role("button", name="Kira falsely claims").click()
         assert seen.place() == 16

@@ -26,7 +26,7 @@ export function gamesTable(games) {
   return h(
     "div.wide",
     h(
-      "table.rows",
+      "table.rows.games",
       h("thead", h("tr", ["Game", "Players", "Result", "Rounds", "Lies", "Best moment"].map((name) => h("th", { scope: "col" }, name)))),
       h(
         "tbody",

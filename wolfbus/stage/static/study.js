@@ -125,6 +125,9 @@ function rounds({ suspicion }) {
   const ys = rangeOf(all.map(({ mean, sem }) => ({ value: mean, low: mean - (sem ?? 0), high: mean + (sem ?? 0) })), 0.5);
   const x = (round) => 40 + ((round - 1) / (last - 1)) * 270;
   const y = (value) => 240 - ((value - ys[0]) / (ys[1] - ys[0])) * 220;
+  const places = new Map();
+  const ends = roles.map(([role, points]) => [role, y(points.at(-1).mean)]).sort((a, b) => a[1] - b[1]);
+  ends.reduce((above, [role, at]) => places.set(role, Math.max(above + 13, at)).get(role), -99);
   return h(
     "svg.plot",
     { viewBox: "0 0 400 280", role: "img", "aria-label": "mean suspicion that each role meets, by round" },
@@ -132,7 +135,7 @@ function rounds({ suspicion }) {
     roles.map(([role, points]) => [
       h(`polyline.${role}`, { points: points.map((point) => `${x(point.round)},${y(point.mean)}`).join(" ") }),
       points.map((point) => [point.sem != null && h(`line.interval.${role}`, { x1: x(point.round), x2: x(point.round), y1: y(point.mean - point.sem), y2: y(point.mean + point.sem) }), h(`circle.${role}`, { cx: x(point.round), cy: y(point.mean), r: 3 })]),
-      h(`text.${role}`, { x: x(points.at(-1).round) + 8, y: y(points.at(-1).mean) + 4 }, role),
+      h(`text.${role}`, { x: x(points.at(-1).round) + 8, y: places.get(role) + 4 }, role),
     ]),
     h("text.axis", { x: 310, y: 276, "text-anchor": "end" }, "round"),
   );
