@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.golden.running import wolfbus
+from tests.stage.looking import serious
 from tests.stage.watching import watch
 
 STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
@@ -22,18 +23,6 @@ HOSTILE = (
 SMALL = """[...document.querySelectorAll("button:not(.marks *, .bands *)")]
     .filter((button) => button.offsetParent && button.offsetHeight < 43)
     .map((button) => button.outerHTML.slice(0, 80))"""
-GROUPS = ("serious", "critical")
-
-
-def serious(page: Any) -> list[str]:
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:300]} {each['nodes'][0]['failureSummary']}"
-        for each in found
-        if each["impact"] in GROUPS
-    ]
 
 
 def test_a_game_is_read_by_keys(browser, stage):
