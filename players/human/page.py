@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -11,13 +10,12 @@ from players.human.question import COUNTS_AS, default_of, question_in_words
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.answer import answer_of
 from wolfbus.agent.writer import Replies
+from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask, Private, Public
 from wolfbus.printable import name_of
 from wolfbus.stage.people import People, PersonSeat, Question
 from wolfbus.view import SeatView
-
-logger = logging.getLogger(__name__)
 
 _BESIDE = 1_000
 """Bytes of a reply that are not the person's words, at most."""
@@ -43,7 +41,7 @@ class PageBrain(Agent):
             self._place = self._people.sit(self.game, self.seat)
         return self._place
 
-    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
+    def received(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews], /) -> None:
         """Show facts."""
         self._person.told(facts, own)
 

@@ -72,10 +72,13 @@ def served_with(
         public: whether only what is public may be seen of games that go on.
         people: persons who play at the server's pages.
     """
+    from wolfbus.cli.found import WordClaims
     from wolfbus.cli.study_pages import MeasuredStudies
+    from wolfbus.stage.found import find_claims_with
     from wolfbus.stage.library import Library
     from wolfbus.stage.serving import Served
 
+    find_claims_with(WordClaims)
     kept = root if root.exists() else None
     library = Library(
         kept, live.live if live is not None else list, people.open if people is not None else list, public=public
