@@ -31,9 +31,9 @@ def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(browser, stag
     assert serious(page) == []
     assert page.locator(".board svg.forest").count() == 8
     row = page.get_by_role("row").filter(has_text="llm:big").first
-    assert "n 140" in row.inner_text()
+    assert "0.21" in row.inner_text()
     page.get_by_role("button", name="Statements called deceptive").click()
-    assert "n 140" not in row.inner_text()
+    assert "0.21" not in row.inner_text()
     page.get_by_role("button", name="Hides lies").click()
     assert page.locator("th[aria-sort=descending]").inner_text().startswith("Hides lies")
     page.get_by_label("Won by").select_option("villagers")
