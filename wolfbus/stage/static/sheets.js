@@ -80,3 +80,9 @@ export function told(found, unit) {
   if (found?.value == null) return h("span.soft", { title: found?.reason }, "–");
   return [h("b", form(found.value)), h("small", found.low == null ? ` n ${found.n}` : ` ${form(found.low)} to ${form(found.high)}, n ${found.n}`)];
 }
+
+// Who won, as a bar.
+export function shares(winners) {
+  const all = Object.values(winners).reduce((sum, each) => sum + each, 0);
+  return h("span.shares", ["werewolves", "villagers", "nobody"].map((who) => winners[who] > 0 && h("i", { class: who, "--v": winners[who] / all }, `${title(who)} ${winners[who]}`)));
+}
