@@ -115,6 +115,12 @@ def play(
 
         brains = cast(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
+    if not quiet and not as_json and calls.get("replay_cassette") is None:
+        from wolfbus.cli.rehearsal import expected
+
+        line = expected(loaded.config, brains, loaded.models, 1)
+        if line is not None:
+            click.echo(f"wolfbus: {line}", err=True)
     with contextlib.ExitStack() as around:
         # whatever a brain prints is not a result
         around.enter_context(contextlib.redirect_stdout(sys.stderr))
