@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from wolfbus.document.formats import money
 from wolfbus.printable import counted
 
@@ -47,6 +49,13 @@ def expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mod
         priced = "" if price is None else f", at least {money(price * games)}"
         line += f"; for {counted(games, 'game')} {whole}{priced}"
     return line
+
+
+def tell_expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> None:
+    """Tell on stderr what games will about take; nothing where no model plays. See `expected`."""
+    line = expected(config, brains, models, games)
+    if line is not None:
+        click.echo(f"wolfbus: {line}", err=True)
 
 
 def _tokens(number: int) -> str:

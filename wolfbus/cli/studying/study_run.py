@@ -90,11 +90,11 @@ class StudyRun:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
-            self._tell_what_is_expected(pending)
             with self._venue(before) as (venue, budget):
                 folder.write(FILE, self.manifest.pieces(utc_now()))
                 if not pending and not self._is_left_open(folder):
                     return "through"
+                self._tell_what_is_expected(pending)
                 return self._conduct(folder, pending, venue, budget)
 
     def _tell_what_is_expected(self, pending: Sequence[PlannedGame]) -> None:
@@ -102,11 +102,9 @@ class StudyRun:
         options = self.options
         if options.quiet or options.house is not None or options.replay_cassette is not None or not pending:
             return
-        from wolfbus.cli.rehearsal import expected
+        from wolfbus.cli.rehearsal import tell_expected
 
-        line = expected(self.study.config, pending[0].brains, self.study.models, len(pending))
-        if line is not None:
-            click.echo(f"wolfbus: {line}", err=True)
+        tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
 
     def _budget(self, spent: Spent) -> Budget | None:
         settings = self.study.settings
