@@ -134,6 +134,12 @@ def _study_of(
     elif chosen is not None:
         seats = _seats(chosen, config, source)
     brains = seats if seats is not None else settings.agents or ()
+    if settings.kind == "mirrored" and house:
+        raise ConfigError(
+            f'{source}: design = "mirrored": agents of a house may know the second deal from the first game'
+        )
+    if settings.kind == "mirrored" and len(set(brains)) < 2:
+        raise ConfigError(f'{source}: design = "mirrored": one agent plays against another; name two at least')
     if house and ((settings.workers or 1) > 1 or settings.budget is not None or settings.budget_tokens is not None):
         raise ConfigError(f"{source}: a house's agents are processes with budgets of their own: no workers, no budget")
     if "human" in brains and not house:
