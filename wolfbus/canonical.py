@@ -10,11 +10,11 @@ from typing import Any
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 _encode = _encoder.encode
 _quote = json.encoder.encode_basestring
+# what `encode` makes anew for every value it is given; Pythons without it have none
+_make_encoder = getattr(json.encoder, "c_make_encoder", None)
 _pieces: Callable[[Any, int], tuple[str, ...]] | None = None
-_make = getattr(json.encoder, "c_make_encoder", None)
-if _make is not None:
-    # what `encode` makes anew for every value it is given
-    _pieces = _make(None, _encoder.default, _quote, None, ":", ",", True, False, False)
+if _make_encoder is not None:
+    _pieces = _make_encoder(None, _encoder.default, _quote, None, ":", ",", True, False, False)
 
 
 def canonical(value: Any) -> bytes:
@@ -27,9 +27,9 @@ def canonical(value: Any) -> bytes:
 
 
 def canonical_members(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return the canonical JSON of each member, ``"name":value``, by name; `joined` makes objects of them.
+    """Return the canonical JSON of each member, ``"name":value``, by name, which must be a plain ASCII word.
 
-    Names must be plain ASCII words.
+    Sorted by name, joined by commas and put in braces, they are the canonical JSON of `value`.
 
     Raises:
         ValueError: for NaN and infinities.
@@ -40,9 +40,10 @@ def canonical_members(value: Mapping[str, Any]) -> dict[str, str]:
             members[name] = f'"{name}":{_quote(item)}'
         elif item.__class__ is int:
             members[name] = f'"{name}":{item}'
+        elif _pieces is not None:
+            members[name] = "".join((f'"{name}":', *_pieces(item, 0)))
         else:
-            text = "".join(_pieces(item, 0)) if _pieces is not None else _encode(item)
-            members[name] = f'"{name}":{text}'
+            members[name] = f'"{name}":{_encode(item)}'
     return members
 
 

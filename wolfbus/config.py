@@ -8,6 +8,7 @@ import tomllib
 import unicodedata
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -190,7 +191,13 @@ class GameConfig(BaseModel):
     @property
     def exact_overbid_factor(self) -> Fraction:
         """`overbid_factor` as it was written (0.85 is 17/20), so that effective bids compare exactly."""
-        return Fraction(Decimal(repr(self.overbid_factor)))
+        return _exactly(self.overbid_factor)
+
+
+@lru_cache(maxsize=64)
+def _exactly(number: float) -> Fraction:
+    """Return a number as it was written."""
+    return Fraction(Decimal(repr(number)))
 
 
 NOBODY_WORDS = frozenset({"nobody", "none", "null", "abstain", "no one", "noone", "n/a", "pass", "skip"})

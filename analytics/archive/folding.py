@@ -11,7 +11,6 @@ from analytics.rows import GameRows
 from wolfbus.actors import PooledActor
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.events import Ended
 from wolfbus.record.line import Recorded, parse_flat
 
 logger = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ class AnalyticsActor(PooledActor):
             return
         entries: Sequence[Entry] = message
         for entry in entries:
-            if entry.game in self._lost:
+            if self._lost and entry.game in self._lost:
                 continue
             try:
                 self._fold(entry)
@@ -67,16 +66,18 @@ class AnalyticsActor(PooledActor):
 
     def _fold(self, entry: Entry) -> None:
         recorded = _recorded(entry)
+        number, time, _, event, _ = recorded
         fold, seen = self._folds.get(entry.game, (None, 0))
-        if recorded.n <= seen:
+        if number <= seen:
             return
         if fold is None:
             alpha, prior, include_defaulted = self._options
             fold = GameFold(alpha=alpha, prior=prior, include_defaulted=include_defaulted)
-        fold.feed(recorded.event, recorded.time)
-        self._folds[entry.game] = (fold, recorded.n)
-        self._show(recorded)
-        if isinstance(recorded.event, Ended):
+        fold.feed(event, time)
+        self._folds[entry.game] = (fold, number)
+        if self._watch is not None:
+            self._show(recorded)
+        if event.type == "ended":
             del self._folds[entry.game]
             self._over(entry.game, fold.rows())
 

@@ -26,6 +26,7 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.record.line import Recorded
+from wolfbus.record.prompts import WholeCalls
 
 E = TypeVar("E", bound=AnyEvent)
 
@@ -85,6 +86,7 @@ class DetailFold:
     """
 
     def __init__(self) -> None:
+        self._calls = WholeCalls()
         self.details = Details()
         self._places: dict[int, tuple[int, int]] = {}
         """Round and turn of each batch."""
@@ -136,7 +138,8 @@ class DetailFold:
             self.details.bids[(*place, noted.event.seat)] = noted
 
     def _call(self, noted: Noted[ModelCall]) -> None:
-        self.details.calls.append(noted)
+        self._calls.feed(noted.event, noted.line)
+        self.details.calls.append(Noted(noted.line, noted.time, self._calls.whole(noted.event, noted.line)))
 
     # of the class, not of each fold: bound methods would be a ring with their fold, which only the collector undoes
     _HANDLERS: ClassVar[dict[type[Any], Callable[[DetailFold, Any], None]]] = {

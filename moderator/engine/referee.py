@@ -77,6 +77,9 @@ class Referee:
 
     Args:
         opened: seats, their agents, and the config with its limits.
+
+    Attributes:
+        reports: what agents report of their model calls.
     """
 
     def __init__(self, opened: Opened) -> None:
@@ -87,7 +90,7 @@ class Referee:
         self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
         self._lost = LostSteps(opened)
         self._questions = Questions(opened.game)
-        self._reports = Reports(opened, self._questions, self._lost)
+        self.reports = Reports(opened, self._questions, self._lost)
         self._open: dict[str, OpenRequest] = {}
         self._by_batch: dict[int, set[str]] = {}
         # of a game that goes on from its record: what closed by a reply, and the messages that stand in it otherwise
@@ -114,6 +117,7 @@ class Referee:
         they make nothing.
         """
         self._lost.recall(event)
+        self.reports.recall(event)
         if event.type == "asked":
             self.ask(event, set())
         elif event.type == "answered":
@@ -127,11 +131,7 @@ class Referee:
         elif event.type == "rejected":
             self._remember(event.sender, event.source)
         elif event.type == "model_call":
-            agent = self._agents.get(event.seat, "")
-            self._remember(agent, event.source)
-            self._reports.recall(event, agent)
-        elif event.type == "segment":
-            self._reports.recall(event, "")
+            self._remember(self._agents.get(event.seat, ""), event.source)
 
     def _remember(self, agent: str, source: str | None) -> None:
         if source is not None:
@@ -220,7 +220,7 @@ class Referee:
         if size > limit:
             raise _oversize(size, limit)
         if report:
-            return [*self._reports.receive(agent, value, size, entry.id[:64] or None)]
+            return [*self.reports.receive(agent, value, size, entry.id[:64] or None)]
         if sort != "reply":
             raise _RefusedError("unreadable", f"a message of type {sort!r:.60} is no reply")
         request = self._match(agent, value.get("request"), value.get("seat"), value.get("game"))

@@ -46,9 +46,9 @@ class Requests:
     def take(self, asks: Iterable[Ask]) -> tuple[Ask, ...]:
         """Return those that nobody has taken yet; they are under way from now on."""
         with self._lock:
-            fresh = tuple(ask for ask in asks if ask.id not in self._under_way and ask.id not in self._answered)
-            self._under_way.update(ask.id for ask in fresh)
-        return fresh
+            fresh = [ask for ask in asks if ask.id not in self._under_way and ask.id not in self._answered]
+            self._under_way.update([ask.id for ask in fresh])
+        return tuple(fresh)
 
     def under_way(self, request: str) -> bool:
         """Return whether a request was taken, and an answer to it is wanted still."""

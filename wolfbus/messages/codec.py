@@ -54,11 +54,19 @@ def plain(message: Part) -> dict[str, Any]:
     return values
 
 
+def _plain_part(value: object) -> dict[str, Any]:
+    if isinstance(value, Part):
+        return plain(value)
+    if isinstance(value, int):
+        raise OverflowError(f"a message cannot hold so large a number as {value!r:.40}")
+    raise TypeError(f"a message cannot hold {type(value).__name__}")
+
+
 def pack(value: dict[str, Any]) -> bytes:
     """Return msgpack bytes of plain values, in which parts may stand as they are."""
     packer = getattr(_local, "packer", None)
     if packer is None:
-        packer = _local.packer = msgpack.Packer(default=plain, use_bin_type=True, autoreset=True)
+        packer = _local.packer = msgpack.Packer(default=_plain_part, use_bin_type=True, autoreset=True)
     packed: bytes = packer.pack(value)
     return packed
 

@@ -16,9 +16,8 @@ from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent, Opened
 
 _NOT_RULES = {"deadlines", "absent_grace", "memory"}
-_ASIDE = frozenset({"rejected", "segment", "model_call", "stopped"})
-_OF_AN_ANSWER = ("batch", "content", "fault", "outcome", "seat", "type")
-"""What counts of an answer, in the order of canonical JSON."""
+_ASIDE = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
+_OF_AN_ANSWER = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
 
 
 class Digest:
@@ -29,21 +28,33 @@ class Digest:
 
     def feed(self, event: AnyEvent, members: Mapping[str, str] | None = None) -> None:
         """Add one event; the `canonical_members` of its plain values may be given if they are at hand."""
-        if event.type in _ASIDE:
-            return
         if event.type == "opened":
             self._sha.update(canonical(_essence_of_opening(event)) + b"\n")
-            return
-        if members is None:
-            members = canonical_members(plain(event))
-        counted: Iterable[str] = sorted(members)
-        if event.type == "answered":
-            counted = (name for name in _OF_AN_ANSWER if name in members)
-        self._sha.update(f"{{{','.join([members[name] for name in counted])}}}\n".encode())
+        elif event.type not in _ASIDE:
+            if members is None:
+                members = canonical_members(plain(event))
+            counted = [members[name] for name in _counted(event, members)]
+            self._sha.update(f"{{{','.join(counted)}}}\n".encode())
 
     def hexdigest(self) -> str:
         """Return the digest so far, 64 hex digits."""
         return self._sha.hexdigest()
+
+
+def essence(event: AnyEvent, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what of an event, given with its plain values, counts for the digest; None if nothing does."""
+    if event.type in _ASIDE:
+        return None
+    if event.type == "opened":
+        return _essence_of_opening(event)
+    return {name: body[name] for name in _counted(event, body)}
+
+
+def _counted(event: AnyEvent, names: Iterable[str]) -> list[str]:
+    """Return the names of the members that count, in the order of canonical JSON."""
+    if event.type == "answered":
+        names = _OF_AN_ANSWER.intersection(names)
+    return sorted(names)
 
 
 def _essence_of_opening(event: Opened) -> dict[str, Any]:

@@ -65,16 +65,16 @@ def seal(
     number, time, audience, event, _ = unsealed
     if body is None:
         body = plain(event)
-    envelope: dict[str, Any] = {"n": number, "time": time, "audience": audience}
+    by_name = dict(canonical_members(body) if members is None else members)
+    by_name.update(canonical_members({"n": number, "time": time, "audience": audience}))
     if event.type == "opened":
-        envelope["v"] = PROTOCOL
-    by_name = {**(canonical_members(body) if members is None else members), **canonical_members(envelope)}
+        by_name["v"] = f'"v":{PROTOCOL}'
     names = sorted(by_name)
     place = bisect(names, "hash")
-    before = "{" + "".join([by_name[name] + "," for name in names[:place]])
+    before = "{" + ",".join([by_name[name] for name in names[:place]])
     after = ",".join([by_name[name] for name in names[place:]]) + "}"
-    digest = hashlib.sha256(f"{previous}{before}{after}".encode()).hexdigest()
-    line = f'{before}"hash":"{digest}",{after}'.encode()
+    digest = hashlib.sha256(f"{previous}{before},{after}".encode()).hexdigest()
+    line = f'{before},"hash":"{digest}",{after}'.encode()
     # on the bus every message says its version
     value = {**body, "n": number, "time": time, "audience": audience, "hash": digest, "v": PROTOCOL}
     return Recorded(number, time, audience, event, digest), line, value

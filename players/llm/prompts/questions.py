@@ -1,11 +1,11 @@
-"""The question at the end of a prompt: the moment, one's own suspicion, the task, the form; all that is volatile."""
+"""The question at the end of a prompt: the moment, one's own suspicion, the task; all that is volatile."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from players.llm.prompts.forms import LABEL, form_in_words, part_name
+from players.llm.prompts.forms import LABEL, part_name
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
@@ -15,13 +15,12 @@ from wolfbus.vocabulary import Kind
 _WEIGHS_SUSPICION: Final[frozenset[Kind]] = frozenset({"vote", "kill", "protect", "inspect", "whisper"})
 
 
-def question_text(asks: Sequence[Ask], view: SeatView, template: str, *, with_label: bool = False) -> str:
-    """Return the last piece of a prompt.
+def question_text(asks: Sequence[Ask], view: SeatView, *, with_label: bool = False) -> str:
+    """Return what stands before the form at the end of a prompt.
 
     Args:
         asks: what is asked, in the order of the form.
         view: what the seat knows.
-        template: the form in words.
         with_label: whether the statement that the reply makes is to be labelled in it, too.
     """
     together = with_label or len(asks) > 1
@@ -34,7 +33,7 @@ def question_text(asks: Sequence[Ask], view: SeatView, template: str, *, with_la
     lines += (_named(ask, view) if together else _task(ask, view) for ask in asks)
     if with_label:
         lines.append(f"{LABEL}: {_label_along(asks[0].kind)}")
-    return "\n".join([*lines, form_in_words(template)])
+    return "\n".join([*lines, ""])
 
 
 def _suspicion(view: SeatView) -> str:

@@ -1,7 +1,7 @@
 """`PromptWriter`: writes one seat's prompts, each at the cost of what is new since the one before.
 
 A prompt's text follows from the view and the requests alone; what a writer remembers only saves time. In the record a
-prompt is two chains of segments: the seat's `Story`, which begins with the system message; and the question.
+prompt is three chains of segments: the seat's `Story`, which begins with the system message; the question; the form.
 Consecutive segments of one role make one message. Questions that are put to a seat at once have their story in common.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from players.llm.call import Message
-from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, Shaped, shaped
+from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, Shaped, form_in_words, shaped
 from players.llm.prompts.prompt import Prompt
 from players.llm.prompts.questions import question_text
 from players.llm.prompts.quoting import one_line, reply_shown
@@ -52,14 +52,15 @@ class PromptWriter:
         story = self._story
         fresh = story.grow(view)
         form = _form(asks, view, with_label=with_label)
-        text = question_text(asks, view, form.template, with_label=with_label)
-        head = self._once(PromptText(role="user", text=text), fresh)
+        # what is of this moment, and the form, which all questions of a kind share
+        texts = (question_text(asks, view, with_label=with_label), form_in_words(form.template))
+        heads = [self._once(PromptText(role="user", text=text), fresh) for text in texts]
         return Prompt(
             messages=(
                 Message("system", story.system, kept=len(story.system)),
-                Message("user", f"{story.text}{text}", kept=len(story.text)),
+                Message("user", f"{story.text}{''.join(texts)}", kept=len(story.text)),
             ),
-            heads=(story.head, head),
+            heads=(story.head, *heads),
             fresh=tuple(fresh),
             form=form.form,
             chain=story.chain,

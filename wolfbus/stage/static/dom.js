@@ -45,9 +45,9 @@ export function morph(old, fresh) {
   fill(old, [...fresh.childNodes]);
 }
 
-// Makes `parts` the children of `node`.
+// Makes `parts` the children of `node`, besides those that are to be kept.
 export function fill(node, parts) {
-  const old = [...node.childNodes];
+  const old = [...node.childNodes].filter((part) => !part.dataset?.keep);
   const fresh = [parts].flat(9).filter((part) => part != null && part !== false);
   fresh.forEach((part, place) => {
     if (!(part instanceof Node)) part = document.createTextNode(shown(part));

@@ -1,7 +1,7 @@
 // The page of a game: its state is (data, place, viewer) and what is switched on; every panel is drawn from it.
-import { h, fill, morph, dialog } from "./dom.js";
+import { h, fill, dialog, shown } from "./dom.js";
 import { stepped, veiled } from "./feed.js";
-import { beatElement } from "./transcript.js";
+import { Transcript } from "./transcript.js";
 import { cards, heat, history, overTime, movers, votes, moments } from "./panels.js";
 import { track, phaseFrom } from "./timeline.js";
 import { inspect } from "./inspector.js";
@@ -13,13 +13,12 @@ const SHEETS = ["Suspicion", "Votes", "Moments"];
 const SPEEDS = [0.5, 1, 2, 4];
 const HELP = [["space", "play or pause"], ["← →", "sentence before, next"], ["Shift ← →", "phase before, next"], ["Home End", "start, end"], ["1–8", "see as that player"], ["0", "see everything"], ["t", "thoughts"], ["h", "hide or show roles"], ["p", "prompt of this sentence"], ["m", "next key moment"], ["?", "this help"]];
 
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const narrow = () => matchMedia("(max-width: 47.5rem)").matches;
 
 export class GamePage {
-  constructor(root, feed, { home = null, call = null } = {}) {
+  constructor(root, feed, { home = null, call = null, game = null } = {}) {
     Object.assign(this, { root, feed, home, data: null, n: 0, thoughts: true, hide: false, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null });
-    this.wantedCall = call;
+    Object.assign(this, { wantedCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
     this.loaded = new Map();
   }
 
@@ -34,6 +33,7 @@ export class GamePage {
     }
     fill(this.root, this.skeleton());
     for (const part of ["status", "players", "log", "suspicion", "votes", "moments", "track", "slider", "where", "tools", "play", "problems"]) this[`${part}Part`] = this.root.querySelector(`[data-part=${part}]`);
+    this.transcript = new Transcript(this.logPart);
     this.listen();
     this.draw();
     if (this.wantedCall != null) this.prompt(this.wantedCall);
@@ -144,12 +144,13 @@ export class GamePage {
   }
 
   async prompt(line) {
+    if (line == null) return;
     this.play(false);
     await inspect(this.feed, Number(line), () => {});
   }
 
   link(n) {
-    return `${location.href.split("#")[0]}#n=${n}&as=${encodeURIComponent(this.data.viewer)}`;
+    return `${location.href.split("#")[0]}#${this.prefix}n=${n}&as=${encodeURIComponent(this.data.viewer)}`;
   }
 
   toggle(name) {
@@ -172,7 +173,7 @@ export class GamePage {
       hide: () => this.toggle("hide"),
       everything: () => this.seeAs(this.data.viewers[0]),
       moment: () => this.go(state.moments.find((each) => each.beat > this.n)?.beat ?? this.n),
-      prompt: () => call != null && this.prompt(call),
+      prompt: () => this.prompt(call ?? this.logPart.lastChild.querySelector("[data-call]")?.dataset.call),
       help: () => dialog("help", "Keys", h("dl.keys", HELP.map(([key, does]) => [h("dt", key.split(" ").map((each) => h("kbd", each))), h("dd", does)]))),
       share: () => shareDialog(state),
       proof: () => proofDialog(state),
@@ -264,7 +265,7 @@ export class GamePage {
     const state = this.state();
     const { game, beat, all, n } = state;
     const label = `${whenIs(beat)}${beat.kind === "opened" ? "" : `: ${what(beat)}`}`;
-    document.title = `${title(label)} · ${game.title ?? game.id}`;
+    document.title = shown(`${title(label)} · ${game.title ?? game.id}`);
     this.root.firstChild.classList.toggle("unthinking", !this.thoughts);
     this.root.firstChild.dataset.sheet = this.sheet ?? "";
     fill(this.statusPart, this.status(state));
@@ -282,10 +283,10 @@ export class GamePage {
     this.sliderPart.setAttribute("aria-valuetext", label);
     for (const button of this.root.querySelectorAll(".sheets button")) button.setAttribute("aria-expanded", String(this.sheet === button.dataset.sheet));
     this.logPart.setAttribute("aria-live", this.atEnd && !this.data.over ? "polite" : "off");
-    this.drawLog(state);
+    this.transcript.draw(state.beats, this.data, `${this.data.line} ${this.sheet}`);
     const speaker = this.playersPart.querySelector(".speaks");
     if (speaker) this.playersPart.scrollLeft = speaker.offsetLeft - 48;
-    keepPlace(`#n=${n}&as=${encodeURIComponent(state.viewer)}`);
+    keepPlace(`#${this.prefix}n=${n}&as=${encodeURIComponent(state.viewer)}`);
   }
 
   status({ game, beat, over, all, n, live }) {
@@ -315,34 +316,6 @@ export class GamePage {
   suspicion(state) {
     const draw = { table: () => [heat(state), state.beat.suspicion && history(state)], time: () => overTime(state), moved: () => movers(state) };
     return [h("nav.views", VIEWS.map(([name, words]) => h("button", { "data-view": name, "aria-pressed": String(this.view === name) }, words))), h("div", { class: `view ${this.view}` }, draw[this.view]())];
-  }
-
-  // The transcript keeps an element per beat, made once, so a step adds one.
-  drawLog({ beats, all, n }) {
-    const log = this.logPart;
-    this.made ??= new WeakMap();
-    beats.forEach((beat, place) => {
-      const old = log.children[place];
-      let element = this.made.get(beat);
-      if (!element) {
-        element = beatElement(beat, all[place - 1], this.data);
-        if (old?.dataset.beat === String(beat.n) && old.classList.contains("pending")) {
-          morph(old, element);
-          element = log.children[place];
-        }
-        this.made.set(beat, element);
-      }
-      if (old !== element) old ? old.replaceWith(element) : log.append(element);
-    });
-    while (log.children.length > beats.length) log.lastChild.remove();
-    log.querySelector(".now")?.classList.remove("now");
-    const now = log.lastChild;
-    now.classList.add("now");
-    if (this.drawn !== now || this.drawnLine !== this.data.line || this.drawnSheet !== this.sheet) {
-      const top = now.offsetTop + now.offsetHeight > log.clientHeight + log.scrollTop || now.offsetTop < log.scrollTop ? Math.min(now.offsetTop - 12, log.scrollHeight) : null;
-      if (top != null) log.scrollTo({ top: now.offsetHeight > log.clientHeight ? top : log.scrollHeight, behavior: calm() || Math.abs(n - (this.drawnN ?? 0)) > 1 ? "instant" : "smooth" });
-      Object.assign(this, { drawn: now, drawnN: n, drawnLine: this.data.line, drawnSheet: this.sheet });
-    }
   }
 }
 

@@ -1,14 +1,52 @@
 // What was said and done: one element a beat.
-import { h, words, aside } from "./dom.js";
+import { h, morph, words, aside } from "./dom.js";
 import { face } from "./faces.js";
 import { pct, counted, listed, whenIs, title, result, claimed, verdict, day, VERDICTS, REASONS, UNHEARD } from "./terms.js";
+
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// Shows beats in a log and keeps an element per beat, made once, so that a step adds one.
+export class Transcript {
+  constructor(log) {
+    this.log = log;
+    this.made = new WeakMap();
+  }
+
+  // `why` changes when the last beat is to be brought into view again.
+  draw(beats, data, why) {
+    const { log, made } = this;
+    beats.forEach((beat, place) => {
+      const old = log.children[place];
+      let element = made.get(beat);
+      if (!element) {
+        element = beatElement(beat, beats[place - 1], data);
+        if (old?.dataset.beat === String(beat.n) && old.classList.contains("pending")) {
+          morph(old, element);
+          element = old;
+        }
+        made.set(beat, element);
+      }
+      if (!old) log.append(element);
+      else if (old !== element) old.replaceWith(element);
+    });
+    while (log.children.length > beats.length) log.lastChild.remove();
+    log.querySelector(".now")?.classList.remove("now");
+    const now = log.lastChild;
+    now.classList.add("now");
+    if (this.last === now && this.why === why) return;
+    const jumped = Math.abs(beats.length - (this.length ?? 0)) > 1;
+    Object.assign(this, { last: now, why, length: beats.length });
+    const top = now.offsetHeight > log.clientHeight ? now.offsetTop - 12 : log.scrollHeight;
+    log.scrollTo({ top, behavior: jumped || calm() ? "instant" : "smooth" });
+  }
+}
 
 export function beatElement(beat, before, game) {
   const draw = { statement: statement, silence: silence, night: night, tally: tally, exile: exile, opened: opened }[beat.kind] ?? over;
   const chapter = beat.round > 0 && (beat.round !== before?.round || beat.phase !== before?.phase) && beat.phase;
   return h(
     `article.beat.${beat.kind}${beat.complete ? "" : ".pending"}`,
-    { "data-beat": beat.n, tabindex: -1, "aria-label": whenIs(beat) },
+    { "data-beat": beat.n, "data-statement": beat.spoken?.statement, tabindex: -1, "aria-label": whenIs(beat) },
     chapter && chapter !== "night" && h("h3.chapter", h("span", `Day ${beat.round} · ${chapter}`)),
     draw(beat, game),
   );
