@@ -6,7 +6,8 @@ import json
 from collections.abc import Collection
 from typing import Any, Final
 
-from analytics.export.column import Column, ExportTable
+from analytics.export.tables import ExportTable
+from analytics.schema import Column
 from wolfbus import __version__
 
 PACKAGE: Final = "datapackage.json"

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
-from analytics.export.column import ExportTable, Row
 from analytics.export.csv_file import CsvFile
 from analytics.export.game import read_games
 from analytics.export.landing import Landing
 from analytics.export.package import PACKAGE, package
 from analytics.export.parquet_file import ParquetFile, pyarrow
-from analytics.export.tables import TABLES
+from analytics.export.tables import TABLES, ExportTable, Row
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.checks import StudyCheck, checks
 from wolfbus.errors import ConfigError

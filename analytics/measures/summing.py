@@ -297,7 +297,7 @@ def _votes(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
     rows, known = columns.votes, ballots_of(columns)
-    agent = rows["agent"]
+    agent = rows["voter_agent"]
     voted = rows["target"] >= 0
     living, wolves = known.living[known.held], known.wolves[known.held]
     follows = {
@@ -308,7 +308,7 @@ def _votes(sums: Sums, columns: Columns) -> None:
         "unjudged": voted & np.isnan(known.credit),
     }
     put_parts(sums, "follows", rows["game"], [(agent, columns.agents)], **follows)
-    other = rows["role"] != WOLF
+    other = rows["voter_role"] != WOLF
     hits = {
         "sum": voted & (rows["target_role"] == WOLF),
         "n": voted,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from analytics.fold import fold
 from analytics.metrics import metrics
@@ -224,3 +225,20 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
 def section(name: str):
     """A function of games: one section of their metrics."""
     return lambda games: metrics(games)[name]
+
+
+def held_by(rows: GameRows, agents: Mapping[str, str]) -> GameRows:
+    """Return a game whose seats these agents held, by the seats' names; the others stay with whom they are."""
+
+    def of(row, **fields: str):
+        told = {field: agents.get(getattr(row, seat) or "", getattr(row, field)) for field, seat in fields.items()}
+        return replace(row, **told)
+
+    pair = {"observer_agent": "observer", "target_agent": "target"}
+    return replace(
+        rows,
+        seats={name: of(seat, agent="name") for name, seat in rows.seats.items()},
+        statements=tuple(of(row, agent="speaker") for row in rows.statements),
+        judgements=tuple(of(row, **pair) for row in rows.judgements),
+        votes=tuple(of(row, voter_agent="voter", target_agent="target") for row in rows.votes),
+    )

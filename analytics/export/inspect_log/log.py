@@ -60,7 +60,7 @@ class LogBuilder:
         models = models_by_agent(game)
         self._models.append(models)
         for seat in game.rows.seats.values():
-            self._roles.setdefault(seat.role, set()).add(models[seat.brain])
+            self._roles.setdefault(seat.role, set()).add(models[seat.agent])
         begin = started(game)
         self._begin, self._end = min(self._begin, begin), max(self._end, begin + (game.rows.seconds or 0.0))
 

@@ -44,9 +44,9 @@ class UsageBook:
 
     def add(self, game: ExportedGame) -> None:
         """Take in the calls of a game."""
-        for noted in game.details.calls:
-            seat, usage = game.rows.seats[noted.event.seat], usage_of(self._library, noted.event)
-            for book, name in ((self.models, noted.event.model), (self.roles, seat.role), (self.agents, seat.brain)):
+        for row in game.rows.call_rows:
+            usage = usage_of(self._library, row.call)
+            for book, name in ((self.models, row.model), (self.roles, row.role), (self.agents, row.agent)):
                 book[name] = book[name] + usage if name in book else usage
 
     def by_agent(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def model_of(games: Iterable[Mapping[str, str]]) -> str:
 def models_by_agent(game: ExportedGame) -> dict[str, str]:
     """Return for every agent of a game the model that it called, its own name if that is none or several."""
     called: dict[str, set[str]] = {}
-    for noted in game.details.calls:
-        called.setdefault(game.rows.seats[noted.event.seat].brain, set()).add(noted.event.model)
-    names = {seat.brain for seat in game.rows.seats.values()}
+    for row in game.rows.call_rows:
+        called.setdefault(row.agent, set()).add(row.model)
+    names = {seat.agent for seat in game.rows.seats.values()}
     return {name: next(iter(called[name])) if len(called.get(name, ())) == 1 else name for name in names}
