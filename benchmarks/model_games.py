@@ -36,7 +36,7 @@ from players.llm.prompts.share import prefix_share
 from players.llm.settings import Endpoint
 from players.venue import Venue
 from wolfbus.cli.bench import peak_memory_mb
-from wolfbus.cli.house import Game, House, tune_garbage_collection
+from wolfbus.cli.embedded import EmbeddedHouse, Game, tune_garbage_collection
 from wolfbus.config import GameConfig
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
@@ -62,7 +62,7 @@ class Run:
         brains = (f"llm:double@{url}",) * config.seats
         with Venue() as venue:
             venue.probe(brains)
-            with House(done=finished.put, venue=venue) as house:
+            with EmbeddedHouse(done=finished.put, venue=venue) as house:
                 began, cpu = time.perf_counter(), time.process_time()
                 for number, path in enumerate(self.paths[: at_once or games]):
                     house.open(config, str(seed + number), brains, path)

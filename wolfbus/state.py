@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from wolfbus.config import GameConfig
-from wolfbus.expense import Expense
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import (
@@ -42,8 +41,10 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.suspicion import Suspicion
+from wolfbus.usage import Usage
 from wolfbus.utterance import OwnLabel, Utterance
 from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role, team_of
+from wolfbus.waiting import Waiting
 
 TEXT_KEPT = 4000
 """Characters kept of one statement or whispered word; the record has all of them."""
@@ -107,7 +108,7 @@ class GameState:
         readings: usable and unusable answers by reported reading.
         faults: unusable answers by fault.
         rejected: rejected messages by reason.
-        expense: what model calls took.
+        usage: what model calls took.
         ended: the last event of a game that came to its end, None while it goes on.
         stopped: the last event of a game that was broken off, None for any other.
         events: events fed.
@@ -132,12 +133,12 @@ class GameState:
     readings: Counter[Reading] = field(default_factory=Counter)
     faults: Counter[Fault] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
-    expense: Expense = field(default_factory=Expense)
+    usage: Usage = field(default_factory=Usage)
     ended: Ended | None = None
     stopped: Stopped | None = None
     events: int = 0
     _bid_batch: int = 0
-    _waiting: dict[int, dict[Kind, set[SeatName]]] = field(default_factory=dict)
+    _waiting: Waiting = field(default_factory=Waiting)
 
     def feed(self, event: AnyEvent) -> None:
         """Take in the next event of the game."""
@@ -188,11 +189,7 @@ class GameState:
 
     def waiting_for(self) -> dict[Kind, tuple[SeatName, ...]]:
         """Return the seats whose answers are not in the record yet, by kind of request and in seating order."""
-        waiting: dict[Kind, set[SeatName]] = {}
-        for kinds in self._waiting.values():
-            for kind, seats in kinds.items():
-                waiting.setdefault(kind, set()).update(seats)
-        return {kind: tuple(name for name in self.seats if name in seats) for kind, seats in waiting.items()}
+        return self._waiting.seats(tuple(self.seats))
 
     def _open(self, event: Opened) -> None:
         self.opened = event
@@ -208,9 +205,8 @@ class GameState:
 
     def _ask(self, event: Asked) -> None:
         self._enter(event.round, event.phase, event.turn)
-        kinds = self._waiting.setdefault(event.batch, {})
+        self._waiting.ask(event)
         for asking in event.asks:
-            kinds.setdefault(asking.kind, set()).update(asking.seats)
             if asking.kind == "speak" and asking.seats:
                 self.floor = asking.seats[0]
         statement = self.statements.get(event.about or 0)
@@ -223,7 +219,7 @@ class GameState:
             self.readings[event.reading] += 1
         if event.fault is not None:
             self.faults[event.fault] += 1
-        self._close(event)
+        self._waiting.close(event)
         if isinstance(event, AnsweredBid):
             if event.batch != self._bid_batch:
                 self.bids, self._bid_batch = {}, event.batch
@@ -238,15 +234,6 @@ class GameState:
             self._night().proposals[event.seat] = (event.content.target, "")
         elif isinstance(event, AnsweredProtect):
             self._night().protections[event.seat] = event.content.target
-
-    def _close(self, event: AnyAnswered) -> None:
-        kinds = self._waiting.get(event.batch, {})
-        seats = kinds.get(event.kind, set())
-        seats.discard(event.seat)
-        if not seats:
-            kinds.pop(event.kind, None)
-        if not kinds:
-            self._waiting.pop(event.batch, None)
 
     def _assess(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> None:
         statement = self.statements.get(event.about or 0)
@@ -328,7 +315,7 @@ class GameState:
         self.rejected[event.reason] += 1
 
     def _pay(self, event: ModelCall) -> None:
-        self.expense.add(event)
+        self.usage.add(event, len(event.requests), reask=event.reask)
 
     def _end(self, event: Ended) -> None:
         self.ended = event

@@ -45,7 +45,7 @@ def compare(
     """Compare two studies in every headline metric.
 
     Games are paired by their seeds where both sides have the seed, blocks staying whole. ``a`` and
-    ``b`` are pooled over all games of a side. ``difference`` is B minus A; its 95 % percentile
+    ``b`` are pooled over all games of a side. ``difference`` is B minus A; its 95 % bootstrap
     interval resamples pairs together and what is paired with nothing on each side for itself; there
     is none below five units, or where every draw gives the same. ``p`` is a two-sided permutation
     test: pairs are swapped, unpaired blocks dealt anew to the sides; ``p_holm`` is adjusted for all

@@ -16,8 +16,8 @@ __all__ = ["Definition", "definitions"]
 FILES: Final = ("units", "tables", "detection", "scores", "beyond", "apparatus")
 """In the order in which an appendix gives their entries."""
 INTERVALS: Final = {
-    "games": "percentile bootstrap over blocks of games, 95 %, 2,000 draws",
-    "single_games": "percentile bootstrap over single games, whatever the design, 95 %, 2,000 draws",
+    "games": "bootstrap over blocks of games, 95 %, 2,000 draws, quantiles for so many blocks",
+    "single_games": "bootstrap over single games, whatever the design, 95 %, 2,000 draws, quantiles for so many",
 }
 """What ``{games}`` and ``{single_games}`` stand for in an interval: that of most estimates (see the entry
 ``variability``), and that of trends, which are statements about games.

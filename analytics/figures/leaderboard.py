@@ -1,4 +1,4 @@
-"""The leaderboard: how well agents detect and conceal, on one scale (metrics: deceivers and detectors)."""
+"""The leaderboard: how well agents tell deception apart and conceal it (metrics: deceivers and detectors)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 
 _GROUPS: Final = (("villager", "o"), ("werewolf", "s"), ("doctor", "D"), ("seer", "^"), ("accent", "v"))
 """Colour and marker of the groups of agents that met each other; further groups begin anew."""
+_GROUNDS: Final = {"role": "by role", "truth": "by the truth of claims", "label": "by self-labels"}
 _ROW: Final = 13.5
 """Points between two lines of the key."""
 
 
-def leaderboard(findings: Result, by: Literal["label", "truth"] = "label") -> str | None:
-    """Return agents by detection (to the right: flags more deceptions) and concealment (upwards: own deceptions are
-    flagged less), in logits with 95 % intervals as crosses (metrics: one scale for deceivers and detectors).
+def leaderboard(findings: Result, by: Literal["role", "truth", "label"] = "role") -> str | None:
+    """Return agents by sensitivity (to the right: flags tell deceptive from honest statements) and by concealment
+    (upwards: its own are told apart less), in d′ with 95 % intervals as crosses.
 
     None if no agent has both numbers. Agents are numbered group by group, in it by the sum of both, best first. The key
     has their names, marks groups that never met and so cannot be compared, and lists those that have no place.
 
     Args:
         findings: its ``abilities`` section is drawn.
-        by: what counts as deception: the speakers' self-labels, or the truth of their claims.
+        by: what counts as deception: what a Werewolf says, what is a lie by its claims, what its speaker calls so.
     """
     agents: dict[str, Result] = findings["abilities"][by]["agents"]
     placed = sorted(
@@ -65,7 +66,7 @@ def leaderboard(findings: Result, by: Literal["label", "truth"] = "label") -> st
         side.set_xlim(0, 1)
         side.set_ylim(0, 1)
 
-    title = "Agents: who detects, who conceals" + (" (truth of claims)" if by == "truth" else "")
+    title = f"Agents: who detects, who conceals ({_GROUNDS[by]})"
     return draw(f"leaderboard-{by}", title, _described(placed, others, agents, names, groups), height, paint)
 
 
@@ -96,24 +97,24 @@ def _key(
 
 
 def _crosses(axes: Axes, rows: list[Result], groups: list[int]) -> None:
-    limits = {name: _limits(rows, name) for name in ("detects", "conceals")}
-    axes.set_xlim(*limits["detects"])
-    axes.set_ylim(*limits["conceals"])
+    limits = {name: _limits(rows, name) for name in ("sensitivity", "concealment")}
+    axes.set_xlim(*limits["sensitivity"])
+    axes.set_ylim(*limits["concealment"])
     axes.axhline(0, color=colour("muted"), linewidth=0.9, dashes=(2, 3))
     axes.axvline(0, color=colour("muted"), linewidth=0.9, dashes=(2, 3))
     axes.grid()
-    axes.set_xlabel("detects (logits; further right is better)")
-    axes.set_ylabel("conceals (logits; further up is better)")
+    axes.set_xlabel("sensitivity (d′; 0 tells nothing apart)")
+    axes.set_ylabel("concealment (d′; 0 is the average)")
     # a pixel is a point: figures are drawn at 72 to the inch
     pixels = axes.transData.transform([_place(row) for row in rows])
     offsets = places_of_labels([(x, y) for x, y in pixels], 14.0, 10.0)
     for number, (row, offset) in enumerate(zip(rows, offsets, strict=True), start=1):
         ink, marker = _GROUPS[groups.index(row["component"]) % len(_GROUPS)]
         x, y = _place(row)
-        for name, other in (("detects", y), ("conceals", x)):
+        for name, other in (("sensitivity", y), ("concealment", x)):
             low, high = row[name]["low"], row[name]["high"]
             if low is not None:
-                line = ([low, high], [other, other]) if name == "detects" else ([other, other], [low, high])
+                line = ([low, high], [other, other]) if name == "sensitivity" else ([other, other], [low, high])
                 axes.plot(*line, color=colour(ink), linewidth=1.0, alpha=0.55, solid_capstyle="butt")
         axes.plot([x], [y], color=colour(ink), marker=marker, markersize=6, zorder=4)
         axes.annotate(
@@ -137,7 +138,7 @@ def _limits(rows: list[Result], name: str) -> tuple[float, float]:
 
 
 def _place(row: Result) -> tuple[float, float]:
-    return row["detects"]["value"], row["conceals"]["value"]
+    return row["sensitivity"]["value"], row["concealment"]["value"]
 
 
 def _sum(row: Result) -> float:
@@ -153,11 +154,11 @@ def _described(
         row = agents[name]
         group = f" (group {groups.index(row['component']) + 1})" if len(groups) > 1 else ""
         parts.append(
-            f"{number}: {names[name]}{group} detects {_said(row['detects'])}, conceals {_said(row['conceals'])}."
+            f"{number}: {names[name]}{group} detects {_said(row['sensitivity'])}, conceals {_said(row['concealment'])}."
         )
     if others:
         parts.append(f"Without a place: {', '.join(names[name] for name in others)}.")
-    return f"In logits, higher is better, 0 is the group's middle. {' '.join(parts)}"
+    return f"In d′, higher is better; who detects 0 tells nothing apart. {' '.join(parts)}"
 
 
 def _said(estimate: Result) -> str:

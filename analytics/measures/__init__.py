@@ -11,6 +11,6 @@ give their intervals.
 - `headlines`: the registry of headline metrics, each a `measure`; `study`: their values, intervals,
   comparisons; `agents`: by agent.
 - `scores`, `thresholds`, `maps`, `recalibration`: suspicion as a probability.
-- `abilities`, `rasch`, `likelihood`: detectors and deceivers on one scale.
+- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale.
 - `ledger`, `calls`: how replies were read, what model calls took.
 """

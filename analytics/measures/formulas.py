@@ -198,15 +198,22 @@ class Confusion:
 # -- of scores
 
 
-def roc_area(counts: Array) -> Array:
-    """Return the area under the ROC curve: how often something of class 1 scores higher than
-    something of class 0, equal scores counted half; NaN unless both classes are there.
+def roc_pairs(counts: Array) -> tuple[Array, Array]:
+    """Return how many pairs of something of class 1 and something of class 0 score in that order,
+    equal scores counted half, and how many pairs there are.
     """
     import numpy as np
 
     truthful, deceptive = counts[..., 0, :], counts[..., 1, :]
     below = np.cumsum(truthful, axis=-1) - truthful / 2
-    return ratio((deceptive * below).sum(axis=-1), deceptive.sum(axis=-1) * truthful.sum(axis=-1))
+    return (deceptive * below).sum(axis=-1), deceptive.sum(axis=-1) * truthful.sum(axis=-1)
+
+
+def roc_area(counts: Array) -> Array:
+    """Return the area under the ROC curve: how often something of class 1 scores higher than
+    something of class 0, equal scores counted half; NaN unless both classes are there.
+    """
+    return ratio(*roc_pairs(counts))
 
 
 def average_precision(counts: Array) -> Array:

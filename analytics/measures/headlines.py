@@ -152,6 +152,7 @@ def _wins() -> Iterator[Measure]:
             "no game is finished",
             n=of,
             value=share,
+            games=True,
         )
 
 
@@ -202,6 +203,7 @@ def _against(
         value=_of(getattr(formulas, formula), counts),
         baseline=_of(getattr(formulas, baseline), counts) if baseline else None,
         baseline_label=told,
+        by_game=formula != "accuracy_lift",
     )
 
 

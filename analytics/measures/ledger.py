@@ -11,8 +11,8 @@ from statistics import stdev
 from typing import Final, get_args
 
 from analytics import Result
-from analytics.calls import TOKENS, CallSums
 from analytics.rows import GameRows, ReplyKey
+from wolfbus.usage import TOKENS, Usage
 from wolfbus.vocabulary import KINDS, Fault, Outcome, Reading
 
 READINGS: Final[tuple[Reading, ...]] = get_args(Reading)
@@ -33,9 +33,9 @@ class Ledger:
         }
         self._replies: Counter[ReplyKey] = Counter()
         self._statements = 0
-        self._total = CallSums()
-        self._by: dict[str, defaultdict[str, CallSums]] = {name: defaultdict(CallSums) for name in BY}
-        self._seats: defaultdict[str, CallSums] = defaultdict(CallSums)
+        self._total = Usage()
+        self._by: dict[str, defaultdict[str, Usage]] = {name: defaultdict(Usage) for name in BY}
+        self._seats: defaultdict[str, Usage] = defaultdict(Usage)
         self._seconds: list[float] = []
         self._paths: list[float] = []
 
@@ -134,7 +134,7 @@ class Ledger:
         sums: dict[str, float | None] = {
             "calls": self._total.calls,
             **{name: self._total.tokens(name) for name in TOKENS},
-            "cost_usd": self._total.cost_usd(),
+            "cost_usd": self._total.cost_usd,
             "wall_s": math.fsum(self._seconds) if len(self._seconds) == len(self._paths) else None,
             "critical_path": sum(self._paths),
         }

@@ -1,5 +1,5 @@
-"""The likelihood of the Rasch-type model of who flags whom, with its derivatives (metrics: one scale
-for deceivers and detectors).
+"""The likelihood of who flags whom, with its derivatives, of the statements of one class (metrics:
+one scale for deceivers and detectors); see `analytics.measures.joint_model`.
 
     logit P(flag) = a(observer cell) + b(speaker cell) + spread · z,   z ~ N(0, 1), one z a
     statement
@@ -74,16 +74,17 @@ class Cells:
         return Cells(self.agents, self.blocks, *(column[which] for column in held))
 
 
-def cells_of(columns: Columns, wanted: Array) -> Cells:
+def cells_of(columns: Columns, wanted: Array, judged: Array | None = None) -> Cells:
     """Return the judgements that count of the statements that are `wanted` (true or false by
-    statement).
+    statement), only those that are `judged` (true or false by judgement) if given.
 
     Observers of one statement stand in the order of their cells: seating order leaves no trace.
     """
     import numpy as np
 
     judgements, statements = columns.judgements, columns.statements
-    rows = np.flatnonzero((judgements["d"] != UNKNOWN) & wanted[judgements["statement"]])
+    counts = (judgements["d"] != UNKNOWN) & wanted[judgements["statement"]]
+    rows = np.flatnonzero(counts if judged is None else counts & judged)
     of = judgements["statement"][rows]
     cell = judgements["observer_agent"][rows] * len(ROLES) + judgements["observer_role"][rows]
     flag = judgements["d"][rows] == 1

@@ -40,6 +40,9 @@ class Measure:
         score: for an area: which score.
         role: for an area: the observers' role; None for all.
         area: for an area: of counts by class and cell.
+        games: whether it is a rate of games: k in n of them, each won or not.
+        by_game: whether a mean over games of the games' own values means anything; it does not of a
+            maximum, which is the higher the fewer rows a game has.
     """
 
     name: str
@@ -54,3 +57,5 @@ class Measure:
     score: Score | None = None
     role: str | None = None
     area: Callable[[Array], Array] | None = None
+    games: bool = False
+    by_game: bool = True

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import CLAIMS, PROTOCOLS, VERDICTS
-from analytics.measures.bootstrap import wilson
+from analytics.measures.bootstrap import rate_of_games, wilson
 from analytics.measures.estimates import Estimates
 from analytics.measures.families import LENGTHS
 from analytics.measures.formulas import number, ratio, whole
@@ -21,10 +21,13 @@ from wolfbus.vocabulary import ROLES
 if TYPE_CHECKING:
     from analytics.columns import Array
 
+_STATES: Final = ("villagers", "werewolves", "nobody")
+"""How a finished game ended."""
+
 
 def outcomes(held: Estimates) -> Result:
-    """Return shares with Wilson 95 % intervals, and mean ± sd per game (paper 5.2; metrics:
-    outcomes).
+    """Return shares with Wilson 95 % intervals on the effective number of games, and mean ± sd per
+    game (paper 5.2; metrics: outcomes).
 
     Shares and per-game means are over finished games: a game that was cut off has no outcome and no
     length yet. Totals are over all. A turn of debate in which nothing was said is a turn but no
@@ -33,8 +36,7 @@ def outcomes(held: Estimates) -> Result:
     not of one measurement.
     """
     total = held.total
-    states = ("villagers", "werewolves", "nobody")
-    winners = dict(zip(states, total.cube("game", ("state", states)).tolist(), strict=True))
+    winners = dict(zip(_STATES, total.cube("game", ("state", _STATES)).tolist(), strict=True))
     finished = whole(sum(winners.values()))
     protocols = total.cube("game", ("protocol", PROTOCOLS)).tolist()
     reasons = sorted(held.entries.groups("ending", "reason"))
@@ -45,7 +47,7 @@ def outcomes(held: Estimates) -> Result:
         "unfinished": len(held.sums.ids) - finished,
         "protocols": {name: whole(count) for name, count in zip(PROTOCOLS, protocols, strict=True)},
         "mixed_protocols": sum(count > 0 for count in protocols) > 1,
-        "winners": {winner: _share(whole(winners[winner]), finished) for winner in states},
+        "winners": {winner: _share(held, winner, whole(winners[winner]), finished) for winner in _STATES},
         "endings": {name: whole(count) for name, count in zip(reasons, endings, strict=True)},
         "per_game": {name: _length(total, name, finished) for name in LENGTHS},
     }
@@ -63,8 +65,11 @@ def _length(total: Frame, name: str, n: int) -> Result:
     }
 
 
-def _share(k: int, n: int) -> Result:
+def _share(held: Estimates, winner: str, k: int, n: int) -> Result:
     low, high = wilson(k, n) or (None, None)
+    if n and held.blocks < len(held.sums.ids):
+        states = held.by_block.cube("game", ("state", _STATES))
+        low, high, _ = rate_of_games(states[..., _STATES.index(winner)], states.sum(axis=-1), n)
     return {"k": k, "n": n, "share": k / n if n else None, "low": low, "high": high}
 
 

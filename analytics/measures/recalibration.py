@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import columns_of
+from analytics.measures.bootstrap import draws_of
+from analytics.measures.estimates import Leaf
+from analytics.measures.formulas import number, ratio, roc_pairs
 from analytics.measures.maps import KINDS, Kind, SavedMap, as_json, fit
-from analytics.measures.scores import Scores, Tied, calibration, reliability, scores_of, tied
+from analytics.measures.scores import (
+    Scores,
+    Tied,
+    calibration,
+    cells_of,
+    reliability,
+    scores_of,
+    tied,
+)
 from analytics.measures.study import Study
 from analytics.measures.table4 import Scored, scored, whole_intervals
 from analytics.measures.thresholds import FOLDS, split
@@ -29,8 +40,10 @@ def recalibration(study: Study) -> Result:
     ``platt`` and ``isotonic`` each have
 
     - ``before`` and ``after``: ``brier ece auc n`` of the suspicions as they are, and as a map
-      fitted on the other four folds of games makes them, all folds pooled. The AUC may fall:
-      pooling mixes five maps, and an isotonic map makes ties.
+      fitted on the other four folds of games makes them. Brier score and calibration error are over
+      all folds together. The AUC after is over pairs of judgements of the same fold: pairs of two
+      folds would be held against each other through two maps. Platt's map leaves the order of a
+      fold as it is; an isotonic one makes ties.
     - ``reliability``: the curve of the latter; see `analytics.measures.scores.reliability`.
     - ``map``: the map fitted on all games; see `analytics.measures.maps`.
 
@@ -63,11 +76,23 @@ def held_out_probabilities(held: Scores, folds: Array, kind: Kind) -> Array:
     return found
 
 
+def auc_within_folds(scores: Array, deceptive: Array, folds: Array) -> float | None:
+    """Return the share of pairs of a deceptive and a truthful statement of the same fold in which
+    the former scores higher, equal scores counted half; None without such a pair.
+    """
+    import numpy as np
+
+    parts = [tied(scores[folds == fold], deceptive[folds == fold]).counts for fold in range(FOLDS)]
+    won, pairs = np.sum([roc_pairs(counts) for counts in parts], axis=0)
+    return number(ratio(won, pairs))
+
+
 def _recalibrated(held: Scores, folds: Array, kind: Kind) -> Result:
-    whole, after = held.tied(), tied(held_out_probabilities(held, folds, kind), held.deceptive)
+    whole, made = held.tied(), held_out_probabilities(held, folds, kind)
+    after = tied(made, held.deceptive)
     return {
         "before": calibration(whole),
-        "after": calibration(after),
+        "after": {**calibration(after), "auc": auc_within_folds(made, held.deceptive, folds)},
         "map": as_json(fit(whole, kind)),
         "reliability": reliability(after),
     }
@@ -89,8 +114,30 @@ def recalibration_intervals(study: Study) -> Result:
         probabilities = held_out_probabilities(held, folds, kind)
         order = np.argsort(probabilities, kind="stable")
         after = Scored(probabilities[order], rows.deceptive[order], rows.blocks[order], rows.count)
-        found[kind] = {"before": dict(before), "after": whole_intervals(after, FIGURES)}
+        found[kind] = {
+            "before": dict(before),
+            "after": {**whole_intervals(after, FIGURES[:2]), "auc": _area_interval(after, folds[order])},
+        }
     return found
+
+
+def _area_interval(rows: Scored, folds: Array) -> Leaf:
+    """Return the interval of the AUC within folds of scores in ascending order."""
+    import numpy as np
+
+    drawn, coarse = np.zeros((2, draws_of(rows.count).draws)), np.zeros(2)
+    for fold in range(FOLDS):
+        own = rows.of(folds == fold)
+        counts = np.unique(own.scores, return_counts=True)[1]
+        cells = np.repeat(cells_of(counts), counts)
+        width = int(cells.max(initial=-1)) + 1
+        drawn += roc_pairs(own.histogram(cells, width))
+        whole = np.bincount(own.deceptive * width + cells, minlength=2 * width).reshape(2, width)
+        coarse += roc_pairs(whole)
+    exact = auc_within_folds(rows.scores, rows.deceptive, folds)
+    moved = np.clip(ratio(*drawn) + ((exact or 0) - float(ratio(*coarse))), 0, 1)
+    low, high, _ = draws_of(rows.count).interval(moved, len(np.unique(rows.blocks)))
+    return None if low is None or high is None else [low, high]
 
 
 def recalibrated(game: GameRows, saved: SavedMap) -> Result:

@@ -11,7 +11,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from analytics import Result
-from analytics.measures.bootstrap import Draws, draws_of, told, undefined
+from analytics.measures.bootstrap import Draws, Interval, draws_of, rate_of_games, told, undefined
 from analytics.measures.estimates import Estimates
 from analytics.measures.families import HEADLINES
 from analytics.measures.formulas import BINS, bins_of, number
@@ -47,6 +47,8 @@ class Study:
         """The folds of each score's judgements, or why there are none; see
         `analytics.measures.thresholds`.
         """
+        self.fits: dict[str, Any] = {}
+        """The models fitted on each ground of truth; see `analytics.measures.abilities`."""
 
     def scores(self, score: Score) -> Scores:
         """Return the judgements that count, in ascending order of a score."""
@@ -238,12 +240,26 @@ class Sheet:
             name: {
                 **told(
                     *(values[name], round(float(measure.n(self.total)))),
-                    *(draws.interval(drawn[name], held[name]), measure.reason),
+                    self._rate(measure) if measure.games else draws.interval(drawn[name], held[name]),
+                    measure.reason,
                 ),
                 "undefined_draws": undefined(drawn[name]),
             }
             for name, measure in ((measure.name, measure) for measure in measures)
         }
+
+    def _rate(self, measure: Measure) -> Interval:
+        """Return the interval of a rate of games, the units being blocks."""
+        import numpy as np
+
+        if measure.value is None:
+            raise TypeError(f"{measure.name} is no rate")
+        n = measure.n(self.frame)
+        k = np.where(n > 0, np.nan_to_num(measure.value(self.frame)) * n, 0.0)
+        # an agent's seats on one side of a game win or lose together
+        by_game = measure.n(Sheet(self.study, agent=self.agent).frame)
+        square = float((by_game**2).sum())
+        return rate_of_games(k, n, float(by_game.sum()) ** 2 / square if square else 0.0)
 
 
 def evaluate(measures: Iterable[Measure], view: View) -> dict[str, Array]:
@@ -284,11 +300,13 @@ def _area(measure: Measure, counts: Array) -> Array:
 def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     """Return every headline metric with a 95 % interval (paper 5.9; metrics: variability).
 
-    ``value`` is pooled over games. ``low`` and ``high`` are the percentile bootstrap: 2,000 draws
-    with a fixed seed resample whole blocks and recompute the pooled value from summed counts.
-    ``undefined_draws`` counts the draws in which it is undefined; above 5 % there is no interval,
-    nor below five blocks that have anything to do with the metric, nor where every draw gives the
-    same; intervals of fewer than about thirty blocks are somewhat too narrow. Point estimates and
+    ``value`` is pooled over games. ``low`` and ``high`` are the bootstrap's: 2,000 draws with a
+    fixed seed resample whole blocks and recompute the pooled value from summed counts; the
+    quantiles allow for few blocks, see `analytics.measures.bootstrap.tail_of`. ``undefined_draws``
+    counts the draws in which it is undefined; above 5 % there is no interval, nor below five blocks
+    that have anything to do with the metric, nor where every draw gives the same. Rates of games
+    have Wilson's interval instead (`analytics.measures.bootstrap.rate_of_games`), the one that
+    stands beside the winners. Point estimates and
     values of single games are exact; in draws, areas under curves come from histograms (see
     `analytics.measures.scores`), and the calibration error keeps to the bins of all games; like any
     calibration error it is biased upwards in draws, so its interval may lie above its value.
@@ -299,7 +317,8 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     it look better pulls a lift a little below 0.
 
     ``paper_mean`` ± ``paper_half`` is the paper's way: mean and 1.96 SEM over the ``paper_games``
-    in which the metric is defined; a game of few rows weighs as much as one of many.
+    in which the metric is defined; a game of few rows weighs as much as one of many. A metric that
+    is held against a maximum over each game has none.
     ``suspicion_gap`` is over the pairs of all observers, Werewolves too, as Table 2 is.
     ``lie_rate``, ``confession_rate``, ``coverage`` and ``truth_*`` rest on statements with a
     checkable claim; detection against truth takes lies and mistakes for false, whatever the
@@ -326,7 +345,7 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
             **estimate,
             "games": games,
             "undefined_draws": undefined_draws,
-            **_paper(each[measure.name]),
+            **_paper(each[measure.name] if measure.by_game else each[measure.name][:0]),
         }
     return {
         "metrics": rows,

@@ -25,6 +25,7 @@ TABLES: Final[Mapping[str, Callable[[Estimates], Result]]] = {
 }
 """The sections of the findings that are formulas of sums alone, in their order."""
 SINGLE: Final[Mapping[str, str]] = {
+    "game": "state",
     "line": "target_role round",
     "slope": "target_role",
     "difference": "round",

@@ -8,7 +8,7 @@ from typing import Final
 from analytics import Result
 from analytics.report.cells import look
 from analytics.report.context import Context
-from analytics.report.verdicts import SOUND, TELLING, blocks_of
+from analytics.report.verdicts import TELLING, blocks_of
 from wolfbus.document.formats import count, of
 from wolfbus.printable import told_apart
 
@@ -103,11 +103,8 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
 
 def _few(findings: Result) -> Iterator[str]:
     blocks = blocks_of(findings)
-    if not 0 < blocks < SOUND:
+    if not 0 < blocks < TELLING:
         return
     noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"
     told = of(blocks, noun, "blocks of games" if noun != "game" else None)
-    if blocks < TELLING:
-        yield f"There {'is' if blocks == 1 else 'are'} only {told}: too few to tell what is better than what."
-    else:
-        yield f"There are only {told}: 95 % intervals of so few are somewhat too narrow (they hold about 88 to 92 %)."
+    yield f"There {'is' if blocks == 1 else 'are'} only {told}: too few to tell what is better than what."

@@ -11,11 +11,9 @@ from analytics.report.cells import ends, look
 Verdict: TypeAlias = Literal["above", "below", "unclear", "few"]
 """Against nothing: the interval lies above 0, below it, holds it or is missing, or rests on too few games."""
 
-TELLING: Final = 10
-"""Blocks of games below which no sentence says what is better: a bootstrap of so few knows too little of their
-spread."""
-SOUND: Final = 30
-"""Blocks from which the 95 % interval covers about that: in simulations .87 with 8, .92 with 20, .95 with 50."""
+TELLING: Final = 8
+"""Blocks of games below which no sentence says what is better: intervals of fewer are as wide as they should be, and
+say next to nothing."""
 
 
 def blocks_of(findings: Result) -> int:
@@ -44,22 +42,3 @@ def verdict(difference: Mapping[str, Any], blocks: int) -> Verdict:
     if low is not None and low > 0:
         return "above"
     return "below" if high is not None and high < 0 else "unclear"
-
-
-def clear_best(held: Mapping[str, Mapping[str, Any]], blocks: int) -> str | None:
-    """Return whose estimate is highest, if its interval lies above all others' ones.
-
-    Args:
-        held: estimates by agent; undefined ones are left out.
-        blocks: how many blocks of games they rest on.
-    """
-    ranked = sorted(
-        (name for name, found in held.items() if found.get("value") is not None),
-        key=lambda name: -held[name]["value"],
-    )
-    if len(ranked) < 2 or blocks < TELLING:
-        return None
-    low = ends(held[ranked[0]])[0]
-    others = [ends(held[name])[1] for name in ranked[1:]]
-    clear = low is not None and all(high is not None and low > high for high in others)
-    return ranked[0] if clear else None

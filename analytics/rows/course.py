@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
 from analytics.rows.parts import AGENT, FOREIGN, ROLE, SEAT, GameId, Round, agent, call_id, key, name, role, seat_id
 from analytics.schema import Column, Derived, Stored, coded
 from wolfbus.canonical import canonical
-from wolfbus.expense import is_free, sort_of
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyEvent, Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
+from wolfbus.usage import is_free, sort_of
 from wolfbus.vocabulary import Kind, Role, Team, team_of
 
 Departure: TypeAlias = Literal["night", "exile"]

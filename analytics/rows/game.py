@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, TypeAlias
 
-from analytics.calls import CallKey, CallSums
+from analytics.calls import CallKey
 from analytics.rows.course import CallRow, DeathRow, NightRow, Noted, SeatRow, Step
 from analytics.rows.parts import FOREIGN, seat_id
 from analytics.rows.talk import BidRow, ClaimRow, JudgementRow, StatementRow, SuspicionRow, VoteRow
 from analytics.schema import Column, Derived, Stored, coded
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Opened
+from wolfbus.usage import Usage
 from wolfbus.vocabulary import Ending, Fault, Kind, Outcome, Protocol, Reading, Team, Winner
 
 Pair: TypeAlias = tuple[SeatName, SeatName]
@@ -109,7 +110,7 @@ class GameRows:
     suspicion: Mapping[Pair, float] = field(default_factory=dict)
     by_round: Mapping[int, Mapping[Pair, float]] = field(default_factory=dict)
     replies: Mapping[ReplyKey, int] = field(default_factory=dict)
-    calls: Mapping[CallKey, CallSums] = field(default_factory=dict)
+    calls: Mapping[CallKey, Usage] = field(default_factory=dict)
     opened: Opened | None = None
     bids: tuple[BidRow, ...] = ()
     call_rows: tuple[CallRow, ...] = ()

@@ -20,10 +20,10 @@ class Archives:
         bus: where the records are.
         house: the house's name.
         session: its news; games that are accounted for leave its `closed`.
-        keep_s: seconds that a record stays on the bus after it was archived, >= 0.
+        keep_s: seconds that a record stays on the bus after it was archived, >= 0; None for ever.
     """
 
-    def __init__(self, bus: Bus, house: str, session: HouseSession, keep_s: float) -> None:
+    def __init__(self, bus: Bus, house: str, session: HouseSession, keep_s: float | None) -> None:
         self._bus = bus
         self._house = house
         self.session = session
@@ -44,6 +44,24 @@ class Archives:
     def missing(self) -> tuple[str, ...]:
         """Games of the session that are over, and that nobody has said to have archived."""
         return tuple(self.session.closed)
+
+    def let_go(self, game: str, head: str) -> bool:
+        """Let the bus forget the record of a game that is over, where that is not to stay.
+
+        Args:
+            game: its id.
+            head: seal of its last line.
+
+        Returns:
+            Whether that is how it ends on the bus, or nobody asks for that.
+
+        Raises:
+            BusError: the bus is away.
+        """
+        if self._keep_s is not None and not self._bus.expire(self._house, game, self._keep_s, head):
+            return False
+        self.session.settle(game)
+        return True
 
     def take(self, agent: str, told: Archived) -> None:
         """Take note of what an analytics service says of a record; raises BusError."""
@@ -68,10 +86,9 @@ class Archives:
             logger.error("%s could not archive the record: %s", agent, told.error, extra={"game": told.game})
         elif _is_whole(told, closed or earlier):
             # of a bus that has gone backwards unnoticed the game may be under way again: then its head is another
-            if not self._bus.expire(self._house, told.game, self._keep_s, told.hash):
+            if not self.let_go(told.game, told.hash):
                 logger.warning("the bus has lost the end of a record that is archived", extra={"game": told.game})
                 return
-            self.session.settle(told.game)
             logger.debug("%s archived %d lines", agent, told.lines, extra={"game": told.game})
         else:
             logger.warning(

@@ -13,7 +13,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from moderator.engine.context import HouseContext
 from moderator.house.archives import Archives
@@ -23,7 +23,6 @@ from moderator.house.lease import Claim, TermEnd
 from moderator.house.lobby import Lobby, who_knocked, who_wrote
 from moderator.house.session import HouseSession
 from moderator.house.settings import ModeratorSettings
-from moderator.house.tickets import Tickets
 from moderator.house.waiting import Waiting
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
@@ -34,6 +33,9 @@ from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
 from wolfbus.printable import counted
 from wolfbus.service.stop import Stopping
+
+if TYPE_CHECKING:
+    from moderator.house.tickets import Tickets
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import queue
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from moderator.engine.context import HouseContext
 from moderator.engine.cursors import dealt_with
@@ -32,21 +32,25 @@ from moderator.house.roster import Roster
 from moderator.house.scheduler import Scheduler
 from moderator.house.session import HouseSession
 from moderator.house.settings import GameReport, ModeratorSettings
-from moderator.house.tickets import Tickets
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StreamLost
+from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StreamLost, WolfError
 from wolfbus.service.health import Health
 from wolfbus.service.stop import Stopping
 
+if TYPE_CHECKING:
+    from moderator.house.tickets import Tickets
+
 logger = logging.getLogger(__name__)
+
+Company: TypeAlias = Callable[[HouseContext, contextlib.ExitStack], None]
+"""Has agents and subscribers of the moderator's own process begin, by its reader, writer and pool; what ends them goes
+on the stack."""
 
 GLANCE_S: Final = 0.1
 """Longest time between two looks at what is due."""
-
-_POOL: Final = 2
 
 
 class Host:
@@ -90,11 +94,12 @@ class Host:
         self._begun = False
         self._closing: Closing | None = None
 
-    def run(self, playing: tuple[str, ...] = ()) -> TermEnd:
+    def run(self, playing: tuple[str, ...] = (), company: Company | None = None) -> TermEnd:
         """Moderate until the term is over.
 
         Args:
             playing: games that this moderator had under way before the bus went backwards.
+            company: has those begin who play and watch in this very process; None for nobody.
 
         Raises:
             BusError: the house cannot be moderated at all; one clear line.
@@ -104,7 +109,7 @@ class Host:
         try:
             with contextlib.ExitStack() as ending:
                 try:
-                    self._begin(ending)
+                    self._begin(ending, company)
                     while self._exit is None:
                         self._do_next()
                         self._try(self._look_around)
@@ -127,22 +132,43 @@ class Host:
             watchdog.close()
         return ended
 
+    def break_off(self, reason: WolfError, game: str | None = None) -> None:
+        """Break off every game that was asked for, or one; each record says why. Any thread may call it.
+
+        Args:
+            reason: why; it stands in the news too, which spectators read.
+            game: which one; None for all.
+        """
+        self._later(self._break_off)(reason, game)
+
+    def _break_off(self, reason: WolfError, game: str | None) -> None:
+        # what was asked for before has a record, too
+        self._scheduler.open_games()
+        self._games.stop(reason, game)
+
     # -- beginning
 
-    def _begin(self, ending: contextlib.ExitStack) -> None:
+    def _begin(self, ending: contextlib.ExitStack, company: Company | None) -> None:
         claim, settings = self._claim, self._set
-        refused = self._later(self._refused)
-        lease = Lease(self._bus, self._name, claim, settings.lease_s, refused)
-        ending.callback(self._end_lease, lease)
-        pool = ActorPool(_POOL)
+        if settings.lease_s:
+            refused = self._later(self._refused)
+            lease = Lease(self._bus, self._name, claim, settings.lease_s, refused)
+            ending.callback(self._end_lease, lease)
+        pool = ActorPool(settings.threads)
         ending.callback(pool.close)
         timers = Timers()
         ending.callback(timers.close)
         writer = BusWriter(self._bus, on_error=self._bus_failed)
         ending.callback(self._end_writer, writer)
-        self._reader = BusReader(self._bus, on_error=self._bus_failed)
+        # nothing outlives a bus in memory, so what was read there need not stay
+        in_memory = self._bus.url.startswith("memory:")
+        self._reader = BusReader(self._bus, on_error=self._bus_failed, forget=in_memory)
+        self._context = HouseContext(
+            self._name, claim.epoch, self._bus, self._reader, writer, pool, timers, full_s=settings.full_s
+        )
+        if company is not None:
+            company(self._context, ending)
         ending.callback(self._reader.close)
-        self._context = HouseContext(self._name, claim.epoch, self._bus, self._reader, writer, pool, timers)
         hear, unsaid = self._later(self._heard), self._later(self._unsaid)
         self._games = Games(self._context, hear, unsaid, self._later(self._gone_backwards))
         ending.callback(self._games.stop)
@@ -165,6 +191,8 @@ class Host:
         over = self._later(self._over)
         self._scheduler = Scheduler(settings, self._context, self._games, self._archives, self._lobby, over, self._told)
         self._scheduler.forgotten = self._forgotten
+        if settings.agenda is not None:
+            settings.agenda.changed = self._later(lambda: None)
         writer.start()
         self._reader.start()
         self._begun = True
@@ -179,7 +207,8 @@ class Host:
         self._scheduler.take_up_session()
         knocked, cursors = self._lobby.look_back()
         # only once the games are there: what agents have sent meanwhile finds its game
-        self._lobby.call_the_roll(self._scheduler.take_up_games(), cursors)
+        here = self._set.agenda.agents if self._set.agenda is not None else frozenset()
+        self._lobby.call_the_roll(self._scheduler.take_up_games() | here, cursors)
         self._follow_lobby(knocked)
 
     def _follow_lobby(self, after: str) -> None:
@@ -231,10 +260,10 @@ class Host:
             self._keep_house()
             self._next_round = now + self._set.heartbeat_s
         self._lobby.urge(self._roster.lagging(now))
+        self._scheduler.let_go()
         if self._closing is None:
             self._scheduler.open_games()
             if self._scheduler.all_begun and not self._scheduler.running:
-                self._scheduler.let_go()
                 given_up = self._scheduler.given_up
                 self._closing = self._closing_for(given_up or "all games are over", failed=given_up is not None)
         if self._closing is not None:
@@ -310,7 +339,7 @@ class Host:
 
     def _bus_failed(self, error: BusError) -> None:
         """Hear what reader and writer say of the bus, from their threads."""
-        if not self._ended:
+        if not self._ended and not self._stopping.asked:
             logger.warning("%s; waiting for it", error)
 
     def _gone_backwards(self, error: StreamLost) -> None:
@@ -325,9 +354,9 @@ class Host:
         self._games.settle()
         dealt = dealt_with(self._bus, self._name)
         self._session.catch_up(self._bus, self._name)
-        self._scheduler.let_go()
         self._summaries.look()
-        chores = Chores(self._lobby.names, dealt, self._session.news)
+        here = self._set.agenda.agents if self._set.agenda is not None else frozenset()
+        chores = Chores(set(self._lobby.names) - here, dealt, self._session.news)
         self._housekeeper.do(tidy_house(self._name, chores, self._set.mailbox))
 
     # -- ending

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from moderator.engine.seating import Offer, Taker
 from wolfbus.messages.house import Join
-from wolfbus.tickets.holders import Service
 from wolfbus.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from wolfbus.tickets.holders import Service
 
 AGENTS_AT_MOST: Final = 1000
 """Agents that a house takes; each costs its moderator a stream to read."""

@@ -28,7 +28,7 @@ from moderator.house.waiting import (
 )
 from wolfbus.bus import streams
 from wolfbus.errors import BusError, WolfError
-from wolfbus.messages.events import Ended, Opened
+from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Dropped, GameClosed
 
 logger = logging.getLogger(__name__)
@@ -151,8 +151,13 @@ class Scheduler:
             return False
         if item is not None and self._has_ended(item.game):
             return True
-        offers = self._roster.offers(now)
         number = self._session.next_number
+        if item is not None and item.opened is not None:
+            self._make_room(item)
+            self._session.begin(number, item.game)
+            self._begin(item.opened, number, item)
+            return True
+        offers = self._roster.offers(now)
         seed = item.seed if item is not None else self._seeds.of(number)
         brains = item.brains if item is not None else None
         agents = self._anybody(offers, seed, now) if brains is None else self._players_of(brains, offers, seed, now)
@@ -163,11 +168,14 @@ class Scheduler:
             self._make_room(item)
         takers = [self._roster.taker(agent) for agent in agents]
         game = self._session.begin(number, item.game if item is not None else None)
-        opened = opening(self._set.config, seed, takers, game)
-        self._sit_down(opened, number)
-        logger.info("game %d begins: %s", number, ", ".join(sorted(set(agents))), extra={"game": opened.game})
-        self._games.open(opened, None, self._over, number)
+        self._begin(opening(self._set.config, seed, takers, game), number, item)
         return True
+
+    def _begin(self, opened: Opened, number: int, item: AgendaItem | None) -> None:
+        self._sit_down(opened, number)
+        agents = ", ".join(sorted({seat.agent for seat in opened.seats}))
+        logger.info("game %d begins: %s", number, agents, extra={"game": opened.game})
+        self._games.open(opened, item.file if item is not None else None, self._over, number)
 
     def _anybody(self, offers: Mapping[str, Offer], seed: str, now: float) -> Sequence[str]:
         """Return who takes the seats, whatever plays there; nobody if somebody is missing."""
@@ -221,8 +229,7 @@ class Scheduler:
         """Let the bus forget records that are kept elsewhere; raises BusError."""
         if self._set.agenda is not None:
             for game, closed in list(self._session.closed.items()):
-                if self._set.agenda.kept(game):
-                    self._bus.expire(self._house, game, self._set.keep_s, closed.hash)
+                if self._set.agenda.kept(game) and not self._archives.let_go(game, closed.hash):
                     self._session.settle(game)
 
     def _wait(self, line: str, how: str, now: float) -> None:
@@ -252,7 +259,7 @@ class Scheduler:
         except BusError:
             raise
         except WolfError as error:
-            self._finish(game, number, None, f"it cannot be taken up from its record: {error}", None)
+            self._finish(game, number, None, f"it cannot be taken up from its record: {error}")
             return
         logger.info("game %d goes on from its record", number, extra={"game": game})
         self._sit_down(opened, number)
@@ -265,9 +272,10 @@ class Scheduler:
         """
         game = self.running[over.game]
         error = None if over.ended is not None else str(over.error or "it did not finish")
-        self._finish(over.game, game.number, over.ended, error, over.digest)
+        self._finish(over.game, game.number, over, error)
 
-    def _finish(self, name: str, number: int, ended: Ended | None, error: str | None, digest: str | None) -> None:
+    def _finish(self, name: str, number: int, over: GameOver | None, error: str | None) -> None:
+        ended = over.ended if over is not None else None
         self._session.catch_up(self._bus, self._house)
         if error is not None and name in self._session.under_way:
             self.fail(name, number, error)
@@ -279,12 +287,15 @@ class Scheduler:
             number=number,
             winner=ended.winner if ended else None,
             rounds=ended.rounds if ended else None,
-            digest=digest if ended else None,
+            digest=over.digest if over is not None and ended else None,
             seconds=round(max(time.time() - game.opened.started, 0.0), 3) if game else 0.0,
             seed=game.opened.seed if game else None,
             error=error,
+            over=over,
         )
-        logger.log(logging.INFO if error is None else logging.ERROR, "%s", result.line(), extra={"game": name})
+        # who asked for a game says what came of it
+        asked = error is None or self._set.agenda is not None
+        logger.log(logging.INFO if asked else logging.ERROR, "%s", result.line(), extra={"game": name})
         self._told(result)
         if self._set.agenda is not None:
             self._set.agenda.strike(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from moderator.house.session import Seeds
@@ -11,6 +11,7 @@ from wolfbus.messages.base import GameId
 from wolfbus.vocabulary import Winner
 
 if TYPE_CHECKING:
+    from moderator.engine.mail import GameOver
     from moderator.house.agenda import Agenda
 
 SHORT_SEED: Final = 32
@@ -31,13 +32,16 @@ class ModeratorSettings:
         at_once: games under way at a time, > 0.
         archive: whether there must be an analytics service, and the house closes only when it has every record.
         tickets: whether only holders of a ticket may join.
-        keep_s: seconds that a record stays on the bus after it was archived, >= 0.
-        lease_s: seconds after which another moderator may take over if this one is silent, > 0.
+        keep_s: seconds that a record stays on the bus after it was archived, >= 0; None for ever.
+        lease_s: seconds after which another moderator may take over if this one is silent, >= 0; 0
+            for a house that no other knows of.
         mailbox: entries that an agent's mailbox may hold at most, > 0.
         heartbeat_s: how often agents say that they are here, in seconds, > 0; housekeeping goes by it too.
         pause_s: seconds between the end of a game and the beginning of another, >= 0.
         agenda: the games that are wanted, in place of `games` and of seeds drawn from `seed`; None for any games. A
             house that is in the middle of other games is then refused.
+        threads: threads that moderate games, > 0.
+        full_s: see `moderator.engine.context.HouseContext`.
     """
 
     url: str = field(repr=False)
@@ -49,12 +53,14 @@ class ModeratorSettings:
     at_once: int = 1
     archive: bool = False
     tickets: bool = False
-    keep_s: float = 3600.0
+    keep_s: float | None = 3600.0
     lease_s: float = 5.0
     mailbox: int = 10_000
     heartbeat_s: float = 5.0
     pause_s: float = 0.0
     agenda: Agenda | None = None
+    threads: int = 2
+    full_s: float | None = None
 
     @property
     def seeds(self) -> Seeds:
@@ -75,6 +81,7 @@ class GameReport:
         seconds: from its opening to its end, however many moderators it had.
         seed: its own seed, with which it can be played again alone; None if the game could not be taken up.
         error: why it failed; None if it did not.
+        over: how it left its moderator; None if it could not be taken up.
     """
 
     game: GameId
@@ -85,10 +92,13 @@ class GameReport:
     seconds: float
     seed: str | None = None
     error: str | None = None
+    over: GameOver | None = field(default=None, repr=False)
 
     def as_json(self) -> dict[str, object]:
         """Return the result as plain values."""
-        return asdict(self)
+        told = asdict(replace(self, over=None))
+        del told["over"]
+        return told
 
     def line(self) -> str:
         """Return the result in words."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import random
 import threading
-from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from players.llm.call import Completion, Purpose
 from players.llm.settings import Price
-
-SAMPLE: Final = 32_768
-"""Latencies that one sum keeps; of more calls, a uniform sample of this size."""
+from wolfbus.distribution import Distribution
+from wolfbus.usage import Usage
 
 
 def exact_cost(price: Price, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> Decimal:
@@ -48,7 +48,7 @@ def dollars(amount: float | Decimal, places: int = 2) -> str:
 
 
 class Accounts:
-    """The sums of a run, safe from any thread; every call counts, the probe included.
+    """What the calls of a run took, safe from any thread; every call counts, the probe included.
 
     The sums are over the calls that the games made, whether a server or a cassette answered; how many a cassette
     answered stands beside them, and nothing was paid for those.
@@ -56,9 +56,10 @@ class Accounts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._total = _Sum()
-        self._models: dict[str, _Sum] = {}
-        self._purposes: dict[tuple[str, Purpose], _Sum] = {}
+        self._taken: dict[tuple[str, Purpose], Usage] = {}
+        self._timed_out: Counter[tuple[str, Purpose]] = Counter()
+        # seconds of calls with a reply, the recorded ones of a cassette too
+        self._replied: dict[tuple[str, Purpose], Distribution] = {}
 
     def add(self, model: str, purpose: Purpose, completion: Completion) -> None:
         """Count one call.
@@ -69,12 +70,12 @@ class Accounts:
             completion: what came of it; its `cost_usd` is taken as it stands.
         """
         with self._lock:
-            for total in (
-                self._total,
-                self._models.setdefault(model, _Sum()),
-                self._purposes.setdefault((model, purpose), _Sum()),
-            ):
-                total.add(completion, probe=purpose == "probe")
+            part = model, purpose
+            self._taken.setdefault(part, Usage()).add(completion)
+            self._timed_out[part] += completion.timed_out
+            replied = self._replied.setdefault(part, Distribution())
+            if completion.error is None and not completion.timed_out:
+                replied.add(completion.latency_s)
 
     def summary(self) -> dict[str, Any]:
         """Return all sums for JSON: ``total``, and ``models`` by name, each with its ``purposes``.
@@ -89,161 +90,112 @@ class Accounts:
         with self._lock:
             models = {
                 name: {
-                    **total.figures(),
-                    "purposes": {
-                        purpose: part.figures() for (owner, purpose), part in self._purposes.items() if owner == name
-                    },
+                    **self._sum(parts).figures(),
+                    "purposes": {part[1]: self._sum([part]).figures() for part in parts},
                 }
-                for name, total in self._models.items()
+                for name, parts in self._models().items()
             }
-            return {"total": self._total.figures(), "models": models}
+            return {"total": self._sum(self._taken).figures(), "models": models}
 
     def lines(self) -> list[str]:
         """Return one line per model for people, and one of all where there are several; none without a call."""
         with self._lock:
-            lines = [f"{name}: {total.line()}" for name, total in self._models.items()]
+            lines = [f"{name}: {self._sum(parts).line()}" for name, parts in self._models().items()]
             if len(lines) > 1:
-                lines.append(f"all models: {self._total.line()}")
+                lines.append(f"all models: {self._sum(self._taken).line()}")
             return lines
 
+    def _models(self) -> dict[str, list[tuple[str, Purpose]]]:
+        models: dict[str, list[tuple[str, Purpose]]] = {}
+        for part in self._taken:
+            models.setdefault(part[0], []).append(part)
+        return models
 
+    def _sum(self, parts: Iterable[tuple[str, Purpose]]) -> _Sum:
+        total = _Sum()
+        for part in parts:
+            total.usage.merge(self._taken[part])
+            total.replied.merge(self._replied[part])
+            total.timed_out += self._timed_out[part]
+            total.probes += self._taken[part].calls if part[1] == "probe" else 0
+        return total
+
+
+@dataclass(slots=True)
 class _Sum:
-    """The sum of some calls."""
+    """What some calls took, and besides: seconds of those with a reply, those whose time ran out, and probes."""
 
-    def __init__(self) -> None:
-        self.calls = self.probes = self.attempts = self.failed = self.timed_out = self.from_cassette = 0
-        self.prompt_tokens = self.cached_tokens = self.completion_tokens = 0
-        self.prompt_told_cached = 0
-        self.tokens_unknown = self.cost_unknown = self.unpriced = self.priced = 0
-        self.cost = 0.0
-        self.queue = self.longest_queue = 0.0
-        self.latency = _Sample()
-
-    def add(self, completion: Completion, *, probe: bool) -> None:
-        failed = completion.error is not None or completion.timed_out
-        self.calls += 1
-        self.probes += probe
-        self.attempts += completion.attempts
-        self.failed += failed
-        self.timed_out += completion.timed_out
-        self.from_cassette += completion.cassette
-        self.queue += completion.queue_s
-        self.longest_queue = max(self.longest_queue, completion.queue_s)
-        if not failed:
-            self.latency.add(completion.latency_s)
-        worked = completion.charged and completion.attempts > 0
-        self._add_tokens(completion, worked=worked)
-        if not completion.cassette:
-            self._add_cost(completion, worked=worked)
-
-    def _add_tokens(self, completion: Completion, *, worked: bool) -> None:
-        self.prompt_tokens += completion.prompt_tokens or 0
-        self.completion_tokens += completion.completion_tokens or 0
-        if completion.cached_tokens is not None and completion.prompt_tokens is not None:
-            self.cached_tokens += completion.cached_tokens
-            self.prompt_told_cached += completion.prompt_tokens
-        self.tokens_unknown += worked and not _counted(completion)
-
-    def _add_cost(self, completion: Completion, *, worked: bool) -> None:
-        if completion.cost_usd is None:
-            self.cost_unknown += worked
-            self.unpriced += _counted(completion)
-            return
-        self.priced += 1
-        self.cost += completion.cost_usd
+    usage: Usage = field(default_factory=Usage)
+    replied: Distribution = field(default_factory=Distribution)
+    timed_out: int = 0
+    probes: int = 0
 
     def figures(self) -> dict[str, Any]:
+        usage, queue = self.usage, self.usage.queue.result()
         return {
-            "calls": self.calls,
+            "calls": usage.calls,
             "probes": self.probes,
-            "attempts": self.attempts,
-            "failed": self.failed,
+            "attempts": usage.attempts,
+            "failed": usage.failed,
             "timed_out": self.timed_out,
-            "from_cassette": self.from_cassette,
-            "prompt_tokens": self.prompt_tokens,
-            "cached_tokens": self.cached_tokens,
-            "cached_share": self.cached_share,
-            "completion_tokens": self.completion_tokens,
-            "tokens_unknown": self.tokens_unknown,
-            "cost_usd": self.cost if self.priced else None,
-            "cost_unknown": self.cost_unknown,
-            "latency_median_s": self.latency.quantile(0.5),
-            "latency_p95_s": self.latency.quantile(0.95),
-            "queue_s": self.queue,
-            "queue_max_s": self.longest_queue,
+            "from_cassette": usage.cassette,
+            "prompt_tokens": usage.tokens("prompt_tokens") or 0,
+            "cached_tokens": usage.tokens("cached_tokens") or 0,
+            "cached_share": usage.cached_share,
+            "completion_tokens": usage.tokens("completion_tokens") or 0,
+            "tokens_unknown": usage.uncounted,
+            "cost_usd": usage.cost.total(),
+            "cost_unknown": usage.cost.missing,
+            "latency_median_s": self.replied.quantile(0.5),
+            "latency_p95_s": self.replied.quantile(0.95),
+            "queue_s": queue["total"],
+            "queue_max_s": queue["max"] or 0.0,
         }
 
-    @property
-    def cached_share(self) -> float | None:
-        return self.cached_tokens / self.prompt_told_cached if self.prompt_told_cached else None
-
     def line(self) -> str:
-        return ", ".join(part for part in (self._calls(), self._tokens(), self._money(), self._times()) if part)
+        said = (self._calls(), _tokens(self.usage), _money(self.usage), _times(self.replied))
+        return ", ".join(part for part in said if part)
 
     def _calls(self) -> str:
         asides = [
             f"{count} {what}"
             for count, what in (
-                (self.failed - self.timed_out, "failed"),
+                (self.usage.failed - self.timed_out, "failed"),
                 (self.timed_out, "timed out"),
-                (self.from_cassette, "from the cassette"),
+                (self.usage.cassette, "from the cassette"),
             )
             if count
         ]
-        games = self.calls - self.probes
+        games = self.usage.calls - self.probes
         parts = [_several(games, "call")] if games or not self.probes else []
         calls = " and ".join([*parts, *([_several(self.probes, "probe")] if self.probes else [])])
         return f"{calls} ({', '.join(asides)})" if asides else calls
 
-    def _tokens(self) -> str:
-        if not self.prompt_tokens and not self.completion_tokens:
-            return "tokens not counted by the server" if self.tokens_unknown else ""
-        share = self.cached_share
-        cached = "" if share is None else f" ({share:.0%} cached)".replace("%", " %")
-        uncounted = f" (without {_several(self.tokens_unknown, 'uncounted call')})" if self.tokens_unknown else ""
-        return (
-            f"{_count(self.prompt_tokens)} prompt tokens{cached}, "
-            f"{_count(self.completion_tokens)} completion tokens{uncounted}"
-        )
 
-    def _money(self) -> str:
-        if not self.priced:
-            if self.unpriced:
-                return "price not configured"
-            return "cost not known" if self.cost_unknown else ""
-        return f"{'at least ' if self.cost_unknown else ''}{dollars(self.cost)}"
-
-    def _times(self) -> str:
-        median, p95 = self.latency.quantile(0.5), self.latency.quantile(0.95)
-        if median is None or p95 is None:
-            return ""
-        return f"median {_seconds(median)}, p95 {_seconds(p95)}"
+def _tokens(usage: Usage) -> str:
+    prompt, completion = usage.tokens("prompt_tokens") or 0, usage.tokens("completion_tokens") or 0
+    if not prompt and not completion:
+        return "tokens not counted by the server" if usage.uncounted else ""
+    share = usage.cached_share
+    cached = "" if share is None else f" ({share:.0%} cached)".replace("%", " %")
+    uncounted = f" (without {_several(usage.uncounted, 'uncounted call')})" if usage.uncounted else ""
+    return f"{_count(prompt)} prompt tokens{cached}, {_count(completion)} completion tokens{uncounted}"
 
 
-class _Sample:
-    """Numbers, at most `SAMPLE` of them: beyond that each number seen is as likely to be in it as any other."""
-
-    def __init__(self) -> None:
-        self._kept = array("d")
-        self._seen = 0
-        self._draws = random.Random(0)
-
-    def add(self, number: float) -> None:
-        self._seen += 1
-        if len(self._kept) < SAMPLE:
-            self._kept.append(number)
-        elif (place := self._draws.randrange(self._seen)) < SAMPLE:
-            self._kept[place] = number
-
-    def quantile(self, share: float) -> float | None:
-        """Return the smallest number that at least this share of the numbers does not exceed."""
-        if not self._kept:
-            return None
-        return sorted(self._kept)[math.ceil(share * len(self._kept)) - 1]
+def _money(usage: Usage) -> str:
+    cost = usage.cost.total()
+    if cost is None:
+        if usage.unpriced:
+            return "price not configured"
+        return "cost not known" if usage.cost.missing else ""
+    return f"{'at least ' if usage.cost.missing else ''}{dollars(cost)}"
 
 
-def _counted(completion: Completion) -> bool:
-    return completion.prompt_tokens is not None and completion.completion_tokens is not None
+def _times(replied: Distribution) -> str:
+    median, p95 = replied.quantile(0.5), replied.quantile(0.95)
+    if median is None or p95 is None:
+        return ""
+    return f"median {_seconds(median)}, p95 {_seconds(p95)}"
 
 
 def _several(number: int, what: str) -> str:

@@ -133,10 +133,21 @@ class SharedBudget:
         after = self.spent + worst
         if self._refusal is not None or self._fits(after):
             return
-        if self._limit_usd is not None and after.usd > self._limit_usd:
-            spent, limit, more = (dollars(each, 4) for each in (self.spent.usd, self._limit_usd, worst.usd))
-        else:
-            spent, limit, more = f"{self.spent.tokens:,}", f"{self._limit_tokens:,} tokens", f"{worst.tokens:,}"
-        self._refusal = (
-            f"the budget ends here: {spent} of {limit} spent, and the next call could take up to {more} ({what})"
-        )
+        self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, what)
+
+
+def refusal_of(spent: Amount, usd: Decimal | None, tokens: int | None, worst: Amount, what: str) -> str:
+    """Return why a budget ends with a call, in one line.
+
+    Args:
+        spent: what is spent before it.
+        usd: limit in US dollars; None for none.
+        tokens: limit on tokens; None for none.
+        worst: the most that the call could take.
+        what: the call.
+    """
+    if usd is not None and spent.usd + worst.usd > usd:
+        told, limit, more = (dollars(each, 4) for each in (spent.usd, usd, worst.usd))
+    else:
+        told, limit, more = f"{spent.tokens:,}", f"{tokens:,} tokens", f"{worst.tokens:,}"
+    return f"the budget ends here: {told} of {limit} spent, and the next call could take up to {more} ({what})"

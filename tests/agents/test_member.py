@@ -51,6 +51,9 @@ class Ear:
             self.welcomes += 1
             self.news.notify_all()
 
+    def report(self) -> tuple[str, dict[str, int]]:
+        return "waiting", {"welcomes": self.welcomes}
+
     def close(self) -> None:
         pass
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import analytics.service
+import analytics.archive.service
 import moderator.house.settings
 import moderator.service
 from players.service import PlayerSettings, serve
@@ -130,8 +130,8 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
         return moderator.service.serve(settings, stopping, health)
 
     def analyse(stopping: Stopping, health: Health) -> int:
-        return analytics.service.serve(
-            analytics.service.AnalyticsSettings(waited_for, HOUSE, tmp_path), stopping, health
+        return analytics.archive.service.serve(
+            analytics.archive.service.AnalyticsSettings(waited_for, HOUSE, tmp_path), stopping, health
         )
 
     # results that nobody has seen closed are no success

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+
+from scipy.stats import norm, t
 
 from analytics.fold import fold
 from analytics.metrics import metrics
@@ -242,3 +245,9 @@ def held_by(rows: GameRows, agents: Mapping[str, str]) -> GameRows:
         judgements=tuple(of(row, **pair) for row in rows.judgements),
         votes=tuple(of(row, voter_agent="voter", target_agent="target") for row in rows.votes),
     )
+
+
+def tails(blocks: int) -> list[float]:
+    """Return the quantiles of draws at which a 95 % interval of so many blocks ends."""
+    low = norm.cdf(-math.sqrt(blocks / (blocks - 1)) * t.ppf(0.975, blocks - 1))
+    return [low, 1 - low]

@@ -12,7 +12,7 @@ from scipy.stats import theilslopes
 
 from analytics.measures.bootstrap import SEED, of_games
 from analytics.measures.formulas import theil_sen
-from tests.analytics.script import Script, random_game, section
+from tests.analytics.script import Script, random_game, section, tails
 from wolfbus.vocabulary import ROLES
 
 
@@ -157,7 +157,7 @@ def test_the_bootstrap_agrees_with_one_written_plainly():
         picks = np.random.default_rng(SEED).integers(0, len(held), size=(2000, len(held)))
         for statistic, of in (("mean", np.mean), ("median", np.median)):
             low, high, _ = of_games(held, statistic)
-            expected = np.quantile(of(np.sort(held)[picks], axis=1), [0.025, 0.975])
+            expected = np.quantile(of(np.sort(held)[picks], axis=1), tails(len(held)))
             assert (low, high) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
     assert of_games(values, "mean") == of_games(values[::-1], "mean")
     assert of_games(values[:4], "mean").low is None

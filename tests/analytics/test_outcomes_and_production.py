@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import pytest
 from scipy.stats import binomtest
@@ -26,7 +27,7 @@ def test_win_shares_are_over_finished_games_and_carry_wilson_intervals():
     games = (
         [game("werewolves", 3)] * 7 + [game("villagers", 2)] + [game(None, 10)] * 2 + [game(None, 1, finished=False)]
     )
-    result = section("outcomes")(games)
+    result = section("outcomes")(replace(rows, game=f"g{at}") for at, rows in enumerate(games))
     assert (result["games"], result["finished"], result["unfinished"]) == (11, 10, 1)
     assert {winner: row["k"] for winner, row in result["winners"].items()} == {
         "villagers": 1,

@@ -107,12 +107,12 @@ def test_the_live_view_tells_in_its_last_line_what_was_spent():
     votes = sum(each.event.kind == "vote" for each in calls_in(records))
     for size in ((120, 40), (80, 24), (60, 12), (200, 60)):
         last = drawn(state, *size)[-1]
-        assert last.startswith(f"{state.expense.calls} model calls ({state.expense.failed} failed) · ")
+        assert last.startswith(f"{state.usage.calls} model calls ({state.usage.failed} failed) · ")
         assert_it_fits(state, *size)
     assert f"at least ${votes / 4:.4f}" in drawn(state, 120, 40)[-1]
     for size in ((1, 1), (5, 2), (20, 3), (33, 4), (40, 5)):
         assert_it_fits(state, *size)
-    assert f"{state.expense.calls} model calls" in state_page(state)
+    assert f"{state.usage.calls} model calls" in state_page(state)
 
 
 def test_the_list_of_calls_joins_each_with_what_became_of_its_requests():

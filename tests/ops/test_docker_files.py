@@ -36,8 +36,9 @@ def lines_of(dockerfile: str) -> list[str]:
 
 
 def test_a_plain_up_starts_redis_a_moderator_analytics_and_eight_players() -> None:
-    assert sorted(services(COMPOSE)) == sorted(["redis", "moderator", "analytics", *PLAYERS, "player"])
+    assert sorted(services(COMPOSE)) == sorted(["redis", "moderator", "analytics", *PLAYERS, "player", "view"])
     assert "scale: 0\n" in services(COMPOSE)["player"]
+    assert 'profiles: ["view"]' in services(COMPOSE)["view"], "it stays, so nobody gets it unasked"
 
 
 def test_players_that_are_alike_can_be_scaled_in_place_of_one_for_each_seat() -> None:
@@ -70,13 +71,14 @@ def test_redis_persists_says_when_it_is_ready_and_is_not_to_be_reached_from_outs
     assert '"--appendonly", "yes"' in redis
     assert "redis:/data" in redis
     assert "healthcheck:" in redis
-    assert "ports:" not in COMPOSE
+    assert "ports:" not in redis
     assert "condition: service_healthy" in COMPOSE
 
 
-def test_what_is_published_for_an_outside_agent_is_bound_to_this_machine() -> None:
-    published = [port for path in OVERRIDES for port in re.findall(r"ports: \[(.*)\]", path.read_text())]
-    assert published
+def test_what_is_published_is_bound_to_this_machine() -> None:
+    files = [ROOT / "compose.yaml", *OVERRIDES]
+    published = [port for path in files for port in re.findall(r"ports: \[(.*)\]", path.read_text())]
+    assert len(published) > 1
     assert all(port.startswith('"127.0.0.1:') for port in published)
 
 

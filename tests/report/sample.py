@@ -159,7 +159,10 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
     scores = {"overall": SCORE, "by_observer": dict.fromkeys(ROLES, SCORE), "by_speaker": dict.fromkeys(ROLES, SCORE)}
     curves = {"overall": CURVE, "by_observer": dict.fromkeys(ROLES, CURVE)}
     ability = {
-        **{name: estimate(0.3, 30) for name in ("detects", "conceals", "false_alarm", "suspected", "confession_rate")},
+        **{
+            name: estimate(0.3, 30)
+            for name in ("sensitivity", "criterion", "concealment", "suspected", "confession_rate")
+        },
         "n_judged": 30,
         "n_statements": 12,
         "component": 1,
@@ -168,14 +171,14 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
     abilities = {
         "agents": {agent: copy.deepcopy(ability) for agent in agents},
         "roles": {
-            "observer": {role: estimate(0.1) for role in ROLES},
-            "speaker": {role: estimate(-0.1) for role in ROLES},
+            "observer": {role: {"sensitivity": estimate(0.1), "criterion": estimate(0.2)} for role in ROLES},
+            "speaker": {role: {"concealment": estimate(-0.1), "suspected": estimate(None)} for role in ROLES},
         },
-        "false_alarm_roles": {
-            "observer": {role: estimate(0.2) for role in ROLES},
-            "speaker": {role: estimate(None) for role in ROLES},
+        "leads": {
+            ability: {"agent": agents[0], "second": agents[-1], "difference": estimate(0.1)}
+            for ability in ("sensitivity", "concealment")
         },
-        "statement_sd": {"deceptive": 0.42, "truthful": 0.31},
+        "statement_sd": 0.42,
         "components": 1,
         "draws": 200,
         "reason": None,
@@ -214,7 +217,9 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
             "overall": TRUTH, "by_agent": dict.fromkeys(agents, TRUTH), "by_role": dict.fromkeys(ROLES, TRUTH),
             "detection": {**against, "against_truth_all": CONFUSION, "by_observer": dict.fromkeys(ROLES, against)},
         },
-        "abilities": {"label": abilities, "truth": {**abilities, "mistakes_left_out": 3}, "model": {}},
+        "abilities": {
+            **dict.fromkeys(("role", "label"), abilities), "truth": {**abilities, "mistakes_left_out": 3}, "model": {},
+        },
         "variability": {"metrics": metrics, "draws": 2000, "blocks": 40, "games": 40, "block_kind": "game"},
         "agents": dict.fromkeys(agents, one),
         "intervals": intervals(agents),

@@ -141,7 +141,7 @@ def test_the_summary_judges_by_the_interval_of_the_difference_and_by_how_many_ga
         (-0.2, -0.01, 40, below),
         (-0.1, 0.2, 40, unclear),
         (None, None, 40, unclear),
-        (0.01, 0.2, 9, few),
+        (0.01, 0.2, 7, few),
     ):
         findings["variability"]["blocks"] = blocks
         findings["variability"]["metrics"][name] |= {"low": low, "high": high}
@@ -161,9 +161,8 @@ def test_few_blocks_are_a_caveat(whole):
     findings, context = whole
     for blocks, kind, told in (
         (1, "game", "There is only 1 game: too few"),
-        (9, "block", "There are only 9 blocks of games: too few"),
-        (10, "game", "There are only 10 games: 95 % intervals of so few are somewhat too narrow"),
-        (30, "game", None),
+        (7, "block", "There are only 7 blocks of games: too few"),
+        (8, "game", None),
         (0, "game", None),
     ):
         findings["variability"] |= {"blocks": blocks, "block_kind": kind}
@@ -179,31 +178,24 @@ def _abilities(findings, basis: str, ability: str, **found):
         )  # fmt: skip
 
 
-def test_the_best_agent_is_named_only_where_its_interval_clears_the_others(whole):
+def test_the_best_agent_is_named_only_where_it_is_clear_of_the_second(whole):
     findings, context = whole
-    _abilities(findings, "label", "detects", big=(0.5, 0.1), small=(-0.5, 0.2))
-    _abilities(findings, "label", "conceals", big=(0.5, 0.6), small=(-0.5, 0.6))
+    _abilities(findings, "role", "sensitivity", big=(0.5, 0.1), small=(-0.5, 0.2))
+    leads = findings["abilities"]["role"]["leads"]
+    leads["sensitivity"] |= {"agent": "llm:big", "difference": sample.estimate(1.0) | {"low": 0.7, "high": 1.3}}
+    leads["concealment"] |= {"agent": "llm:big", "difference": sample.estimate(0.1) | {"low": -0.2, "high": 0.4}}
     told = said(findings, context)
-    assert "llm:big detects best, with +0.50 (95 % interval +0.40 to +0.60) in logits" in told
-    assert "nobody clearly conceals best (intervals overlap)" in told
-    findings["variability"]["blocks"] = 9
-    assert "nobody clearly detects best (too few games to tell)" in said(findings, context)
-
-
-def test_who_never_confesses_is_ranked_by_truth(whole):
-    findings, context = whole
-    _abilities(findings, "label", "conceals", big=(None, 0), small=(0.5, 0.1))
-    _abilities(findings, "truth", "conceals", big=(0.9, 0.1), small=(-0.9, 0.1))
-    assert "llm:big conceals its lies best" in said(findings, context)
-    _abilities(findings, "truth", "conceals", big=(None, 0))
-    assert "conceals" not in said(findings, context).split("On one scale")[1]
+    assert "llm:big tells the two apart best, with +0.50 (95 % interval +0.40 to +0.60)" in told
+    assert "nobody clearly is told apart least (the first two are too close)" in told
+    findings["variability"]["blocks"] = 7
+    assert "nobody clearly tells the two apart best (too few games to tell)" in said(findings, context)
 
 
 def test_agents_that_never_met_are_not_ranked_against_each_other(whole):
     findings, context = whole
-    findings["abilities"]["label"]["components"] = 2
+    findings["abilities"]["role"]["components"] = 2
     assert "The agents fall into 2 groups that never met" in said(findings, context)
-    assert "detects best" not in said(findings, context)
+    assert "apart best" not in said(findings, context)
 
 
 def test_the_summary_of_nothing_says_so():
@@ -233,7 +225,7 @@ def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):
     findings, context = whole
     found = findings["abilities"]["label"]
     found["components"] = 2
-    found["agents"]["llm:big"] |= {"component": 2, "detects": sample.estimate(9.0)}
+    found["agents"]["llm:big"] |= {"component": 2, "sensitivity": sample.estimate(9.0)}
     table = table_of(agents.section(findings, context), "abilities-label-table")
     assert table.columns[-1].name == "Component"
     assert any("never met" in told for told in table.notes)
@@ -242,8 +234,8 @@ def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):
 
 def test_an_agent_without_an_ability_is_not_taken_for_an_average_one(whole):
     findings, context = whole
-    _abilities(findings, "label", "detects", big=(-0.5, 0.1), small=(-0.1, 0.1))
-    _abilities(findings, "label", "conceals", big=(-0.5, 0.1), small=(None, 0))
+    _abilities(findings, "label", "sensitivity", big=(-0.5, 0.1), small=(-0.1, 0.1))
+    _abilities(findings, "label", "concealment", big=(-0.5, 0.1), small=(None, 0))
     table = table_of(agents.section(findings, context), "abilities-label-table")
     assert [row.head.text for row in table.rows] == ["llm:big", "llm:small"]
 
@@ -287,19 +279,6 @@ def test_claims_are_counted_by_kind_source_and_verdict(whole):
     row = next(row for row in table.rows if row.head.text == "Role, attached by the speaker")
     assert [cell.text for cell in row.cells] == ["6", "3", "2", "1", "0"]
     assert table.rows[-1].head.text == "All"
-
-
-def test_a_share_of_wins_without_a_bootstrap_has_wilsons_interval_and_others_say_why_they_have_none(whole):
-    findings, context = whole
-    same = {"low": None, "high": None, "interval_reason": "every draw gives the same"}
-    findings["outcomes"]["winners"]["villagers"] |= {"low": 0.0, "high": 0.06}
-    findings["variability"]["metrics"]["villager_wins"] |= same
-    findings["variability"]["metrics"]["deception_rate"] |= same
-    (table,) = variability.section(findings, context).blocks
-    assert table.rows[0].cells[0].under == "0.0–6.0\u00a0% (Wilson's) · n 40"
-    assert table.rows[1].cells[0].under == "no interval · n 40"
-    assert "No interval: every draw gives the same." in table.remarks()
-    assert any("Wilson" in told for told in table.notes)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from analytics.results import Results
-from analytics.service import AnalyticsSettings, serve
+from analytics.archive.results import Results
+from analytics.archive.service import AnalyticsSettings, serve
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.redis.bus import RedisBus

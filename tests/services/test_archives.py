@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from analytics.archive import line_of
 from moderator.engine.verify import Verifier
 from moderator.house.archives import Archives
 from moderator.house.session import HouseSession
@@ -24,6 +23,7 @@ from wolfbus.draws import game_seed
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseClosed, HouseOpened
+from wolfbus.record.line import line_of
 from wolfbus.record.reader import open_lines, read_record
 
 GAMES = streams.games(HOUSE)

@@ -13,7 +13,7 @@ from moderator.engine.verify import Verifier
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus
-from wolfbus.cli.house import House
+from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 from wolfbus.errors import BusDown
@@ -43,7 +43,7 @@ def bus(server: RedisServer) -> Iterator[Bus]:
 def digests() -> list[str]:
     """Digests of the games of seed 7 that nothing disturbs."""
     found: list[str] = []
-    with House("memory://") as house:
+    with EmbeddedHouse("memory://") as house:
         for number in (1, 2):
             game = house.open(TALK, game_seed("7", number), ["scripted"] * 5)
             assert game.finished.wait(10)

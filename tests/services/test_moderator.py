@@ -19,7 +19,7 @@ from tests.services.guests import HOUSE, SMALL, Guest, Moderating, archive, gues
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.redis.bus import RedisBus
-from wolfbus.cli.house import House
+from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
@@ -59,7 +59,7 @@ def digests() -> list[str]:
     `wolfbus play` finds them.
     """
     found: list[str] = []
-    with House("memory://") as house:
+    with EmbeddedHouse("memory://") as house:
         for seed in ("7", *SEEDS):
             game = house.open(SMALL, seed, ["scripted"] * 5)
             assert game.finished.wait(10)

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pykka import ActorRef
 
-from analytics.archivist import Archivist
-from analytics.desk import Acknowledge, ArchiveNews, Finish, Lost
-from analytics.results import Results
-from analytics.session import SessionNews, past_sessions
+from analytics.archive.actor import ArchiveActor
+from analytics.archive.results import Results
+from analytics.archive.session import SessionNews, past_sessions
 from moderator.house.housekeeping import GameSummaries, Trim
 from moderator.house.session import HouseSession
 from tests.services.fed import Record
 from tests.services.guests import HOUSE, Moderating, archive, guests, until
-from tests.services.test_analytics_archivist import NoteDesk
+from tests.services.test_archive_actor import Notes
 from wolfbus import session as fold
 from wolfbus.actors import ActorPool
 from wolfbus.bus import open_bus, streams
@@ -221,43 +219,43 @@ def test_nothing_is_summed_up_past_a_game_that_was_left_out(told: Told) -> None:
 
 
 @contextlib.contextmanager
-def archiving(folder: Path, desk: NoteDesk) -> Iterator[ActorRef[Archivist]]:
+def archiving(folder: Path, notes: Notes) -> Iterator[Any]:
     with ActorPool(1) as pool:
-        ref = Archivist.start_in(pool, "fed", folder, SessionNews(), desk)
-        yield ref
+        ref = ArchiveActor.start_in(pool, "fed", folder, SessionNews(), notes)
+        yield ref.proxy()
         ref.stop()
 
 
-def of_long_session(*news: Part, start: int = 1) -> ArchiveNews:
-    return ArchiveNews([entry(one, f"1-{place}") for place, one in enumerate(news, start)])
+def of_long_session(*news: Part, start: int = 1) -> list[Entry]:
+    return [entry(one, f"1-{place}") for place, one in enumerate(news, start)]
 
 
 def test_analytics_keeps_sums_of_games_nobody_asks_about_and_acknowledges_only_the_others(tmp_path: Path) -> None:
-    desk = NoteDesk()
+    notes = Notes()
     empty = [GameClosed(game=f"s-{n}", number=n, outcome="failed", lines=0, hash="") for n in range(1, 2001)]
-    with archiving(tmp_path, desk) as archivist:
-        archivist.ask(of_long_session(HouseOpened(session="s")))
+    with archiving(tmp_path, notes) as actor:
+        actor.hear(of_long_session(HouseOpened(session="s"))).get()
         place = 2
         for one in empty:
-            archivist.ask(of_long_session(opened(one.number), one, start=place))
+            actor.hear(of_long_session(opened(one.number), one, start=place)).get()
             place += 2
         so_far = SessionSoFar(
             session="s", before=f"1-{place - 20}", games=1990, ended=0, stopped=0, failed=1990, lost=0
         )
-        archivist.ask(of_long_session(so_far, start=place))
-        desk.told.clear()
-        archivist.ask(Acknowledge())
-        assert sorted(told.game for told in desk.told) == [f"s-{n}" for n in range(1991, 2001)]
-        results: Results = archivist.ask(Finish(), block=True)
+        actor.hear(of_long_session(so_far, start=place)).get()
+        notes.told.clear()
+        actor.acknowledge_all().get()
+        assert sorted(told.game for told in notes.told) == [f"s-{n}" for n in range(1991, 2001)]
+        results: Results = actor.results().get()
     assert len(results.games) == 1010
 
 
 def test_news_that_are_read_again_count_nothing_twice(
     tmp_path: Path, records: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = NoteDesk()
+    notes = Notes()
     names = [*(record.game for record in records), "s-3"]
-    monkeypatch.setattr("analytics.shelf.game_id", lambda _session, number: names[number - 1])
+    monkeypatch.setattr("analytics.archive.index.game_id", lambda _session, number: names[number - 1])
     told: list[Part] = [HouseOpened(session="s")]
     for number, record in enumerate(records, 1):
         (tmp_path / f"{record.game}.ndjson").write_bytes(b"".join(record.lines))
@@ -266,12 +264,12 @@ def test_news_that_are_read_again_count_nothing_twice(
         told.append(GameClosed(game=record.game, number=number, outcome="ended", **end))
     told += [opened(3), GameClosed(game="s-3", number=3, outcome="failed", lines=0, hash="")]
     told.append(SessionSoFar(session="s", before="1-8", games=3, ended=2, stopped=0, failed=1, lost=0))
-    with archiving(tmp_path, desk) as archivist:
+    with archiving(tmp_path, notes) as actor:
         for _ in range(3):
-            archivist.ask(of_long_session(*told))
-            archivist.ask(Lost("", "the stream of games ends earlier"))
-        archivist.ask(of_long_session(*told, HouseClosed(session="s", games=3, failed=1)))
-        results: Results = archivist.ask(Finish(), block=True)
+            actor.hear(of_long_session(*told)).get()
+            actor.lost("", "the stream of games ends earlier").get()
+        actor.hear(of_long_session(*told, HouseClosed(session="s", games=3, failed=1))).get()
+        results: Results = actor.results().get()
     found = results.as_json()
     assert (found["games"], found["archived"], found["settled"], found["failed"]) == (3, 3, 2, 1)
     assert found["metrics"]["outcomes"]["games"] == 2
@@ -280,17 +278,19 @@ def test_news_that_are_read_again_count_nothing_twice(
 def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(
     tmp_path: Path, records: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk, record = NoteDesk(), records[0]
+    notes, record = Notes(), records[0]
     # records on file have names of their own here
-    monkeypatch.setattr("analytics.shelf.game_id", lambda _session, number: record.game if number == 2 else "none")
+    monkeypatch.setattr(
+        "analytics.archive.index.game_id", lambda _session, number: record.game if number == 2 else "none"
+    )
     (tmp_path / f"{record.game}.ndjson").write_bytes(b"".join(record.lines))
     so_far = SessionSoFar(session="s", before="1-500", games=3, ended=3, stopped=0, failed=0, lost=0)
-    with archiving(tmp_path, desk) as archivist:
-        archivist.ask(of_long_session(opened(4), start=500))
-        assert desk.followed == []
-        archivist.ask(of_long_session(so_far, start=501))
-        assert desk.followed == [("s-4", "0-0")]
-        results: Results = archivist.ask(Finish(), block=True)
+    with archiving(tmp_path, notes) as actor:
+        actor.hear(of_long_session(opened(4), start=500)).get()
+        assert notes.followed == []
+        actor.hear(of_long_session(so_far, start=501)).get()
+        assert notes.followed == [("s-4", "0-0")]
+        results: Results = actor.results().get()
     told = results.as_json()
     assert (told["games"], told["archived"], told["settled"]) == (1, 1, 1)
     assert sum(row["k"] for row in results.metrics["outcomes"]["winners"].values()) == 1

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from analytics.archive.live import picture
 from analytics.fold import GameFold
 from analytics.gather import gather
-from analytics.live import picture
 from tests.services.fed import HOUSE, FedHouse, Heard, Record, Service, Told
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus

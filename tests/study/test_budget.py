@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from players.llm.budget import Budget
+from players.llm.redis_budget import RedisBudget
 from players.llm.shared_budget import Amount, SharedBudget
-from tests.study.runs import manifest, run_here, without_times
+from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, wait_for, without_times
 from wolfbus.testing.model_server import ModelServer
 
 SHORT = "games = 4\nseed = 5\nat_once = 2\n[rules]\ndebate_turns = 1\nmax_rounds = 1\n"
@@ -157,6 +160,47 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
         del each["totals"]["cost_usd"]
         each["models"]["m"]["endpoint"] = None
     assert mine == its
+
+
+def test_what_a_holder_on_redis_had_set_aside_counts_as_spent_once_it_is_silent_for_too_long(redis_url):
+    with contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.1)) as kept:
+        kept.open(amount(0.25))
+        assert kept.reserve("a", 0, amount(0.5), "x").word == "done"
+        assert kept.reserve("a", 0, amount(0.5), "x").word == "done"
+        assert kept.reserve("b", 0, amount(0.5), "x").word == "wait"
+        wait_for(lambda: kept.reserve("b", 0, amount(0.5), "Ada: vote, m").word != "wait")
+        verdict = kept.look()
+        assert verdict.spent == amount(0.75)
+        assert verdict.why is not None
+        assert verdict.why.endswith("the next call could take up to $0.5000 (Ada: vote, m)")
+        # too late to give anything back, but no harm
+        kept.settle("a", 0, amount(0.1))
+        assert kept.look().spent == amount(0.75)
+        # a run that goes on may have other limits
+        assert kept.open(amount(0.0)).why is None
+
+
+def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, paid, tmp_path, redis_url):
+    enough = manifest(paid)["totals"]["cost_usd"]
+    out, file = tmp_path / "out", told(tmp_path, server.url)
+    share = ("--bus", redis_url, "--share", "paid")
+    work = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "paid", "--at-once", "1"]
+
+    def run_with(budget: float, *more: str | Path) -> tuple[int, str, list[int]]:
+        run = begin(*more, "--out", out, *share, "--budget", f"{budget:.6f}")
+        workers = [subprocess.Popen(work, env=ENVIRONMENT, stderr=subprocess.DEVNULL) for _ in range(2)]
+        said = run.communicate(timeout=100)[1]
+        return run.returncode, said, [worker.wait(30) for worker in workers]
+
+    code, said, ended = run_with(enough * 0.6, file)
+    assert (code, ended) == (1, [1, 1]), said
+    assert "the budget ends here" in said.splitlines()[-1]
+    totals = manifest(out)["totals"]
+    assert totals["pending"] == 4 - totals["ended"] > 0
+    assert (totals["cost_usd"] or 0) <= enough * 0.6
+    code, said, ended = run_with(1000, "--resume")
+    assert (code, ended) == (0, [0, 0]), said
+    assert manifest(out)["complete"]
 
 
 def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):

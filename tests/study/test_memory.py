@@ -44,7 +44,8 @@ def test_a_game_that_is_over_is_freed_without_waiting_for_the_collector(url: str
         playing.close()
     # ten games in rings of references would be thousands
     assert found < 100
-    assert kept < 10
+    # a line of each stays until the house's news is summed up; a game that is kept has hundreds
+    assert kept <= 10
 
 
 def ours() -> int:

@@ -20,9 +20,12 @@ from tests.study.runs import (
     wait_for,
 )
 from wolfbus.bus.streams import house_key
-from wolfbus.study.agenda import SharedAgenda, Taken
+from wolfbus.study.agenda import Taken
+from wolfbus.study.result import GameResult
+from wolfbus.study.shared_agenda import SharedAgenda
 
 AGENDA = "shared"
+ENDED = GameResult(number=1, game="g-1", state="ended")
 Work = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -103,7 +106,7 @@ def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(st
 
 
 def test_options_that_do_not_go_with_sharing_are_refused(study, tmp_path, share):
-    for more in (["--bus", "memory://"], ["--house", "main"], ["--workers", "2"], ["--budget", "1"]):
+    for more in (["--bus", "memory://"], ["--house", "main"], ["--workers", "2"]):
         done = run_here(study, "--out", tmp_path / "a", *share, *more)
         assert done.returncode == 2, more
         assert "--share" in done.stderr
@@ -135,10 +138,10 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda):
     agenda.hold("quick", [each.entry for each in agenda.take("quick", 9)])
     found = next(each for each in take(agenda, "quick") if each.number == 1)
     assert (found.house, found.times) == ("slow", 1)
-    assert agenda.finish(found, "quick", None, 1.0)
-    assert not agenda.finish(slow, "slow", None, 9.0)
+    assert agenda.finish(found, "quick", ENDED)
+    assert not agenda.finish(slow, "slow", ENDED)
     # said again after a break, it still counts
-    assert agenda.finish(found, "quick", None, 1.0)
+    assert agenda.finish(found, "quick", ENDED)
     assert [each.house for _, each in agenda.results("0-0")] == ["quick"]
 
 

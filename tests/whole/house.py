@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wolfbus.bus.protocol import Bus
-from wolfbus.cli.house import Game, House
+from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 
@@ -21,7 +21,7 @@ def play_many(
 ) -> list[Proof]:
     """Play a game per seed, all at once, and return the proof of every record."""
     finished: queue.SimpleQueue[Game] = queue.SimpleQueue()
-    with House(bus, done=finished.put) as house:
+    with EmbeddedHouse(bus, done=finished.put) as house:
         for seed in seeds:
             house.open(config, str(seed), brains, folder / f"{seed}.ndjson")
         for _ in seeds:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.proxy import Proxy
 from tests.whole.house import HASTY, outcomes, play_many
-from wolfbus.cli.house import House
+from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.codec import decode_delivery
@@ -56,7 +56,7 @@ def test_an_oversized_thought_is_cut_and_the_answer_counts(tmp_path):
 
 def test_declined_kinds_are_closed_at_once_and_never_sent(tmp_path):
     seen = []
-    with House(watch=lambda recorded: seen.append(recorded.event)) as house:
+    with EmbeddedHouse(watch=lambda recorded: seen.append(recorded.event)) as house:
         game = house.open(GameConfig(), "4", brains("Declines", 8), tmp_path / "game.ndjson")
         assert game.finished.wait(60)
     declined = {event.kind for event in seen if event.type == "answered" and event.outcome == "declined"}
@@ -79,7 +79,7 @@ def test_a_view_that_crashes_is_left_behind(tmp_path):
     def watch(_recorded):
         raise ZeroDivisionError
 
-    with House(watch=watch) as house:
+    with EmbeddedHouse(watch=watch) as house:
         for seed in range(2):
             game = house.open(GameConfig(), str(seed), ("random",) * 8, tmp_path / f"{seed}.ndjson")
             assert game.finished.wait(60)
@@ -95,7 +95,7 @@ def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_ser
             if recorded.n == 60:
                 underway.set()
 
-        with House(url, watch=watch) as house:
+        with EmbeddedHouse(url, watch=watch) as house:
             game = house.open(GameConfig(), "7", ("scripted",) * 8, tmp_path / "game.ndjson")
             assert underway.wait(60)
             proxy.refuse()
@@ -107,7 +107,7 @@ def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_ser
             assert game.over is not None
             assert game.over.error is None, game.over.error
     proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=False)
-    with House() as house:
+    with EmbeddedHouse() as house:
         same = house.open(GameConfig(), "7", ("scripted",) * 8)
         assert same.finished.wait(60)
     assert proof.digest == same.over.digest
@@ -117,7 +117,7 @@ def test_a_redis_that_lost_everything_ends_the_game_with_a_reason(tmp_path, redi
     underway = threading.Event()
     with (
         RedisServer() as server,
-        House(
+        EmbeddedHouse(
             server.url + "?patience=0.5", watch=lambda recorded: underway.set() if recorded.n == 40 else None
         ) as house,
     ):
@@ -135,7 +135,7 @@ def test_a_redis_that_stays_full_ends_the_game_after_the_patience_and_says_what_
     with RedisServer() as server:
         server.command("CONFIG", "SET", "maxmemory", "1")
         began = time.monotonic()
-        with House(server.url + "?patience=0.5") as house:
+        with EmbeddedHouse(server.url + "?patience=0.5") as house:
             game = house.open(GameConfig(), "7", ("scripted",) * 8, tmp_path / "game.ndjson")
             assert game.finished.wait(30)
             assert game.over is not None

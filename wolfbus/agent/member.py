@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from wolfbus.actors import Timer, Timers
 from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.outbox import Outbox
+from wolfbus.agent.resident import Resident
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
@@ -73,26 +74,6 @@ class MemberTerms(Protocol):
         ...
 
 
-class MailHandler(Protocol):
-    """Takes what is for a member. Its methods are called from threads of the bus and should only pass
-    things on.
-    """
-
-    def deliver(self, entries: Sequence[Entry], /) -> None:
-        """Take what is said of games, in order: deliveries, and that a game was dropped; perhaps what nobody knows."""
-        ...
-
-    def welcome(self) -> None:
-        """Take note that a moderator has welcomed the member. One that does not know it yet does so: that of the house
-        on each fresh start, and each that comes after it.
-        """
-        ...
-
-    def again(self) -> None:
-        """Take note that the member joins anew: all that runs will be caught up."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class MembershipEnd:
     """Why a member's time in the house is over.
@@ -125,6 +106,9 @@ class Member:
         timers: the process's timers; they wait while the bus is away.
         over: called once, from a thread of the bus, when there is nothing more to do.
 
+    Attributes:
+        outbox: what it sends.
+
     Raises:
         ConfigError: an introduction that no message can hold.
         BusDown: the bus is away.
@@ -144,16 +128,16 @@ class Member:
         introduction, house = terms.introduction, terms.house
         self._introduction = introduction
         self._house = house
-        self._bus = bus
-        self._reader = reader
-        self._timers = timers
+        self.bus = bus
+        self.reader = reader
+        self.timers = timers
         self._over = over
         self._again_s = terms.again_s
         self._lonely_s = terms.lonely_s
         self._instance = _fresh_instance()
         introduction.join(self._instance)
         self._inbox = streams.inbox(house, introduction.name)
-        self._handler: MailHandler | None = None
+        self._handler: Resident | None = None
         self._seats = introduction.seats
         self._seen: str | None = None
         self._lock = threading.Lock()
@@ -179,10 +163,10 @@ class Member:
 
     @property
     def away_s(self) -> float:
-        """Seconds since the bus was last found to be away; infinite if it never was."""
+        """Seconds since the bus was last found to be away; infinite where mail has come since."""
         return time.monotonic() - self._away_at
 
-    def start(self, handler: MailHandler) -> None:
+    def start(self, handler: Resident) -> None:
         """Come into the house.
 
         Raises:
@@ -190,7 +174,7 @@ class Member:
             NotAllowed: the mailbox is somebody else's.
         """
         self._handler = handler
-        self._reader.follow(self._inbox, self._hear, self._bus.last_id(self._inbox), self._lost)
+        self.reader.follow(self._inbox, self._hear, self.bus.last_id(self._inbox), self._lost)
         self._say_join()
         self._knock()
         self._beat_again()
@@ -235,11 +219,12 @@ class Member:
             # no failure, after which supervisors would start it again, for the two to throw each other out for ever
             self._end(ConfigError(f"another process plays as {self.name} in house {self._house}; this one leaves"))
         elif isinstance(error, NotAllowed):
-            self._end(NotAllowed(f"{self._bus.url} does not let this user be {self.name} in house {self._house}"))
+            self._end(NotAllowed(f"{self.bus.url} does not let this user be {self.name} in house {self._house}"))
         else:
             logger.error("%s", error)
 
     def _hear(self, _stream: str, entries: Sequence[Entry]) -> None:
+        self._away_at = -math.inf
         deliveries: list[Entry] = []
         for entry in entries:
             if entry.game or entry.type == "dropped":
@@ -303,7 +288,7 @@ class Member:
             return
         try:
             join = self._introduction.join(self._instance, self._seats, self._seen)
-            self._bus.post(streams.lobby(self._house), Entry(encode(join), "join", self.name))
+            self.bus.post(streams.lobby(self._house), Entry(encode(join), "join", self.name))
         except NotAllowed as error:
             self._knocks = False
             logger.debug("the lobby is closed: %s", error)
@@ -329,7 +314,7 @@ class Member:
 
     def _after(self, seconds: float, callback: Callable[[], object]) -> Timer | None:
         try:
-            return self._timers.after(seconds, callback)
+            return self.timers.after(seconds, callback)
         except RuntimeError as error:
             logger.debug("%s beats no more: %s", self.name, error)
             return None
@@ -339,9 +324,7 @@ class Member:
         if now - self._told_at >= self._lonely_s:
             self._told_at = now
             waited = now - self._asked_at
-            logger.warning(
-                "no moderator answers in house %s on %s (for %.0f s now)", self._house, self._bus.url, waited
-            )
+            logger.warning("no moderator answers in house %s on %s (for %.0f s now)", self._house, self.bus.url, waited)
 
     def _lost(self, error: BusError) -> None:
         if not self._closed:
@@ -353,14 +336,14 @@ class Member:
         if self._closed:
             return
         try:
-            last = self._bus.last_id(self._inbox)
+            last = self.bus.last_id(self._inbox)
         except BusError as error:
             logger.debug("the mailbox of %s cannot be read: %s", self.name, error)
             self._after(1.0, self._listen_again)
             return
         # what was read before may be beyond the end of what is left
         self._seen = None
-        self._reader.follow(self._inbox, self._hear, last, self._lost)
+        self.reader.follow(self._inbox, self._hear, last, self._lost)
         self.rejoin("the mailbox lost what was not read")
 
     def _renew(self, why: str) -> None:
@@ -391,7 +374,7 @@ class Member:
             for timer in (self._beating, self._renewing):
                 if timer is not None:
                     timer.cancel()
-        self._reader.unfollow(self._inbox)
+        self.reader.unfollow(self._inbox)
         return True
 
 

@@ -1,4 +1,4 @@
-"""A whole stay in a house, as every agent's process does it: from the first `join` to the goodbye."""
+"""A whole stay in a house, as every process of agents and analytics does it: from the first `join` to the goodbye."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from wolfbus.actors import Timers
 from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.member import AGAIN_S, LONELY_S, Member, MembershipEnd
+from wolfbus.agent.resident import Resident
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError
 from wolfbus.service.health import Health
 from wolfbus.service.opening import open_when_there
 from wolfbus.service.stop import Stopping
-
-if TYPE_CHECKING:
-    from wolfbus.agent.seats import Seats
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +47,7 @@ class Membership:
         grace_s: seconds that games under way are played on after a request to stop.
         again_s: seconds between two `join` until the moderator says how often.
         lonely_s: seconds without a moderator's answer until that is told.
+        stays: go on after the house has said goodbye, until somebody asks to stop.
     """
 
     url: str = field(repr=False)
@@ -58,13 +57,16 @@ class Membership:
     grace_s: float = GRACE_S
     again_s: float = AGAIN_S
     lonely_s: float = LONELY_S
+    stays: bool = False
 
-    def run(self, seat: Callable[[Member], Seats], stopping: Stopping, health: Health | None = None) -> MembershipEnd:
+    def run(
+        self, settle: Callable[[Member], Resident], stopping: Stopping, health: Health | None = None
+    ) -> MembershipEnd:
         """Play until the house says goodbye or somebody asks to stop. A bus that is not up yet is waited for, as long
         as its address has patience.
 
         Args:
-            seat: makes what plays the seats of a member.
+            settle: makes what lives in the house as this member.
             stopping: asked when this process should end.
             health: told how it goes.
 
@@ -80,7 +82,7 @@ class Membership:
             if bus is None:
                 return MembershipEnd(stopping.why)
             ending.callback(bus.close)
-            leaving = self._stay(bus, seat, stopping, health or Health(None), ending)
+            leaving = self._stay(bus, settle, stopping, health or Health(None), ending)
         if leaving.error is not None:
             raise leaving.error
         return leaving
@@ -88,7 +90,7 @@ class Membership:
     def _stay(
         self,
         bus: Bus,
-        seat: Callable[[Member], Seats],
+        settle: Callable[[Member], Resident],
         stopping: Stopping,
         health: Health,
         ending: contextlib.ExitStack,
@@ -97,7 +99,8 @@ class Membership:
 
         def over(reason: MembershipEnd) -> None:
             reasons.append(reason)
-            stopping.ask(reason.reason)
+            if not self.stays or reason.error is not None:
+                stopping.ask(reason.reason)
 
         def failed(error: BusError) -> None:
             member.bus_failed(error)
@@ -110,57 +113,65 @@ class Membership:
         # no timer waits for a bus that is closed
         ending.callback(bus.close)
         ending.callback(_finish, writer, bus)
-        seats = seat(member)
         ending.callback(reader.close)
-        ending.callback(seats.close)
+        resident = settle(member)
+        ending.callback(resident.close)
         logger.info("%s joins house %s on %s", member.name, self.house, bus.url)
         writer.start()
+        # first of all it says that it is here
+        member.start(resident)
         reader.start()
-        member.start(seats)
-        self._play(member, seats, stopping, health)
+        self._live(member, resident, stopping, health)
         if not reasons:
             reason = stopping.why or "its game is over"
             if stopping.asked:
-                self._fade(member, seats, reasons, health)
+                self._fade(member, resident, reasons, health)
             member.leave(reason)
             reasons.append(MembershipEnd(reason))
         health.set("leaving", ok=reasons[0].error is None)
         return reasons[0]
 
-    def _play(self, member: Member, seats: Seats, stopping: Stopping, health: Health) -> None:
+    def _live(self, member: Member, resident: Resident, stopping: Stopping, health: Health) -> None:
         """Return when it is time to leave."""
         retired = False
         while not stopping.wait(_GLANCE_S):
-            if self.once and seats.played + seats.playing and not retired:
+            if self.once and resident.played + resident.playing and not retired:
                 retired = True
                 member.retire()
-            if retired and not seats.playing:
+            if retired and not resident.playing:
                 return
             away = member.away_s < _AWAY_S
-            state = "playing" if seats.playing else "waiting" if member.welcome else "joining"
-            health.set("the bus is away" if away else state, not away, games=seats.playing, played=seats.played)
+            state, numbers = resident.report()
+            health.set("the bus is away" if away else state, not away, **numbers)
 
-    def _fade(self, member: Member, seats: Seats, reasons: list[MembershipEnd], health: Health) -> None:
+    def _fade(self, member: Member, resident: Resident, reasons: list[MembershipEnd], health: Health) -> None:
         """Take no new games, and play those under way on for a while."""
-        if seats.playing:
-            logger.info("%d games are under way: playing on for up to %g s", seats.playing, self.grace_s)
+        if resident.playing:
+            logger.info("%d games are under way: playing on for up to %g s", resident.playing, self.grace_s)
         member.retire()
-        health.set("stopping", games=seats.playing, played=seats.played)
+        health.set("stopping", True, **resident.report()[1])
         until = time.monotonic() + self.grace_s
         waiting = threading.Event()
-        while seats.playing and not reasons and time.monotonic() < until:
+        while resident.playing and not reasons and time.monotonic() < until:
             waiting.wait(_GLANCE_S)
 
 
-def _finish(writer: BusWriter, bus: Bus) -> None:
-    """Send what waits to be sent, but do not wait for a bus that is away."""
-    impatience = threading.Timer(_LAST_WORDS_S, bus.close)
-    impatience.daemon = True
-    impatience.start()
+@contextlib.contextmanager
+def last_words(bus: Bus) -> Iterator[None]:
+    """Close the bus if what is done meanwhile takes long: one that is away is not waited for."""
+    closing = threading.Timer(_LAST_WORDS_S, bus.close)
+    closing.daemon = True
+    closing.start()
     try:
-        writer.close()
+        yield
     finally:
-        impatience.cancel()
+        closing.cancel()
+
+
+def _finish(writer: BusWriter, bus: Bus) -> None:
+    """Send what waits to be sent."""
+    with last_words(bus):
+        writer.close()
 
 
 def default_name(prefix: str = "") -> str:

@@ -42,6 +42,11 @@ class Seats(AgentState):
         """Hear that the member joins anew, from any thread."""
         tell_if_alive(self._router, JoinedAnew())
 
+    def report(self) -> tuple[str, dict[str, int]]:
+        """Return whether it plays, waits or joins, and how many games it plays and has played."""
+        state = "playing" if self.playing else "waiting" if self._member.welcome else "joining"
+        return state, {"games": self.playing, "played": self.played}
+
     def behind(self, why: str) -> None:
         """Have the member join anew."""
         self._member.rejoin(why)

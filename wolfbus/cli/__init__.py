@@ -33,6 +33,14 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
             "wolfbus.cli.watch",
             "Show a house's rolling suspicion and metrics in the terminal.",
         ),
+        "view": (
+            "wolfbus.cli.view",
+            "Show games and studies on a page, live and finished.",
+        ),
+        "page": (
+            "wolfbus.cli.page",
+            "Write a game or a study as one HTML file to send.",
+        ),
         "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
     },
     "Studies": {

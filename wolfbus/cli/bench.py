@@ -13,88 +13,120 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wolfbus.errors import WolfError
+
 if TYPE_CHECKING:
-    from wolfbus.cli.house import Game
+    from wolfbus.cli.studying.playing import Word
+    from wolfbus.study.result import GameResult
 
 
 @click.command()
 @click.option("--games", type=click.IntRange(1), default=200, show_default=True, help="Games to play.")
 @click.option("--at-once", type=click.IntRange(1), default=16, show_default=True, help="Games under way at a time.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    help="Processes that play. [default: this one; one a core for many games of scripted players]",
+)
 @click.option("--bus", "url", default="memory://", show_default=True, help="Bus to play on.")
 @click.option("--players", default="scripted", show_default=True, help="Who plays.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the first game; the others count on.")
 @click.option(
-    "--threads", type=click.IntRange(1), default=2, show_default=True, help="Pool threads that run the actors."
+    "--threads", type=click.IntRange(1), default=2, show_default=True, help="Pool threads that run a process's actors."
 )
 @click.option("--no-records", is_flag=True, help="Write no record files.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def bench(
-    games: int, at_once: int, url: str, players: str, seed: int, threads: int, *, no_records: bool, as_json: bool
+    games: int,
+    at_once: int,
+    workers: int | None,
+    url: str,
+    players: str,
+    seed: int,
+    threads: int,
+    *,
+    no_records: bool,
+    as_json: bool,
 ) -> None:
     """Play many games and print games per second, CPU per statement, record bytes per statement and peak memory.
 
-    Each run is one process and one measurement; repeat it and take medians.
+    Each run is one measurement; repeat it and take medians. CPU is that of all its processes, without their start;
+    memory is that of the largest.
     """
+    from players.llm.shared_budget import NOTHING
     from players.spec import expand
-    from wolfbus.cli.house import House, fresh_game_id, tune_garbage_collection
+    from wolfbus.cli.embedded import fresh_game_id, tune_garbage_collection
+    from wolfbus.cli.studying.workers import LocalPlayers, Orders, workers_for
     from wolfbus.config import GameConfig
+    from wolfbus.study.plan import PlannedGame
 
     tune_garbage_collection()
     config = GameConfig()
     brains = expand(players, config.seats)
-    finished: queue.SimpleQueue[Game] = queue.SimpleQueue()
-    statements = size = failed = 0
-    wins: dict[str, int] = {}
-    with (
-        tempfile.TemporaryDirectory(prefix="wolfbus-bench-") as folder,
-        House(url, threads=threads, done=finished.put) as house,
-    ):
-        prefix = fresh_game_id()
-
-        def path_of(number: int) -> Path:
-            return Path(folder) / f"{prefix}-{number}.ndjson"
-
-        def start(number: int) -> None:
-            path = None if no_records else path_of(number)
-            house.open(config, str(seed + number), brains, path, f"{prefix}-{number}")
-
-        began, cpu = time.perf_counter(), time.process_time()
-        for number in range(min(at_once, games)):
-            start(number)
-        for number in range(games):
-            game = finished.get()
-            if number + at_once < games:
-                start(number + at_once)
-            if game.rows is None or game.over is None or game.over.error is not None:
-                failed += 1
-                continue
-            statements += len(game.rows.statements)
-            wins[str(game.rows.winner)] = wins.get(str(game.rows.winner), 0) + 1
-        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-        if not no_records:
-            size = sum(path_of(number).stat().st_size for number in range(games))
-    result = {
+    count = workers if workers is not None else workers_for(brains, games, at_once)
+    prefix = fresh_game_id()
+    planned = [
+        PlannedGame(number, f"{prefix}-{number}", str(seed + number - 1), prefix, brains)
+        for number in range(1, games + 1)
+    ]
+    news: queue.SimpleQueue[Word] = queue.SimpleQueue()
+    with tempfile.TemporaryDirectory(prefix="wolfbus-bench-") as name:
+        folder = Path(name)
+        (folder / "records").mkdir()
+        orders = Orders(
+            url,
+            config,
+            None if no_records else folder,
+            tuple(dict.fromkeys(brains)),
+            workers=min(count, games, at_once),
+            at_once=at_once,
+            threads=threads,
+        )
+        local = LocalPlayers(orders, None, NOTHING, lambda _game: None, news)
+        hasty = True
+        try:
+            began, cpu = time.perf_counter(), time.process_time()
+            local.post(planned)
+            results = [_result(news.get()) for _ in planned]
+            seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+            hasty = False
+        finally:
+            local.close(hasty=hasty)
+        cpu += local.cpu_s
+        size = 0 if no_records else sum((folder / game.record).stat().st_size for game in planned)
+    statements = sum(result.statements for result in results)
+    winners = sorted(str(result.winner) for result in results if result.state == "ended")
+    told = {
         "bus": url.split("://", maxsplit=1)[0],
         "players": players,
         "games": games,
         "at_once": at_once,
-        "failed": failed,
+        "workers": orders.workers,
+        "failed": sum(result.state != "ended" for result in results),
         "seconds": round(seconds, 3),
         "games_per_second": round(games / seconds, 2),
         "statements": statements,
         "cpu_ms_per_statement": round(1000 * cpu / statements, 3) if statements else None,
         "record_bytes_per_statement": round(size / statements) if statements and size else None,
         "peak_memory_mb": round(peak_memory_mb(), 1),
-        "wins": dict(sorted(wins.items())),
+        "wins": {winner: winners.count(winner) for winner in dict.fromkeys(winners)},
     }
     if as_json:
-        click.echo(json.dumps(result))
+        click.echo(json.dumps(told))
         return
-    for name, value in result.items():
+    for name, value in told.items():
         click.echo(f"{name.replace('_', ' '):28}{value}")
 
 
+def _result(word: Word) -> GameResult:
+    from wolfbus.cli.studying.playing import Done, Halt
+
+    if isinstance(word, Done):
+        return word.result
+    raise WolfError(word.why if isinstance(word, Halt) else "a game was broken off")
+
+
 def peak_memory_mb() -> float:
-    """Return this process's peak resident memory in megabytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Return the peak resident memory of this process or of the largest that it started, in megabytes."""
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

@@ -14,6 +14,7 @@ GIVE_UP: Final = 30
 """Replies in a row that could not be read, and none before, after which a model is given up."""
 
 if TYPE_CHECKING:
+    from players.llm.redis_budget import RedisLedger
     from players.llm.settings import Model
     from players.venue import Venue
 
@@ -78,6 +79,7 @@ def open_venue(
     give_up: int = GIVE_UP,
     probe: bool = True,
     logs: Path | None = None,
+    ledger: RedisLedger | None = None,
 ) -> Iterator[Venue]:
     """Open what the brains of this process share, with each brain checked and each model probed.
 
@@ -95,7 +97,9 @@ def open_venue(
     if budget is not None or budget_tokens is not None:
         from players.llm.budget import Budget
 
-        spending = Budget(budget, budget_tokens)
+        spending = Budget(budget, budget_tokens, ledger=ledger)
+        if ledger is not None:
+            ledger.hear = spending.hear
     if cassette is not None:
         from players.llm.cassette import Cassette
 

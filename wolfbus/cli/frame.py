@@ -13,10 +13,10 @@ from wolfbus.cli.transcript import transcript
 from wolfbus.cli.wording import (
     ASKED_FOR,
     ending_in_words,
-    expense_in_words,
     names_of,
     rejections_in_words,
     stop_in_words,
+    usage_in_words,
 )
 from wolfbus.printable import counted, name_of, printable
 from wolfbus.state import GameState
@@ -42,7 +42,7 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
     head = _header(state, width, elapsed)
     if height >= 30:
         head.append(line(""))
-    foot = [line((spent, FAINT))] if (spent := expense_in_words(state.expense)) and height > len(head) else []
+    foot = [line((spent, FAINT))] if (spent := usage_in_words(state.usage)) and height > len(head) else []
     room = height - len(head) - len(foot)
     if width < _TWO_COLUMNS:
         side = players(state, width)

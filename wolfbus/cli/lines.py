@@ -138,7 +138,7 @@ class PlainLines:
         yield "", wording.answers_in_words(self._state)
         if failed := self._failures.total():
             yield "", failed
-        if spent := wording.expense_in_words(self._state.expense):
+        if spent := wording.usage_in_words(self._state.usage):
             yield "", spent
 
     def _aside(self, event: Absent | Returned | Rejected | ModelCall) -> Iterator[tuple[str, str]]:

@@ -51,7 +51,7 @@ def state_page(state: GameState) -> str:
     if state.stopped is not None:
         lines += _wrapped(f"stopped  {wording.stop_in_words(state.stopped)}", 2)
     lines += ["", "Answers", *_wrapped(wording.answers_in_words(state), 2)]
-    if spent := wording.expense_in_words(state.expense):
+    if spent := wording.usage_in_words(state.usage):
         lines += _wrapped(spent, 2)
     waiting = [f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items()]
     if waiting:

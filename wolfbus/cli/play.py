@@ -16,6 +16,7 @@ from wolfbus.cli.calling import model_options, open_venue
 from wolfbus.cli.options import check_seed, load_config
 from wolfbus.cli.reasons import Reasons
 from wolfbus.cli.shown import shown
+from wolfbus.cli.viewing import on_a_page, view_options
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from analytics.rows import GameRows
     from players.llm.accounts import Accounts
     from players.venue import Venue
-    from wolfbus.cli.house import Game
+    from wolfbus.cli.embedded import Game
     from wolfbus.messages.events import Ended
     from wolfbus.record.line import Recorded
 
@@ -63,7 +64,11 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not show the game as it happens.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
+@view_options
+@click.pass_context
 def play(
+    context: click.Context,
+    /,
     seed: str | None,
     url: str,
     players: str | None,
@@ -71,10 +76,12 @@ def play(
     config_file: Path | None,
     out: Path,
     game_id: str | None,
+    port: int,
     *,
     as_json: bool,
     quiet: bool,
     plain: bool,
+    view: bool,
     **calls: Any,
 ) -> int:
     """Play one game: eight players, a moderator and an analyst as actors on a bus, in this process.
@@ -105,7 +112,11 @@ def play(
         # a person at this terminal must not see what the others know
         see = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
         reasons = Reasons(see)
-        game = _play(url, loaded.config, seed, brains, path, game_id, reasons.take, venue)
+        told: Callable[[Recorded], None] = reasons.take
+        if view:
+            # it stays when all else of the command is done
+            told = _both(told, context.with_resource(on_a_page(game_id, out, port)))
+        game = _play(url, loaded.config, seed, brains, path, game_id, told, venue)
         accounts = venue.accounts
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
@@ -123,11 +134,19 @@ def play(
     return 0
 
 
+def _both(first: Callable[[Recorded], None], second: Callable[[Recorded], None]) -> Callable[[Recorded], None]:
+    def see(recorded: Recorded) -> None:
+        first(recorded)
+        second(recorded)
+
+    return see
+
+
 def check_game_id(game_id: str | None) -> str:
     """Return a game id fit for stream and file names, a fresh one for None; raises a usage error otherwise."""
     import re
 
-    from wolfbus.cli.house import fresh_game_id
+    from wolfbus.cli.embedded import fresh_game_id
     from wolfbus.messages.base import ID_PATTERN
 
     if game_id is None:
@@ -151,10 +170,10 @@ def _play(
     venue: Venue,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
-    from wolfbus.cli.house import House, tune_garbage_collection
+    from wolfbus.cli.embedded import EmbeddedHouse, tune_garbage_collection
 
     tune_garbage_collection()
-    with House(url, watch=see, venue=venue) as house:
+    with EmbeddedHouse(url, watch=see, venue=venue) as house:
         game = house.open(config, seed, brains, path, game_id)
         try:
             # a wait without a time-out cannot be interrupted on every platform

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wolfbus.cli.wording import expense_in_words
+from wolfbus.cli.wording import usage_in_words
 from wolfbus.errors import ConfigError
-from wolfbus.expense import Expense, sort_of
 from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook, RequestNames
+from wolfbus.usage import Usage, sort_of
 
 _UNKNOWN: Final = "-"
 _FACT: Final = 600
@@ -99,14 +99,14 @@ def calls_page(records: Iterable[Recorded]) -> str:
         ).rstrip()
         for row in rows
     ]
-    expense = Expense()
+    usage = Usage()
     for each in made:
-        expense.add(each.call)
+        usage.add(each.call)
     notes = [
         "When is round, phase and turn; about is the statements that are judged or labelled; failed counts attempts.",
         "Tokens are prompt/of it cached/reply; times are seconds; --prompt LINE shows a prompt and its reply.",
     ]
-    return "\n".join([*lines, "", expense_in_words(expense), *notes]) + "\n"
+    return "\n".join([*lines, "", usage_in_words(usage), *notes]) + "\n"
 
 
 def _row(made: CallMade, model: str) -> tuple[str, ...]:

@@ -40,7 +40,11 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The study's folder. [default: runs/STUDY]")
 @click.option("--at-once", type=click.IntRange(1), help="Games under way at a time, over all workers. [default: 16]")
-@click.option("--workers", type=click.IntRange(1, 256), help="Processes that play. [default: 1, this one]")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    help="Processes that play. [default: this one; one a core for many games of scripted players]",
+)
 @click.option("--name", help="A title for people.")
 @click.option(
     "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
@@ -133,8 +137,8 @@ def run(
     else:
         study = load_study(study_file, config_file, options, house=house is not None)
     told = study.settings
-    if share is not None and (told.workers > 1 or told.budget is not None or told.budget_tokens is not None):
-        raise ConfigError("--share: workers are processes with budgets of their own: no workers, no budget")
+    if share is not None and (told.workers or 1) > 1:
+        raise ConfigError("--share: workers are processes that somebody else starts: no --workers")
     how = RunOptions(
         url,
         house=house,

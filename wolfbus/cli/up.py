@@ -11,6 +11,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ import click
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.options import load_config
+from wolfbus.cli.viewing import view_options
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import counted
 from wolfbus.record.writer import prepare_folder
@@ -67,7 +69,11 @@ if TYPE_CHECKING:
 )
 @click.option("--quiet", "-q", is_flag=True, help="Do not show what the processes say.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and no report.")
+@view_options
+@click.pass_context
 def up(
+    context: click.Context,
+    /,
     players: str | None,
     server: str,
     house: str | None,
@@ -77,9 +83,11 @@ def up(
     config_file: Path | None,
     out: Path | None,
     log: str,
+    port: int,
     *,
     quiet: bool,
     as_json: bool,
+    view: bool,
 ) -> int:
     """Play with every actor as a process of its own: a moderator, an agent for each seat, and analytics, on Redis.
 
@@ -109,7 +117,8 @@ def up(
     plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
     prepare_folder(plan.out)
     began = time.time()
-    ended = _run(plan, Speaker(plain=log == "json", quiet=quiet))
+    show = partial(_show, context, port, plan.out) if view else None
+    ended = _run(plan, Speaker(plain=log == "json", quiet=quiet), show)
     return _report(plan, ended, began, as_json=as_json)
 
 
@@ -135,7 +144,14 @@ class _Played:
     digest: str | None
 
 
-def _run(plan: HousePlan, say: Callable[[str, str], None]) -> RunOutcome:
+def _show(context: click.Context, port: int, out: Path, url: str, house: str) -> None:
+    """Show the house on a page, which stays when all else of the command is done."""
+    from wolfbus.cli.viewing import house_on_a_page
+
+    context.with_resource(house_on_a_page(url, house, out, port))
+
+
+def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
     from wolfbus.service.plan import Closed
     from wolfbus.service.redis import PrivateRedis
     from wolfbus.service.stop import Stopping
@@ -156,6 +172,8 @@ def _run(plan: HousePlan, say: Callable[[str, str], None]) -> RunOutcome:
         if redis is not None:
             supervisor.start(redis.program.name)
             redis.wait(stopping)
+        if show is not None and not stopping.asked:
+            show(plan.url, plan.house)
         if not stopping.asked:
             closed.mark()
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)

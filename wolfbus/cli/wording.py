@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from wolfbus.expense import Expense
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call
 from wolfbus.messages.events import (
@@ -26,6 +25,7 @@ from wolfbus.messages.events import (
 )
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened
 from wolfbus.state import GameState
+from wolfbus.usage import Usage
 from wolfbus.utterance import OwnLabel, Utterance
 from wolfbus.vocabulary import Ending, Kind, Outcome, Winner
 
@@ -221,19 +221,19 @@ def call_in_words(call: Call) -> str:
     return f"no reply of {name_of(call.seat)}'s model ({call.kind}{again}): {printable(call.error or '', NOTE_SHOWN)}"
 
 
-def expense_in_words(expense: Expense) -> str:
+def usage_in_words(usage: Usage) -> str:
     """Return what model calls took: "412 model calls (3 failed) · 1,234,567 tokens · $0.1234"; "" without any."""
-    if not expense.calls:
+    if not usage.calls:
         return ""
-    failed = f" ({expense.failed} failed)" if expense.failed else ""
-    parts = [f"{counted(expense.calls, 'model call')}{failed}"]
-    if expense.cassette:
-        parts.append(f"{expense.cassette} from a cassette")
-    if expense.counted:
-        without = f" (without {counted(expense.uncounted, 'uncounted call')})" if expense.uncounted else ""
-        parts.append(f"{expense.tokens:,} tokens{without}")
-    if expense.priced:
-        parts.append(f"{'at least ' if expense.unpriced else ''}${expense.cost_usd:.4f}")
-    elif expense.cassette == expense.calls:
+    failed = f" ({usage.failed} failed)" if usage.failed else ""
+    parts = [f"{counted(usage.calls, 'model call')}{failed}"]
+    if usage.cassette:
+        parts.append(f"{usage.cassette} from a cassette")
+    if (tokens := usage.tokens("prompt_tokens", "completion_tokens")) is not None:
+        without = f" (without {counted(usage.uncounted, 'uncounted call')})" if usage.uncounted else ""
+        parts.append(f"{tokens:,} tokens{without}")
+    if (cost := usage.cost.total()) is not None:
+        parts.append(f"{'at least ' if usage.cost.missing else ''}${cost:.4f}")
+    elif usage.cassette == usage.calls:
         parts.append("$0")
     return " · ".join(parts)

@@ -77,6 +77,17 @@ def seal(
     return Recorded(unsealed.n, unsealed.time, unsealed.audience, unsealed.event, digest), line, value
 
 
+def line_of(members: Mapping[str, Any]) -> bytes:
+    """Return the line, without its newline, whose members stand on the bus.
+
+    Args:
+        members: what an entry of a record stream holds; there every message says its version, on disk the first does.
+    """
+    if members.get("type") != "opened":
+        members = {name: value for name, value in members.items() if name != "v"}
+    return canonical(members)
+
+
 def check_seal(previous: str, line: bytes, number: int) -> str:
     """Return the hash that `line` carries, after checking it against `previous` and the bytes.
 

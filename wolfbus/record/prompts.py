@@ -75,12 +75,16 @@ class PromptBook:
             RecordError: with `line`, if it names a segment that has not been fed.
         """
         messages: list[tuple[ChatRole, list[str]]] = []
-        for head in call.prompt:
-            for segment in self._chain(head, line):
-                if not messages or messages[-1][0] != segment.role:
-                    messages.append((segment.role, []))
-                messages[-1][1].append(segment.text)
+        for segment in self.pieces(call, line):
+            if not messages or messages[-1][0] != segment.role:
+                messages.append((segment.role, []))
+            messages[-1][1].append(segment.text)
         return [(role, "".join(texts)) for role, texts in messages]
+
+    def pieces(self, call: Call, line: int | None = None) -> Iterator[Segment]:
+        """Yield the pieces of the prompt of a call, in order; see `messages`."""
+        for head in call.prompt:
+            yield from self._chain(head, line)
 
     def _chain(self, head: str, line: int | None) -> Iterator[Segment]:
         chain: list[Segment] = []

@@ -126,9 +126,7 @@ class RecordReader(Iterator[Recorded]):
         if self._over:
             raise StopIteration
         try:
-            line = next(self._lines)
-            number = self.count + 1
-            recorded = self._read(line, number)
+            return self.take(next(self._lines))
         except StopIteration:
             self._over = True
             if self.count:
@@ -136,11 +134,19 @@ class RecordReader(Iterator[Recorded]):
             self._stop_at(RecordError("an empty file; a record has at least one line"))
         except RecordError as problem:
             self._stop_at(problem)
-        else:
-            self.count = number
-            self.head = recorded.hash
-            return recorded
         raise StopIteration
+
+    def take(self, line: bytes) -> Recorded:
+        """Read the next line, for a record of which more may come; nothing of `tolerant` holds here.
+
+        Raises:
+            RecordError: it is wrong; the reader stands where it stood.
+        """
+        number = self.count + 1
+        recorded = self._read(line, number)
+        self.count = number
+        self.head = recorded.hash
+        return recorded
 
     def _stop_at(self, problem: RecordError) -> None:
         self._over = True

@@ -1,43 +1,31 @@
-"""`SharedAgenda`: the games of a study that processes on many machines share on a Redis; each is played once.
+"""`StudyAgenda`: the games of a study, for players to take: each is played once, whoever dies.
 
-Whoever runs the study puts numbers of games on a stream; workers take them through one consumer group, and say now and
-then that they still hold what they took. What a dead worker held is taken by another. Where two have played a game
-after all, because one was only slow, the first to finish it counts, and the other is told so.
+A player takes games, says how they went, and gives back what it cannot finish. `LocalAgenda` is
+that of one machine: the process that runs the study holds it, and serves it to the processes that
+it starts. `wolfbus.study.shared_agenda.SharedAgenda` is on a Redis, for any number of machines.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Protocol
 
-from redis.exceptions import ResponseError
-
-from wolfbus import __version__
-from wolfbus.bus.redis.link import RedisLink, Script, refusal
-from wolfbus.bus.redis.links import Links
-from wolfbus.bus.streams import house_key
-from wolfbus.bus.url import read_address
-from wolfbus.errors import BusError, ConfigError
-
-GROUP: Final = "workers"
-LEASE_S: Final = 15.0
-"""Seconds after which another worker may take what a silent one holds."""
-
-_RELEASED_MS: Final = 86_400_000
-"""Idle time of what was given back, so that whoever looks next takes it."""
+from wolfbus.study.plan import PlannedGame
+from wolfbus.study.result import GameResult
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A game that a worker holds.
+    """A game that a player holds.
 
     Attributes:
-        entry: its id on the stream.
+        entry: its id on the agenda.
         number: the game's number in the study.
-        times: how often it was taken before, by workers that did not finish it.
-        house: the house in which the last of them played it; "" for none.
+        times: how often it was taken before, by players that did not finish it.
+        house: the house in which the last of them played it; "" for none that matters.
     """
 
     entry: str
@@ -46,174 +34,110 @@ class Taken:
     house: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """What came of a game.
-
-    Attributes:
-        number: the game's number in the study.
-        house: where it was played; its record is there. "" for nowhere.
-        error: why it failed; None if it ended.
-        seconds: how long it took.
-    """
-
-    number: int
-    house: str
-    error: str | None
-    seconds: float
-
-
-class SharedAgenda:
-    """An agenda on a Redis. Every method may raise BusError; all are safe to repeat.
-
-    Args:
-        url: the bus's address.
-        name: the agenda's name.
-        lease_s: seconds after which what a silent worker holds is taken by another, > 0.
-
-    Raises:
-        ConfigError: the address cannot be understood.
-    """
-
-    def __init__(self, url: str, name: str, lease_s: float = LEASE_S) -> None:
-        self._links = Links(read_address(url))
-        self._lease_ms = max(int(lease_s * 1000), 1)
-        self._doing = f"agenda {name}"
-        self._agenda = house_key(name, "agenda")
-        self._study = house_key(name, "agenda:study")
-        self._houses = house_key(name, "agenda:houses")
-        self._rest = tuple(house_key(name, f"agenda:{each}") for each in ("known", "done", "results"))
-        self._script = Script("agenda")
-
-    # -- who runs the study
-
-    def open(self, study: str, text: str) -> None:
-        """Tell workers what is played, or go on with an agenda that tells the same.
-
-        Args:
-            study: the study's id.
-            text: the study as TOML.
-
-        Raises:
-            ConfigError: another study is on this agenda.
-        """
-        told = json.dumps({"study": study, "wolfbus": __version__, "text": text})
-        self._ask("SET", self._study, told, "NX")
-        if self._told()["study"] != study:
-            raise ConfigError(f"{self._doing} has the games of another study; take another name")
-        self._found()
-
-    def post(self, numbers: Iterable[int]) -> None:
-        """Put games on the agenda that are not on it yet."""
-        self._run("post", *map(str, numbers))
-
-    def results(self, after: str) -> Iterator[tuple[str, Finished]]:
-        """Yield what came of games, each with its id, behind an id; "0-0" for all."""
-        found = self._ask("XRANGE", self._rest[2], f"({after}", "+", "COUNT", "1000")
-        for entry, fields in found:
-            told = dict(zip(fields[::2], fields[1::2], strict=True))
-            result = json.loads(told[b"result"])
-            house = told[b"who"].decode()
-            yield (
-                entry.decode(),
-                Finished(int(told[b"game"]), house, result["error"], result["seconds"]),
-            )
-
-    def remove(self) -> None:
-        """Forget the agenda, so that its workers end."""
-        self._ask("DEL", self._study, self._agenda, self._houses, *self._rest)
-
-    # -- who plays
-
-    def study(self) -> str | None:
-        """Return the study as TOML; None if there is no agenda, or no more.
-
-        Raises:
-            ConfigError: another version of wolfbus has opened it, which may play otherwise.
-        """
-        told = self._told()
-        if told and told["wolfbus"] != __version__:
-            raise ConfigError(f"{self._doing} is of wolfbus {told['wolfbus']}, and this is wolfbus {__version__}")
-        return str(told["text"]) if told else None
+class StudyAgenda(Protocol):
+    """What a player asks of an agenda. All but `take` may be repeated after an error."""
 
     @property
     def is_open(self) -> bool:
-        """Whether there is such an agenda still."""
-        return bool(self._ask("EXISTS", self._study))
+        """Whether there may be games still."""
 
     def take(self, house: str, at_most: int) -> list[Taken]:
-        """Take games to play: first what dead workers held, then what nobody has taken.
+        """Take games to play.
 
         Args:
-            house: the worker, by the house in which it plays; no other process uses that name.
+            house: the player, by the house in which it plays; no other uses that name.
             at_most: how many, > 0.
         """
-        lease, count = str(self._lease_ms), str(at_most)
-        words = ("XAUTOCLAIM", self._agenda, GROUP, house, lease, "0-0", "COUNT", count)
-        entries = (self._of_group(*words) or [b"", []])[1]
-        if len(entries) < at_most:
-            count = str(at_most - len(entries))
-            read = ("XREADGROUP", "GROUP", GROUP, house, "COUNT", count, "STREAMS", self._agenda, ">")
-            entries += (self._of_group(*read) or [[b"", []]])[0][1]
-        return [self._taken(entry.decode(), fields[1].decode(), house) for entry, fields in entries]
-
-    def _taken(self, entry: str, number: str, house: str) -> Taken:
-        ((_, _, _, times),) = self._ask("XPENDING", self._agenda, GROUP, entry, entry, "1")
-        before = self._ask("HGET", self._houses, number) or b""
-        self._ask("HSET", self._houses, number, house)
-        return Taken(entry, int(number), times - 1, before.decode())
 
     def hold(self, house: str, entries: Sequence[str]) -> None:
-        """Say that a worker still plays what it took."""
-        if entries:
-            self._of_group("XCLAIM", self._agenda, GROUP, house, "0", *entries, "JUSTID")
+        """Say that a player still plays what it took."""
 
     def give_back(self, house: str, entry: str) -> None:
         """Leave a game to whoever takes it next."""
-        idle = ("IDLE", str(_RELEASED_MS), "RETRYCOUNT", "0", "JUSTID")
-        self._of_group("XCLAIM", self._agenda, GROUP, house, "0", entry, *idle)
 
-    def finish(self, taken: Taken, house: str, error: str | None, seconds: float) -> bool:
+    def finish(self, taken: Taken, house: str, result: GameResult) -> bool:
         """Tell what came of a game; returns whether this counts, and not what another told before."""
-        result = json.dumps({"error": error, "seconds": seconds})
-        first = self._run("finish", taken.entry, str(taken.number), house, result)
-        return bool(first.decode() == house)
+
+
+class LocalAgenda:
+    """A study's agenda in this process. Safe from any thread.
+
+    Args:
+        told: called with what came of each game, once.
+        back: called with a game that was given back, before anybody takes it again.
+    """
+
+    def __init__(self, told: Callable[[GameResult], None], back: Callable[[PlannedGame], None]) -> None:
+        self._told = told
+        self._back = back
+        self._games: dict[int, PlannedGame] = {}
+        self._waiting: deque[int] = deque()
+        self._held: dict[int, str] = {}
+        self._times: Counter[int] = Counter()
+        self._closed = False
+        self._lock = threading.RLock()
+
+    def post(self, games: Iterable[PlannedGame]) -> None:
+        """Put games on the agenda."""
+        with self._lock:
+            for game in games:
+                self._games[game.number] = game
+                self._waiting.append(game.number)
+
+    def planned(self, number: int) -> PlannedGame:
+        """Return a game that was posted and is not finished."""
+        return self._games[number]
 
     def close(self) -> None:
-        """Hang up."""
-        self._links.close()
+        """Hand out no more."""
+        with self._lock:
+            self._closed = True
 
-    # -- the server
+    def lose(self, player: str | None = None) -> None:
+        """Have others play what a player held that is gone; None for all that is still held."""
+        with self._lock:
+            for number, holder in sorted(self._held.items(), reverse=True):
+                if player in {None, holder}:
+                    self._times[number] += 1
+                    self.give_back(holder, str(number))
 
-    def _found(self) -> None:
-        try:
-            self._ask("XGROUP", "CREATE", self._agenda, GROUP, "0", "MKSTREAM")
-        except BusError as error:
-            if "BUSYGROUP" not in str(error.__cause__):
-                raise
+    @property
+    def under_way(self) -> int:
+        """How many games somebody holds."""
+        return len(self._held)
 
-    def _of_group(self, *words: str) -> Any:
-        """Ask something of the group; returns None where the agenda, and the group with it, is gone."""
-        try:
-            return self._ask(*words)
-        except BusError as error:
-            if "NOGROUP" not in str(error.__cause__):
-                raise
-            return None
+    @property
+    def is_open(self) -> bool:
+        """Whether there may be games still."""
+        return not self._closed
 
-    def _told(self) -> dict[str, Any]:
-        told = self._ask("GET", self._study)
-        return dict(json.loads(told)) if told is not None else {}
+    def take(self, house: str, at_most: int) -> list[Taken]:
+        """Take games to play, in the order in which they were posted."""
+        with self._lock:
+            numbers = [] if self._closed else [self._waiting.popleft() for _ in range(min(at_most, len(self._waiting)))]
+            self._held.update(dict.fromkeys(numbers, house))
+        return [Taken(str(number), number, self._times[number], "") for number in numbers]
 
-    def _ask(self, *words: str) -> Any:
-        return self._links.run(lambda link: link.ask(*words, doing=self._doing))
+    def hold(self, house: str, entries: Sequence[str]) -> None:
+        """Need no sign of life: whoever is gone is told by `lose`."""
 
-    def _run(self, *words: str) -> Any:
-        def call(link: RedisLink) -> Any:
-            keys = ("4", self._agenda, *self._rest)
-            (reply,) = self._script.run(link, [(*keys, *words)])
-            if isinstance(reply, ResponseError):
-                raise refusal(reply, self._doing) from reply
-            return reply
+    def give_back(self, house: str, entry: str) -> None:
+        """Leave a game to whoever takes it next."""
+        with self._lock:
+            if self._held.get(int(entry)) == house:
+                self._back(self._games[int(entry)])
+                del self._held[int(entry)]
+                self._waiting.appendleft(int(entry))
 
-        return self._links.run(call)
+    def finish(self, taken: Taken, house: str, result: GameResult) -> bool:  # noqa: ARG002 - the result says which
+        """Tell what came of a game; returns whether it was this player's to tell."""
+        return self.note(house, result)
+
+    def note(self, house: str, result: GameResult) -> bool:
+        """Take in what came of a game that a player holds; returns whether it does hold it."""
+        with self._lock:
+            if self._held.get(result.number) != house:
+                return False
+            del self._held[result.number], self._games[result.number]
+        self._told(result)
+        return True

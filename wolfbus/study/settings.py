@@ -48,8 +48,9 @@ class StudySettings(BaseModel):
     """Tokens that they may use."""
     at_once: Annotated[int, Field(ge=1, le=10_000)] = 16
     """Games under way at a time, over all workers."""
-    workers: Annotated[int, Field(ge=1, le=256)] = 1
-    """Processes that play."""
+    workers: Annotated[int, Field(ge=1, le=256)] | None = None
+    """Processes that play; one unless given, but one for each core where all players are scripted and the games are
+    many."""
 
     @field_validator("seed")
     @classmethod

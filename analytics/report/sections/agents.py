@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from analytics import Result
 from analytics.figures import leaderboard
@@ -17,31 +18,39 @@ from wolfbus.document.blocks import Block, Cell, Heading, Prose, Row, Section, T
 from wolfbus.document.formats import count, number, of
 
 _AXES: Final = {
-    "detects": "Detects",
-    "conceals": "Conceals",
-    "false_alarm": "False alarms",
-    "suspected": "Suspected when truthful",
+    "sensitivity": "Sensitivity",
+    "criterion": "Criterion",
+    "concealment": "Concealment",
+    "suspected": "Suspected anyhow",
 }
+_GROUNDS: Final[Mapping[Literal["role", "truth", "label"], str]] = {
+    "role": "Werewolves against the others",
+    "truth": "lies against true statements",
+    "label": "self-labels",
+}
+"""What is told apart, on each ground of truth."""
+_AXES_OF_OBSERVERS: Final = ("sensitivity", "criterion")
+_AXES_OF_SPEAKERS: Final = ("concealment", "suspected")
 
 
 def section(findings: Result, context: Context) -> Section:
-    """Return the two axes against self-labels and against truth, and the agents' plain rates."""
+    """Return both abilities on each ground of truth, and the agents' plain rates."""
     blocks: list[Block] = [
         plain(
-            "One scale, in logits: an agent that detects more flags more of the deceptions of the same speakers; one "
-            "that conceals more has fewer of its own deceptions flagged by the same observers. 0 is the average agent "
-            "of its component. Intervals that overlap do not rank anybody. Neither axis is skill by itself: who flags "
-            "everything flags all deceptions, too, and who is never suspected conceals whatever it says. So read "
-            "Detects beside False alarms, and Conceals beside Suspected when truthful; balanced accuracy and AUC are "
-            "below."
+            "One joint model, in units of d′. Sensitivity: how much better an agent's flags tell deceptive from honest "
+            "statements than chance, against the average speaker (0: not at all); criterion: how sparing it is with "
+            "them (below 0 it flags more than half). Concealment: how much less the average observer tells its "
+            "deceptions from its honest statements than others' (0: the average agent of its component); suspected "
+            "anyhow: how much more it is flagged, whatever it says. Only observers who have to find out count. "
+            "Intervals that overlap do not rank anybody."
         )
     ]
-    for by, words in (("label", "self-labels"), ("truth", "objective truth")):
+    for by, words in _GROUNDS.items():
         found = look(findings, "abilities", by) or {}
-        blocks.append(Heading(f"Against {words}", f"abilities-{by}"))
-        drawn = partial(leaderboard, findings, "label" if by == "label" else "truth")
+        blocks.append(Heading(f"{words[:1].upper()}{words[1:]}", f"abilities-{by}"))
+        drawn = partial(leaderboard, findings, by)
         caption = (
-            f"Agents on two axes, against {words}: to the right those who detect more, upwards those who "
+            f"Agents on two axes, {words}: to the right the more sensitive, upwards those who "
             f"conceal more, with 95 % intervals."
         )
         empty = f"There is nothing to draw: {found.get('reason') or 'no agent has both numbers'}."
@@ -55,21 +64,16 @@ def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) 
     agents = found.get("agents") or {}
     ranked = sorted(agents, key=lambda name: (*_rank(agents[name]), name))
     several = (found.get("components") or 1) > 1
-    said = "deceptive" if by == "label" else None
-    lie = None if by == "label" else "lie"
+    said = {"label": "deceptive"}.get(by)
+    lie = {"truth": "lie"}.get(by)
+    judged = {"label": Selection(judged="tp"), "truth": Selection(judged="flagged", truth="lie")}.get(by)
     rows = []
     for name in ranked:
         row, code = agents[name], context.code(name)
         cells = (
-            estimate(
-                row.get("detects"),
-                "logit",
-                link=Selection(by=code, judged="tp")
-                if by == "label"
-                else Selection(by=code, judged="flagged", truth="lie"),
-            ),
-            estimate(row.get("conceals"), "logit", link=Selection(agent=code, said=said, truth=lie)),
-            estimate(row.get("false_alarm"), "logit", link=Selection(by=code, judged="fp") if by == "label" else None),
+            estimate(row.get("sensitivity"), "logit", link=None if judged is None else replace(judged, by=code)),
+            estimate(row.get("criterion"), "logit", link=Selection(by=code, judged="fp") if by == "label" else None),
+            estimate(row.get("concealment"), "logit", link=Selection(agent=code, said=said, truth=lie)),
             estimate(row.get("suspected"), "logit"),
             counted(row.get("n_judged"), link=Selection(by=code, judged="judged")),
             counted(row.get("n_statements"), link=Selection(agent=code)),
@@ -82,18 +86,13 @@ def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) 
         *("Agent", *_AXES.values(), "Judged", "Said", "Confesses", "Checkable"), *(["Component"] if several else [])
     )
     notes = [
-        f"Regularised logistic model, intervals from {count(found.get('draws') or 0)} draws of games. In logits.",
-        (
-            "Confesses: share of its lies that an agent calls deceptive. One that never does is not measured "
-            "by self-labels: see “Against objective truth”."
-        ),
+        f"Regularised logistic model, intervals from {count(found.get('draws') or 0)} draws of games. In d′.",
+        "Confesses: share of its lies that an agent calls deceptive.",
     ]
-    spread = look(found, "statement_sd", "deceptive")
+    spread = found.get("statement_sd")
     if spread is not None:
-        notes.append(
-            f"Statements differ, too: the standard deviation of their effects is {number(spread, 2)} logits for "
-            f"deceptive ones and {number(look(found, 'statement_sd', 'truthful'), 2)} for truthful ones."
-        )
+        told = "Statements differ, too: the standard deviation of their effects is"
+        notes.append(f"{told} {number(spread, 2)} logits.")
     if mistakes := found.get("mistakes_left_out"):
         notes.append(
             f"{of(mistakes, 'statement that is a mistake', 'statements that are mistakes')} count for neither."
@@ -103,39 +102,35 @@ def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) 
             "Agents of different components never met, directly or through others: their numbers do not compare. "
             "They stand by component."
         )
-        if any(len({place for place in _places(row) if place is not None}) > 1 for row in agents.values()):
-            notes.append(
-                "Components are those of deceptive statements; on truthful ones, of which false alarms and suspicion "
-                "when truthful are, agents meet otherwise."
-            )
     empty = f"Undefined: {found.get('reason') or 'it was not computed'}."
     return TableBlock(
-        f"abilities-{by}-table", f"Agents on one scale, against {words}", heads, tuple(rows), tuple(notes), empty=empty
+        f"abilities-{by}-table", f"Agents on one scale: {words}", heads, tuple(rows), tuple(notes), empty=empty
     )
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[float, int, float]:
     """Return what an agent's line is sorted by: its component, what is undefined, and the sum of the rest."""
-    known = [each for each in (look(row, name, "value") for name in ("detects", "conceals")) if each is not None]
+    known = [each for each in (look(row, name, "value") for name in ("sensitivity", "concealment")) if each is not None]
     component = row.get("component")
     return inf if component is None else component, -len(known), -sum(known)
 
 
-def _places(row: Mapping[str, Any]) -> list[int | None]:
-    return list((row.get("components_of") or {}).values())
-
-
 def _roles(found: Mapping[str, Any], by: str) -> list[TableBlock | Prose]:
     roles = found.get("roles") or {}
-    alarms = found.get("false_alarm_roles") or {}
-    fits = (roles, alarms) if alarms else (roles,)
-    effects = [fit.get(who) or {} for fit in fits for who in ("observer", "speaker")]
-    names = list(dict.fromkeys(name for of_one in effects for name in of_one))
+    effects = [
+        (who, name)
+        for who, names in (("observer", _AXES_OF_OBSERVERS), ("speaker", _AXES_OF_SPEAKERS))
+        for name in names
+    ]
+    names = list(dict.fromkeys(name for who in ("observer", "speaker") for name in roles.get(who) or {}))
     if not names:
         return []
-    rows = tuple(Row(Cell(name), tuple(estimate(of_one.get(name), "logit") for of_one in effects)) for name in names)
-    heads = ("Detects", "Conceals", "False alarms", "Suspected when truthful")[: len(effects)]
-    return [TableBlock(f"abilities-{by}-roles", "What the role adds, in logits", columns("Role", *heads), rows)]
+    rows = tuple(
+        Row(Cell(role), tuple(estimate(look(roles, who, role, name), "logit") for who, name in effects))
+        for role in names
+    )
+    heads = columns("Role", *(_AXES[name] for _, name in effects))
+    return [TableBlock(f"abilities-{by}-roles", "What the role adds, in d′", heads, rows)]
 
 
 def _rates(findings: Result, context: Context) -> TableBlock:

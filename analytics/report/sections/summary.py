@@ -10,7 +10,7 @@ from analytics.report.caveats import caveats
 from analytics.report.cells import look
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.verdicts import TELLING, Verdict, blocks_of, clear_best, metric, verdict
+from analytics.report.verdicts import Verdict, blocks_of, metric, verdict
 from wolfbus.document.blocks import Bullets, LinkText, Part, Section, Strong, warning
 from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
 
@@ -232,33 +232,27 @@ def _apart(lift: Mapping[str, Any]) -> str:
 
 
 def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
-    label = look(findings, "abilities", "label") or {}
-    agents = label.get("agents") or {}
-    detects = {name: row.get("detects") or {} for name, row in agents.items()}
-    if sum(found.get("value") is not None for found in detects.values()) < 2:
+    found = look(findings, "abilities", "role") or {}
+    agents = found.get("agents") or {}
+    if sum(look(row, "sensitivity", "value") is not None for row in agents.values()) < 2:
         return
-    groups, more = label.get("components") or 1, LinkText("the leaderboard", "agents")
+    groups, more = found.get("components") or 1, LinkText("the leaderboard", "agents")
     if groups > 1:
         yield (f"The agents fall into {groups:,} groups that never met, and nobody can be best of all: see ", more, ".")
         return
-    blocks, basis, conceals = blocks_of(findings), "", {n: r.get("conceals") or {} for n, r in agents.items()}
-    if any(found.get("value") is None for found in conceals.values()):
-        # who never calls a statement deceptive has nothing to conceal by labels, and must not escape the ranking so
-        truth = look(findings, "abilities", "truth", "agents") or {}
-        basis, conceals = " its lies", {name: look(truth, name, "conceals") or {} for name in agents}
-    comparable = len(conceals) > 1 and all(found.get("value") is not None for found in conceals.values())
-    if basis and (look(findings, "abilities", "truth", "components") or 0) != 1:
-        comparable = False
-    parts: list[Part] = ["On one scale for deceivers and detectors, "]
-    parts += _best(detects, blocks, "detects best", context)
-    if comparable:
-        parts += ["; ", *_best(conceals, blocks, f"conceals{basis} best", context)]
-    yield (*parts, ". Who flags everything detects all, so read this beside the false alarms in ", more, ".")
+    parts: list[Part] = ["Of what Werewolves say and what the others say, "]
+    parts += _best(findings, "sensitivity", "tells the two apart best", context)
+    parts += ["; ", *_best(findings, "concealment", "is told apart least", context)]
+    yield (*parts, ": d′, whatever share an agent flags; see ", more, ".")
 
 
-def _best(held: Mapping[str, Mapping[str, Any]], blocks: int, does: str, context: Context) -> list[Part]:
-    best = clear_best(held, blocks)
-    if best is not None:
-        return [context.agent_link(best), f" {does}, with {_with_interval(held[best], 'logit')} in logits"]
-    why = "too few games to tell" if blocks < TELLING else "intervals overlap"
+def _best(findings: Result, ability: str, does: str, context: Context) -> list[Part]:
+    lead = look(findings, "abilities", "role", "leads", ability)
+    if lead is None:
+        return [f"nobody can be said to be the one who {does}"]
+    told = verdict(lead["difference"], blocks_of(findings))
+    if told == "above":
+        own = look(findings, "abilities", "role", "agents", lead["agent"], ability) or {}
+        return [context.agent_link(lead["agent"]), f" {does}, with {_with_interval(own, 'logit')}"]
+    why = "too few games to tell" if told == "few" else "the first two are too close"
     return [f"nobody clearly {does} ({why})"]

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from analytics import Result
-from analytics.report.cells import NO_INTERVAL, counted, ends, estimate, look, value
+from analytics.report.cells import counted, estimate, value
 from analytics.report.context import Context
-from analytics.report.verdicts import SOUND, TELLING
+from analytics.report.verdicts import TELLING
 from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
-from wolfbus.document.formats import between, count, shown
-
-_WINS: Final = {"villager_wins": "villagers", "werewolf_wins": "werewolves", "no_winner": "nobody"}
+from wolfbus.document.formats import count, shown
 
 
 def section(findings: Result, context: Context) -> Section:
     """Return the table of headlines."""
     found = findings.get("variability") or {}
-    rows = tuple(_row(name, metric, findings, context) for name, metric in (found.get("metrics") or {}).items())
+    rows = tuple(_row(name, metric, context) for name, metric in (found.get("metrics") or {}).items())
     kind = {"game": "games", "block": "blocks of the design"}.get(str(found.get("block_kind")), "games")
     notes = [
         (
-            f"The 95 % interval is a percentile bootstrap of {count(found.get('draws') or 0)} draws that "
-            f"resample {count(found.get('blocks') or 0)} {kind} and recompute the pooled estimate."
+            f"The 95 % interval is a bootstrap of {count(found.get('draws') or 0)} draws that "
+            f"resample {count(found.get('blocks') or 0)} {kind} and recompute the pooled estimate; its quantiles "
+            "allow for their number. Rates of games have Wilson's interval instead."
         ),
         (
             "The paper's own way, mean over games ± 1.96 standard errors, is the column beside it, around "
             "the mean of the games in which the number is defined."
         ),
     ]
-    if (found.get("blocks") or SOUND) < SOUND:
+    if (found.get("blocks") or TELLING) < TELLING:
         notes.append(
-            f"Intervals of fewer than {SOUND} {kind} are somewhat too narrow: of 8 they hold about 87 %, of 20 about "
-            f"92 %. Below {TELLING} this report calls nothing better than anything else, and below 5 there are none."
+            f"Below {TELLING} {kind} this report calls nothing better than anything else; below 5 there are no "
+            "intervals."
         )
-    if any("Wilson" in cell.under for row in rows for cell in row.cells):
-        notes.append("Where there is no bootstrap, shares of wins have Wilson's interval, by single games.")
     heads = columns(
         "Headline", "Pooled, 95 % interval", "Games", "Baseline", "Mean over games ± 1.96 SEM", "Games it is defined in"
     )
@@ -53,10 +49,10 @@ def section(findings: Result, context: Context) -> Section:
     return Section("variability", "Variability (5.9)", (table,))
 
 
-def _row(name: str, metric: Mapping[str, Any], findings: Result, context: Context) -> Row:
+def _row(name: str, metric: Mapping[str, Any], context: Context) -> Row:
     unit = str(metric.get("unit") or "share")
     mean, half = metric.get("paper_mean"), metric.get("paper_half")
-    spread = value(mean, unit, reason="no game defines it")
+    spread = value(mean, unit, reason="no game defines it, or it is held against a maximum over each game")
     if mean is not None and half is not None:
         spread = Cell(
             f"{shown(mean, unit)} ± {100 * half:.1f}"
@@ -66,13 +62,8 @@ def _row(name: str, metric: Mapping[str, Any], findings: Result, context: Contex
     baseline = metric.get("baseline")
     told = Cell("–") if baseline is None else Cell(shown(baseline, unit), under=str(metric.get("baseline_label") or ""))
     paper = context.paper("variability", "metrics", name)
-    winner = look(findings, "outcomes", "winners", _WINS.get(name, ""))
-    pooled = estimate(metric, unit, paper=paper)
-    if pooled.lacking is not None and None not in ends(winner):
-        wilson = f"{between(*ends(winner))} (Wilson's)"
-        pooled = replace(pooled, under=pooled.under.replace(NO_INTERVAL, wilson), lacking=None)
     cells = (
-        pooled,
+        estimate(metric, unit, paper=paper),
         counted(metric.get("games")),
         told,
         spread,

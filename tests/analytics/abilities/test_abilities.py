@@ -13,8 +13,10 @@ from analytics.measures.abilities import abilities, draws_for
 from analytics.measures.study import Study
 from tests.analytics.script import Script
 from tests.simulator import draw_agents, simulate
+from wolfbus.vocabulary import ROLES
 
-KEYS = ("detects", "conceals", "false_alarm", "suspected")
+KEYS = ("sensitivity", "criterion", "concealment", "suspected")
+GROUNDS = ("role", "truth", "label")
 
 
 def values(section, key):
@@ -35,57 +37,107 @@ def check(value):
         check(each)
 
 
-def test_two_agents_stand_opposite_each_other_by_hand():
-    # every statement is labelled deceptive; agent "keen" flags three in four, "blind" one in four, whoever speaks
+def test_two_agents_by_hand():
+    # "keen" flags three in four deceptions and one in four honest statements, "blind" half of each, whoever speaks
     games = []
-    for at in range(8):
+    for at in range(40):
         game = Script(f"g{at}", brains={"Wim": "keen", "Vic": "blind", "Val": "keen", "Vox": "blind"}).dawn()
-        for turn, speaker in enumerate(("Wim", "Vic")):
+        for turn, (speaker, label) in enumerate((("Wim", True), ("Vic", True), ("Wim", False), ("Vic", False))):
             number = game.say(speaker)
-            game.label(number, speaker, True)
-            game.judge(number, "Val", ((at + turn) % 4 != 0, 0.5))
-            game.judge(number, "Vox", ((at + turn) % 4 == 0, 0.5))
+            game.label(number, speaker, label)
+            game.judge(number, "Val", (((at + turn) % 4 != 0) == label, 0.5))
+            game.judge(number, "Vox", ((at + turn + turn // 2) % 2 == 0, 0.5))
         games.append(game.rows())
-    found = abilities(Study(columns_of(games)))["label"]
-    detects = {name: agent["detects"]["value"] for name, agent in found["agents"].items()}
-    # log odds of 3 and of 1/3 are 2.2 apart; half of that each, pulled in by the prior and the spread
-    assert detects["keen"] == pytest.approx(-detects["blind"], abs=1e-4)
-    assert 0.7 < detects["keen"] < 1.3
-    assert found["agents"]["keen"]["conceals"]["value"] == pytest.approx(0, abs=1e-3)
-    assert found["agents"]["keen"]["false_alarm"]["reason"] == "it judged no truthful statement"
-    assert (found["agents"]["keen"]["n_judged"], found["agents"]["keen"]["n_statements"]) == (16, 8)
+    section = abilities(Study(columns_of(games)))
+    found = section["label"]["agents"]
+    # z(3/4) - z(1/4) is 1.35, and half of everything tells nothing; the prior draws both in a little
+    assert found["keen"]["sensitivity"]["value"] == pytest.approx(1.25, abs=0.08)
+    assert found["blind"]["sensitivity"]["value"] == pytest.approx(0, abs=0.1)
+    for name in ("keen", "blind"):
+        assert found[name]["criterion"]["value"] == pytest.approx(0, abs=0.1)
+        assert found[name]["concealment"]["value"] == pytest.approx(0, abs=0.15)
+        assert (found[name]["n_judged"], found[name]["n_statements"]) == (160, 80)
+    lead = section["label"]["leads"]["sensitivity"]
+    assert (lead["agent"], lead["second"]) == ("keen", "blind")
+    assert lead["difference"]["low"] > 0
 
 
 def test_abilities_are_found_in_order_and_within_their_intervals():
-    agents = draw_agents(5, seed=8, spread=1.2)
+    agents = draw_agents(5, seed=8, spread=1.2, role_spread=0.0)
     section = abilities(Study(simulate(agents, games=60, seed=8, statements=20)))
     check(section)
+    true = {
+        "sensitivity": 1.2 + agents.detects - agents.false_alarm,
+        "concealment": agents.conceals + agents.suspected,
+        "criterion": -(agents.detects + agents.false_alarm) / 2,
+        "suspected": (agents.suspected - agents.conceals) / 2,
+    }
     for basis in ("label", "truth"):
         for key in KEYS:
-            true, found = getattr(agents, key), np.array(values(section[basis], key))
-            assert np.corrcoef(true, found)[0, 1] > 0.9
-    conceals = values(section["label"], "conceals")
-    assert np.argmax(conceals) == np.argmax(agents.conceals)
+            assert np.corrcoef(true[key], values(section[basis], key))[0, 1] > 0.9, (basis, key)
     inside = [
-        estimate[key]["low"] <= getattr(agents, key)[at] <= estimate[key]["high"]
+        estimate[key]["low"] <= true[key][at] * section["label"]["scale"] <= estimate[key]["high"]
         for at, estimate in enumerate(section["label"]["agents"].values())
-        for key in KEYS
+        for key in ("sensitivity", "concealment")
     ]
     assert np.mean(inside) >= 0.8
-    assert section["label"]["statement_sd"]["deceptive"] == pytest.approx(0.8, abs=0.3)
+    assert section["label"]["statement_sd"] == pytest.approx(0.8, abs=0.3)
     assert section["label"]["components"] == 1
-    speaker = section["label"]["roles"]["speaker"]
-    assert np.corrcoef([row["value"] for row in speaker.values()], agents.speaker_roles)[0, 1] > 0.9
 
 
-def test_who_never_confesses_has_a_place_on_claim_truth():
-    columns = simulate(draw_agents(4, seed=2), games=40, seed=2, confesses=(1.0, 1.0, 1.0, 0.0))
+def played_by(*kinds, games=40, seed=4, **changes):
+    """Games between agents that flag, and label, as their kind does: each is dealt everything equally often."""
+    columns = simulate(draw_agents(len(kinds), seed, spread=0.0, role_spread=0.0), games, seed, **changes)
+    judgements, statements = columns.judgements, dict(columns.statements)
+    kind = np.array(kinds)[judgements["observer_agent"]]
+    lot = np.random.default_rng(seed).random(len(kind))
+    flags = judgements["d"].copy()
+    flags[kind == "eager"] = 1
+    flags[kind == "trusting"] = 0
+    flags[kind == "coin"] = (lot < 0.5)[kind == "coin"]
+    flags[kind == "silent"] = -1
+    said = np.array(kinds)[statements["agent"]]
+    statements["d"] = np.where(said == "denier", 0, np.where(said == "silent", -1, statements["d"])).astype("i1")
+    return replace(columns, statements=statements, judgements={**judgements, "d": flags})
+
+
+@pytest.mark.parametrize("deceives", [0.25, 0.8])
+def test_who_flags_everything_admits_nothing_tosses_a_coin_or_is_silent_does_not_lead(deceives):
+    kinds = ("good", "eager", "denier", "coin", "silent", "trusting")
+    columns = played_by(*kinds, deceptive=(deceives,) * 4, hit=1.0, alarm=-1.0, statements=16)
     section = abilities(Study(columns))
-    silent = section["label"]["agents"]["agent-03"]
-    assert silent["conceals"]["reason"] == "it made no judged deceptive statement"
-    assert silent["confession_rate"]["value"] == 0.0
-    assert silent["checkable"] > 50
-    assert section["truth"]["agents"]["agent-03"]["conceals"]["value"] is not None
+    check(section)
+    for ground in ("truth", "label"):
+        rows = {kind: section[ground]["agents"][f"agent-{at:02d}"] for at, kind in enumerate(kinds)}
+        found = {kind: row["sensitivity"]["value"] for kind, row in rows.items()}
+        best = {"agent-00", "agent-02"}  # the denier judges like the good one
+        assert section[ground]["leads"]["sensitivity"]["agent"] in best
+        for kind in ("eager", "coin", "trusting"):
+            assert abs(found[kind]) < 0.35, (ground, kind)
+            assert found[kind] < found["good"] - 0.5
+        assert found["silent"] is None
+        assert rows["eager"]["criterion"]["value"] < -1.5
+        assert rows["trusting"]["criterion"]["value"] > 1.5
+    # who admits nothing has deceived nobody by its own account, and is measured by its claims
+    assert section["label"]["agents"]["agent-02"]["concealment"]["reason"] == "it made no judged deceptive statement"
+    assert section["truth"]["agents"]["agent-02"]["concealment"]["value"] == pytest.approx(0, abs=0.4)
+    assert section["label"]["agents"]["agent-02"]["confession_rate"]["value"] == 0.0
+
+
+def test_agents_of_which_nothing_tells_do_not_lead_those_who_know_little():
+    section = abilities(Study(played_by("coin", "eager", "trusting", "coin", games=12)))
+    for ground in GROUNDS:
+        for row in section[ground]["agents"].values():
+            assert row["sensitivity"]["low"] < 0 < row["sensitivity"]["high"]
+        assert section[ground]["leads"]["sensitivity"]["difference"]["low"] < 0
+
+
+def test_observers_who_know_the_roles_do_not_count():
+    columns = simulate(draw_agents(3, seed=2), games=20, seed=2)
+    wolves = columns.judgements["observer_role"] == ROLES.index("Werewolf")
+    flags = np.where(wolves, columns.judgements["target_role"] == ROLES.index("Werewolf"), columns.judgements["d"])
+    knowing = replace(columns, judgements={**columns.judgements, "d": flags.astype("i1")})
+    assert abilities(Study(knowing)) == abilities(Study(columns))
 
 
 def test_mistakes_deceive_nobody():
@@ -135,24 +187,25 @@ def test_agents_that_never_met_are_not_compared():
     }
     for key in KEYS:
         found = [row[key]["value"] for row in rows.values()]
-        assert sum(found[:3]) == pytest.approx(0, abs=1e-3)
         assert found[:3] == pytest.approx(found[3:], abs=1e-5)
+    assert section["leads"] == {"sensitivity": None, "concealment": None}
 
 
-def test_one_agent_alone_has_nobody_to_be_compared_with():
+def test_one_agent_alone_is_sensitive_or_not_and_has_nobody_to_be_compared_with():
     section = abilities(Study(simulate(draw_agents(1, seed=1), games=5, seed=1)))
     check(section)
-    for basis in ("label", "truth"):
-        assert section[basis]["reason"] == "one agent alone: nobody to compare it with"
-        (agent,) = section[basis]["agents"].values()
-        assert {agent[key]["reason"] for key in KEYS} == {"no other agent to compare it with"}
-    assert section["label"]["roles"]["observer"]["Seer"]["value"] is not None
+    for ground in GROUNDS:
+        (agent,) = section[ground]["agents"].values()
+        assert agent["sensitivity"]["value"] is not None
+        assert {agent[key]["reason"] for key in ("concealment", "suspected")} == {"no other agent to compare it with"}
+        assert section[ground]["leads"] == {"sensitivity": None, "concealment": None}
+    assert section["label"]["roles"]["observer"]["Seer"]["sensitivity"]["value"] is not None
 
 
 def test_a_single_game_has_no_intervals():
     section = abilities(Study(simulate(draw_agents(3, seed=3), games=1, seed=3)))
     check(section)
-    found = next(iter(section["label"]["agents"].values()))["detects"]
+    found = next(iter(section["label"]["agents"].values()))["sensitivity"]
     assert found["low"] is None
     assert found["interval_reason"] == "fewer than 5 games (blocks) to resample"
 
@@ -161,7 +214,7 @@ def test_a_single_game_has_no_intervals():
 def test_five_blocks_are_the_fewest_with_intervals(games):
     section = abilities(Study(simulate(draw_agents(3, seed=3), games=games, seed=3)))
     check(section)
-    found = next(iter(section["label"]["agents"].values()))["detects"]
+    found = next(iter(section["label"]["agents"].values()))["sensitivity"]
     assert (found["low"] is None) == (games < 5)
 
 
@@ -173,7 +226,7 @@ def test_of_very_many_blocks_fewer_draws_are_made_and_the_number_is_told():
     many = replace(few, block_names=tuple(f"b{at:05d}" for at in range(5_001)))
     section = abilities(Study(many))
     assert section["label"]["draws"] == section["truth"]["draws"] == 400
-    assert next(iter(section["label"]["agents"].values()))["detects"]["low"] is not None
+    assert next(iter(section["label"]["agents"].values()))["sensitivity"]["low"] is not None
 
 
 @pytest.mark.parametrize(
@@ -203,8 +256,8 @@ def test_what_cannot_be_fitted_is_null_with_a_reason(case):
     else:
         assert label["reason"] is None
     if case == "only truthful":
-        assert set(values(label, "detects")) == {None}
-        assert None not in values(label, "false_alarm")
+        assert set(values(label, "sensitivity")) == {None}
+        assert None not in values(label, "criterion")
 
 
 def test_order_of_rows_and_names_of_blocks_leave_no_trace():
@@ -251,7 +304,7 @@ def test_games_of_one_block_are_resampled_together():
     apart_blocks = replace(doubled, blocks=np.arange(24, dtype="i4"), block_names=columns.block_names)
 
     def width(section):
-        found = [agent["detects"] for agent in section["label"]["agents"].values()]
+        found = [agent["sensitivity"] for agent in section["label"]["agents"].values()]
         return np.mean([estimate["high"] - estimate["low"] for estimate in found])
 
     assert width(abilities(Study(doubled))) > 1.2 * width(abilities(Study(apart_blocks)))

@@ -10,15 +10,21 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from analytics.measures.abilities import intervals
+from analytics.measures.abilities import figures_of, scale_of, weights_of
+from analytics.measures.joint_model import PRIOR_SD, Classes, components, fit, layout_of, objective
 from analytics.measures.likelihood import Cells, cells_of, slopes, value_of
-from analytics.measures.rasch import PRIOR_SD, components, fit, layout_of
 from tests.simulator import draw_agents, simulate
 
 
 def some_cells(games: int = 4, agents: int = 3, seed: int = 1, **changes) -> Cells:
     columns = simulate(draw_agents(agents, seed), games, seed, **{"statements": 8, **changes})
     return cells_of(columns, columns.statements["d"] == 1)
+
+
+def some_classes(games: int = 15, agents: int = 3, seed: int = 1, **changes) -> Classes:
+    columns = simulate(draw_agents(agents, seed), games, seed, **{"statements": 8, **changes})
+    label = columns.statements["d"]
+    return cells_of(columns, label == 0), cells_of(columns, label == 1)
 
 
 def rows_of(cells: Cells):
@@ -70,33 +76,36 @@ def parts(at):
 
 
 def test_the_fit_is_where_a_general_optimiser_finds_the_top():
-    cells = some_cells(games=15, statements=12)
-    found = fit(cells)
-    layout = found.layout
-
-    def loss(at):
-        effects = layout.design @ at
-        return -value_of(cells, effects[:12], effects[12:24], effects[24]) + at @ layout.precision @ at / 2
-
+    classes = some_classes(statements=12)
+    found = fit(classes)
     start = np.zeros(len(found.at))
     start[-1] = 0.5
-    other = minimize(loss, start, method="BFGS", options={"gtol": 1e-4, "maxiter": 500})
-    assert loss(found.at) <= other.fun + 1e-6
+    options = {"gtol": 1e-4, "maxiter": 500}
+    other = minimize(lambda at: -objective(classes, found.layout, at), start, method="BFGS", options=options)
+    assert -objective(classes, found.layout, found.at) <= other.fun + 1e-6
     # the constraint is so steep that numerical gradients are rough
     assert np.allclose(found.at[:-1], other.x[:-1], atol=2e-2)
 
 
-def test_effects_add_up_to_zero():
-    found = fit(some_cells(games=15))
-    for place in found.layout.places:
-        assert found.at[place].sum() == pytest.approx(0, abs=1e-4)
+def test_effects_add_up_to_zero_weighted_by_what_tells_of_them():
+    found = fit(some_classes(seating=(1, 1, 0.2)))
+    layout = found.layout
+    honest, deceptive = layout.heard.T
+    for what, weight in (
+        ("readiness", layout.judged.sum(axis=1)),
+        ("suspected", layout.heard.sum(axis=1)),
+        ("concealment", honest * deceptive / (honest + deceptive)),
+    ):
+        own = found.at[layout.place(what) :][:3]
+        assert own @ weight / weight.sum() == pytest.approx(0, abs=1e-4), what
+        assert abs(own).max() > 1e-3
 
 
 def test_a_large_fit_begins_on_a_part_and_ends_at_the_same_top(monkeypatch):
-    cells = some_cells(games=60, statements=12)
-    whole = fit(cells)
-    monkeypatch.setattr("analytics.measures.rasch._WARM_UP", len(cells) // 5)
-    started = fit(cells)
+    classes = some_classes(games=60, statements=12)
+    whole = fit(classes)
+    monkeypatch.setattr("analytics.measures.joint_model._WARM_UP", len(classes[0]) // 5)
+    started = fit(classes)
     assert started.at == pytest.approx(whole.at, abs=1e-6)
     assert started.covariance == pytest.approx(whole.covariance, abs=1e-5)
 
@@ -112,33 +121,34 @@ def test_components_are_those_of_the_graph_of_observers_and_speakers():
         observer=np.array([[observer * 4, -1] for observer, _ in heard]),
         flag=np.zeros((4, 2), bool),
     )
-    as_observer, as_speaker = components(cells)
+    none = cells.some(np.zeros(4, bool))
+    as_observer, as_speaker = components((none, cells))
     assert as_observer.tolist() == [0, 1, 2, -1, 3, -1]
     assert as_speaker.tolist() == [1, 0, 2, 3, -1, -1]
     linked = replace(cells, observer=np.array([[0, 4], [4, -1], [8, -1], [16, -1]]))
-    assert components(linked)[0].tolist() == [0, 0, 1, -1, 2, -1]
-    assert components(linked)[1].tolist() == [0, 0, 1, 2, -1, -1]
-    assert layout_of(linked).groups == 3
+    assert components((linked, none))[0].tolist() == [0, 0, 1, -1, 2, -1]
+    assert components((linked, cells))[1].tolist() == [0, 0, 1, 2, -1, -1]
+    assert layout_of((linked, none)).groups == 3
 
 
 def test_without_data_an_interval_is_the_priors():
     # nobody hears agent 2: its place as a speaker is known from the prior alone
-    cells = some_cells(games=20, agents=3)
-    cells = cells.some(cells.speaker // 4 != 2)
-    found = fit(cells)
-    ((low, high),) = intervals([found])
-    place = found.layout.places[2].start + 2
-    assert found.at[place] == pytest.approx(0, abs=1e-9)
-    assert (high - low)[place] == pytest.approx(2 * 1.96 * PRIOR_SD, rel=0.1)
+    classes = some_classes(games=20)
+    unheard = tuple(cells.some(cells.speaker // 4 != 2) for cells in classes)
+    found = fit((unheard[0], unheard[1]))
+    figures = figures_of(found, weights_of(found, "concealment"))
+    assert figures.values[2] == pytest.approx(0, abs=1e-9)
+    # no block tells of it, so its quantiles are those of the fewest
+    assert (figures.high - figures.low)[2] >= 2 * 1.96 * PRIOR_SD * scale_of(found)
 
 
-def test_draws_are_the_same_every_time_and_need_two_blocks():
-    found = fit(some_cells(games=12))
-    ((low, high),), ((again, _),) = intervals([found]), intervals([found])
-    assert np.array_equal(low, again)
-    assert np.all(low[:-1] < high[:-1])
-    assert intervals([fit(some_cells(games=1))]) == [None]
-    assert intervals([]) == []
+def test_draws_are_the_same_every_time_and_need_five_blocks():
+    found = fit(some_classes(games=12))
+    one, other = (figures_of(found, weights_of(found, "sensitivity")) for _ in range(2))
+    assert np.array_equal(one.low, other.low)
+    assert np.all(one.low < one.high)
+    few = fit(some_classes(games=4))
+    assert figures_of(few, weights_of(few, "sensitivity")).low is None
 
 
 def test_observers_are_laid_out_in_any_order_of_rows():

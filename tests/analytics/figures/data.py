@@ -28,8 +28,12 @@ def estimate(value, half=0.2):
     return {"value": value, **bounds, "n": 100, "reason": None if value is not None else "too little"}
 
 
-def agent(detects, conceals, component=0, half=0.2):
-    return {"detects": estimate(detects, half), "conceals": estimate(conceals, half), "component": component}
+def agent(sensitivity, concealment, component=0, half=0.2):
+    return {
+        "sensitivity": estimate(sensitivity, half),
+        "concealment": estimate(concealment, half),
+        "component": component,
+    }
 
 
 def agents(names, components=1, seed=1):
@@ -73,7 +77,7 @@ def whole(games=20, names=HOSTILE):
         **found,
         "table4": {"suspicion": table4, "before": copy.deepcopy(table4)},
         "curves": {"suspicion": curves, "before": copy.deepcopy(curves)},
-        "abilities": {"label": abilities, "truth": copy.deepcopy(abilities)},
+        "abilities": {ground: copy.deepcopy(abilities) for ground in ("role", "truth", "label")},
         "variability": {"metrics": {f"deception_rate/{role}": estimate(0.4, 0.1) for role in ROLES}},
     }
 
@@ -85,6 +89,6 @@ def empty():
         **metrics([]),
         "table4": {"suspicion": scores(), "before": scores()},
         "curves": {"suspicion": none, "before": none},
-        "abilities": {"label": {"agents": {}}, "truth": {"agents": {}}},
+        "abilities": {ground: {"agents": {}} for ground in ("role", "truth", "label")},
         "variability": {"metrics": {}},
     }

@@ -132,12 +132,12 @@ def test_names_in_any_script_are_drawn_without_a_warning():
 
 @pytest.mark.parametrize("count", [1, 2, 12, 40])
 def test_the_leaderboard_numbers_every_agent_best_first(count):
-    found = {"abilities": {"label": {"agents": data.agents([f"agent {each}" for each in range(count)])}}}
+    found = {"abilities": {"role": {"agents": data.agents([f"agent {each}" for each in range(count)])}}}
     svg = figures.leaderboard(found)
     shown = [text for text in texts(svg) if text and re.match(r"\d+  ", text)]
     assert [int(text.split()[0]) for text in shown] == list(range(1, count + 1))
-    held = found["abilities"]["label"]["agents"]
-    best = max(held, key=lambda name: held[name]["detects"]["value"] + held[name]["conceals"]["value"])
+    held = found["abilities"]["role"]["agents"]
+    best = max(held, key=lambda name: held[name]["sensitivity"]["value"] + held[name]["concealment"]["value"])
     assert shown[0] == f"1  {best}"
 
 
@@ -145,7 +145,7 @@ def test_the_leaderboard_tells_groups_apart_and_lists_who_has_no_place():
     held = data.agents(["a", "b", "c", "d"], components=2)
     held["e"] = data.agent(None, 0.1)
     held["f"] = data.agent(0.3, 0.1, half=None)
-    svg = figures.leaderboard({"abilities": {"label": {"agents": held}}})
+    svg = figures.leaderboard({"abilities": {"role": {"agents": held}}})
     said = texts(svg)
     numbered = [text[-1] for text in said if text and re.match(r"\d+  ", text)]
     assert sorted(numbered[:3]) == ["a", "c", "f"]
@@ -156,7 +156,7 @@ def test_the_leaderboard_tells_groups_apart_and_lists_who_has_no_place():
 
 
 def test_an_agent_alone_in_its_game_has_no_leaderboard():
-    assert figures.leaderboard({"abilities": {"label": {"agents": {"a": data.agent(None, None)}}}}) is None
+    assert figures.leaderboard({"abilities": {"role": {"agents": {"a": data.agent(None, None)}}}}) is None
 
 
 def points(*rows):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +9,11 @@ import pytest
 from sklearn import metrics as sk
 
 from analytics.columns import columns_of
-from analytics.measures.bootstrap import SEED, Draws
+from analytics.measures.bootstrap import SEED, Draws, rate_of_games, wilson
 from analytics.measures.headlines import MEASURES
+from analytics.measures.outcomes import outcomes
 from analytics.measures.study import Sheet, Study, variability
-from tests.analytics.script import random_game
+from tests.analytics.script import random_game, tails
 from tests.simulator.judgements import draw_agents, simulate
 
 FLAGS = {
@@ -64,30 +64,16 @@ def test_draws_of_areas_stay_right_where_distinct_scores_share_cells():
             assert drawn[name][at] == pytest.approx(FLAGS[name](d, f, s), abs=2e-3), name
 
 
-def test_the_interval_is_the_percentiles_of_a_plain_bootstrap_with_the_same_draws():
+def test_the_interval_is_the_students_quantiles_of_a_plain_bootstrap_with_the_same_draws():
     columns = columns_of(random_game(seed).rows() for seed in range(9))
     picks = np.random.default_rng(SEED).integers(0, 9, size=(2000, 9), dtype=np.int32)
     rows = np.flatnonzero(columns.scored())
     right = columns.judgements["d"][rows] == columns.label()[rows]
     hits = np.bincount(columns.judgements["game"][rows], right, 9)
     n = np.bincount(columns.judgements["game"][rows], minlength=9)
-    low, high = np.quantile([hits[pick].sum() / n[pick].sum() for pick in picks], [0.025, 0.975])
+    low, high = np.quantile([hits[pick].sum() / n[pick].sum() for pick in picks], tails(9))
     found = variability(Study(columns), ["accuracy"])["metrics"]["accuracy"]
     assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
-
-
-def test_intervals_cover_under_correlation_within_games_where_the_naive_ones_do_not():
-    agents, setting = draw_agents(3, 5), {"game_sd": 1.0, "statements": 12, "rounds": 2}
-    truth = variability(Study(simulate(agents, 6000, 0, **setting)), ["recall"])["metrics"]["recall"]["value"]
-    runs, covered, naive = 150, 0, 0
-    for seed in range(1, runs + 1):
-        columns = simulate(agents, 50, seed, **setting)
-        found = variability(Study(columns), ["recall"])["metrics"]["recall"]
-        covered += found["low"] <= truth <= found["high"]
-        half = 1.96 * math.sqrt(found["value"] * (1 - found["value"]) / (columns.label() == 1).sum())
-        naive += abs(found["value"] - truth) <= half
-    assert 0.90 <= covered / runs <= 0.99
-    assert naive / runs <= 0.75
 
 
 def test_blocks_are_resampled_whole():
@@ -141,11 +127,38 @@ def test_a_metric_that_only_a_few_blocks_have_anything_to_do_with_has_no_interva
 
 
 def test_an_interval_all_of_whose_draws_are_equal_is_none():
-    games = [random_game(seed).rows() for seed in range(8)]
-    won = [replace(g, finished=True, winner="villagers") for g in games]
-    found = variability(Study(columns_of(won)))["metrics"]["villager_wins"]
+    columns = columns_of(random_game(seed).rows() for seed in range(8))
+    same = replace(columns, judgements={**columns.judgements, "d": np.maximum(columns.label(), 0)})
+    found = variability(Study(same))["metrics"]["accuracy"]
     assert (found["value"], found["low"], found["high"]) == (1.0, None, None)
     assert found["interval_reason"] == "every draw gives the same"
+
+
+def test_a_rate_of_games_has_one_interval_and_it_is_wilsons_where_games_are_blocks():
+    won = [replace(random_game(seed).rows(), finished=True, winner="villagers") for seed in range(8)]
+    columns = columns_of(won)
+    found = variability(Study(columns))["metrics"]["villager_wins"]
+    assert (found["value"], found["low"], found["high"]) == (1.0, pytest.approx(8 / (8 + 1.959964**2)), 1.0)
+    row = outcomes(Study(columns).estimates)["winners"]["villagers"]
+    assert (row["low"], row["high"]) == (found["low"], found["high"])
+    # four blocks of two: less is known of what blocks have in common
+    paired = replace(columns, blocks=np.arange(8, dtype="i4") // 2, block_names=tuple("abcd"))
+    wider = variability(Study(paired))["metrics"]["villager_wins"]
+    assert wider["low"] < found["low"]
+    row = outcomes(Study(paired).estimates)["winners"]["villagers"]
+    assert (row["low"], row["high"]) == (wider["low"], wider["high"])
+
+
+def test_games_that_go_together_count_for_fewer_in_a_rate():
+    k, n = np.array([4, 0, 4, 0, 4, 4, 0, 4.0]), np.full(8, 4.0)
+    low, high, _ = rate_of_games(k, n, 32)
+    alone = wilson(20, 32)
+    assert low < alone[0] - 0.05
+    assert high > alone[1] + 0.05
+    # what differs between games only is no more than chance
+    even = rate_of_games(np.array([2, 3, 2, 3, 2, 3, 2, 3.0]), n, 32)
+    z, t = 1.959964, 2.364624
+    assert even[:2] == pytest.approx(wilson(0.625 * 32 * (z / t) ** 2, 32 * (z / t) ** 2), abs=1e-6)
 
 
 def test_draws_whose_sums_differ_in_the_last_bit_are_equal():
@@ -170,7 +183,7 @@ def test_a_lift_draws_its_baseline_anew_with_every_draw():
     for pick in picks:
         right, deceptive, n = (part[pick].sum() for part in by)
         drawn.append(right / n - max(deceptive / n, 1 - deceptive / n))
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    low, high = np.quantile(drawn, tails(9))
     found = variability(Study(columns), ["accuracy", "accuracy_lift"])["metrics"]
     lift = found["accuracy_lift"]
     assert (lift["low"], lift["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))

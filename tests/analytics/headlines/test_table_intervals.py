@@ -21,7 +21,7 @@ from analytics.measures.table4 import table4
 from analytics.measures.thresholds import held_out_flags, split, thresholds
 from analytics.measures.truth import truth
 from analytics.metrics import Metrics, metrics
-from tests.analytics.script import held_by, random_game
+from tests.analytics.script import held_by, random_game, tails
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 FEW = 60
@@ -67,20 +67,23 @@ def drawn_rows(counts, blocks):
         yield np.repeat(np.arange(len(blocks)), row[blocks])
 
 
-def percentiles(values):
-    """The interval of a figure by draw, None where it is undefined."""
-    held = [value for value in values if value is not None]
+def percentiles(values, blocks=BLOCKS):
+    """The interval of a figure by draw, None where it is undefined; behind the draws may stand what it is of each block
+    alone, which tells how many blocks it rests on."""
+    drawn, alone = values[:FEW], values[FEW:]
+    held = [value for value in drawn if value is not None]
     assert len(held) >= 0.95 * FEW
-    return pytest.approx(np.quantile(held, [0.025, 0.975]).tolist(), abs=1e-9)
+    blocks = sum(value is not None for value in alone) if alone else blocks
+    return pytest.approx(np.quantile(held, tails(blocks)).tolist(), abs=1e-9)
 
 
 def looped(name, counts):
-    """What a table of the paper says in every draw."""
+    """What a table of the paper says in every draw, and then of every block alone."""
     single = {}
     for game in GAMES:
         single[game.game] = Metrics()
         single[game.game].add(game)
-    for games in drawn_games(counts):
+    for games in drawn_games([*counts, *np.eye(BLOCKS, dtype=int)]):
         whole = Metrics()
         for game in games:
             whole.merge(single[game.game])
@@ -101,7 +104,8 @@ def test_table_1_is_that_of_the_games_drawn(few):
     for key in ("Villager", "Werewolf", "overall"):
         for name in ("suspicion", "flagged"):
             assert found["table1"][key][name] == percentiles([result[key][name] for result in results])
-        shares = [result[key]["deceptive"] / result[key]["labelled"] for result in results]
+        rows = [result[key] for result in results]
+        shares = [row["deceptive"] / row["labelled"] if row["labelled"] else None for row in rows]
         assert found["table1"][key]["deceptive_share"] == percentiles(shares)
 
 
@@ -149,7 +153,7 @@ def test_table_4_is_that_of_the_judgements_drawn(few):
             values["auprc_lift"].append(average - base)
         row = found["table4"]["suspicion"][part]
         for name, drawn in values.items():
-            assert (row if key is None else row[key])[name] == percentiles(drawn)
+            assert (row if key is None else row[key])[name] == percentiles(drawn, len(np.unique(blocks)))
 
 
 def test_the_calibration_error_keeps_to_the_bins_of_all_games(few):
@@ -163,7 +167,8 @@ def test_the_calibration_error_keeps_to_the_bins_of_all_games(few):
         sum(abs((s - d)[rows][of[rows]].sum()) for of in own) / len(rows)
         for rows in drawn_rows(counts, held.blocks[kept])
     ]
-    assert found["table4"]["suspicion"]["by_observer"]["Villager"]["ece"] == percentiles(drawn)
+    blocks = len(np.unique(held.blocks[kept]))
+    assert found["table4"]["suspicion"]["by_observer"]["Villager"]["ece"] == percentiles(drawn, blocks)
 
 
 def test_areas_of_more_distinct_scores_than_cells_are_close_to_those_of_the_judgements_drawn(monkeypatch):
@@ -175,7 +180,7 @@ def test_areas_of_more_distinct_scores_than_cells_are_close_to_those_of_the_judg
     assert len(np.unique(held.scores)) > CELLS
     counts = Draws([len(games)], draws=FEW).counts()
     drawn = [sk.roc_auc_score(held.deceptive[of], held.scores[of]) for of in drawn_rows(counts, held.blocks)]
-    expected = np.quantile(drawn, [0.025, 0.975]).tolist()
+    expected = np.quantile(drawn, tails(len(games))).tolist()
     assert table_intervals(Study(columns))["table4"]["before"]["overall"]["auc"] == pytest.approx(expected, abs=3e-3)
     bootstrap.draws_of.cache_clear()
 
@@ -204,14 +209,26 @@ def test_maps_keep_their_held_out_probabilities_in_every_draw(few, kind):
     found, counts = few
     study = Study(COLUMNS)
     held = study.scores("suspicion")
-    made = held_out_probabilities(held, split(study, "suspicion")[0], kind)
+    folds = split(study, "suspicion")[0]
+    made = held_out_probabilities(held, folds, kind)
     rows = list(drawn_rows(counts, held.blocks))
     d = held.deceptive
-    for when, scores in (("before", held.scores), ("after", made)):
+
+    def within_folds(of):
+        pairs = []
+        for fold in range(5):
+            own = of[folds[of] == fold]
+            weight = d[own].sum() * (~d[own]).sum()
+            pairs.append((weight, sk.roc_auc_score(d[own], made[own]) if weight else 0.0))
+        return np.average([area for _, area in pairs], weights=[weight for weight, _ in pairs])
+
+    for when, scores, area in (
+        ("before", held.scores, lambda of: sk.roc_auc_score(d[of], held.scores[of])),
+        ("after", made, within_folds),
+    ):
         row = found["recalibration"][kind][when]
         assert row["brier"] == percentiles([sk.brier_score_loss(d[of], scores[of]) for of in rows])
-        expected = np.quantile([sk.roc_auc_score(d[of], scores[of]) for of in rows], [0.025, 0.975])
-        assert row["auc"] == pytest.approx(expected.tolist(), abs=2e-3)
+        assert row["auc"] == pytest.approx(np.quantile([area(of) for of in rows], tails(BLOCKS)).tolist(), abs=2e-3)
 
 
 def test_detection_of_false_claims_is_that_of_the_judgements_drawn(few):
@@ -221,13 +238,14 @@ def test_detection_of_false_claims_is_that_of_the_judgements_drawn(few):
     kept = COLUMNS.scored() & (claimed != NO_CLAIM)
     false, flag = (claimed != TRUE)[kept], (judgements["d"] == 1)[kept]
     results = []
-    for rows in drawn_rows(counts, COLUMNS.blocks[judgements["game"][kept]]):
+    blocks = COLUMNS.blocks[judgements["game"][kept]]
+    for rows in drawn_rows(counts, blocks):
         counts = np.bincount(2 * false[rows] + flag[rows], minlength=4).reshape(2, 2)
         results.append(Confusion.of(counts).measures())
     row = found["truth_detection"]["against_truth"]
     assert set(row) == set(results[0]) - {"n", "tp", "tn", "fp", "fn"}
     for name in row:
-        assert row[name] == percentiles([result[name] for result in results])
+        assert row[name] == percentiles([result[name] for result in results], len(np.unique(blocks)))
 
 
 def test_a_figure_that_is_also_a_headline_has_one_interval():

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.llm.brain.gateway import Script, ScriptedVenue, filled, obliging
-from wolfbus.cli.house import House
+from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.digest import Digest
@@ -26,7 +26,7 @@ COMPACT = SHORT.model_copy(update={"protocol": "compact"})
 def play(
     folder: Path, script: Script, config: GameConfig = SHORT, brains: Sequence[str] = ("llm:m",) * 8, seed: str = "5"
 ) -> tuple[Proof, ScriptedVenue]:
-    with ScriptedVenue(script) as venue, House(venue=venue) as house:
+    with ScriptedVenue(script) as venue, EmbeddedHouse(venue=venue) as house:
         path = folder / "game.ndjson"
         game = house.open(config, seed, brains, path)
         assert game.finished.wait(60)
@@ -233,7 +233,7 @@ def test_calls_under_way_are_given_up_when_the_house_closes(tmp_path):
 
     with ScriptedVenue(obliging) as venue:
         venue.gateway.complete = complete
-        with House(venue=venue) as house:
+        with EmbeddedHouse(venue=venue) as house:
             house.open(SHORT, "5", ("llm:m",) * 8, tmp_path / "game.ndjson")
             assert begun.wait(10)
         assert cancelled.wait(10)
@@ -318,7 +318,7 @@ def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path):
 
     with Slow(obliging) as venue:
         venue.gateway.complete = lambda question: complete(question, venue._gateway)
-        with House(venue=venue) as house:
+        with EmbeddedHouse(venue=venue) as house:
             game = house.open(config, "5", ("llm:m",) + ("scripted",) * 7, tmp_path / "game.ndjson")
             assert game.finished.wait(60)
     proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=True)

@@ -18,7 +18,7 @@ from players.llm.budget import Budget
 from players.llm.cassette import Cassette
 from players.llm.settings import Endpoint, Model, Price, Timeouts
 from players.venue import Venue
-from wolfbus.cli.house import Game, House
+from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.testing.model_server import ModelServer
@@ -28,7 +28,7 @@ KEY = "sk-canary-0123456789abcdef"
 
 
 def play(folder: Path, venue: Venue, brains: Sequence[str], config: GameConfig = SHORT, seed: str = "5") -> Game:
-    with House(venue=venue) as house:
+    with EmbeddedHouse(venue=venue) as house:
         game = house.open(config, seed, brains, folder / "game.ndjson")
         assert game.finished.wait(100)
     return game
@@ -106,7 +106,7 @@ def test_a_server_that_dies_in_the_middle_leaves_a_finished_game_that_says_so(tm
                 if recorded.event.type == "statement" and recorded.event.statement == 2:
                     server.down()
 
-            with House(venue=venue, watch=watch) as house:
+            with EmbeddedHouse(venue=venue, watch=watch) as house:
                 game = house.open(SHORT, "5", ["llm:double"] * 8, tmp_path / "game.ndjson")
                 assert game.finished.wait(60)
     proof = proof_of(tmp_path)

@@ -129,7 +129,7 @@ def _study_of(
     elif chosen is not None:
         seats = _seats(chosen, config, source)
     brains = seats if seats is not None else settings.agents or ()
-    if house and (settings.workers > 1 or settings.budget is not None or settings.budget_tokens is not None):
+    if house and ((settings.workers or 1) > 1 or settings.budget is not None or settings.budget_tokens is not None):
         raise ConfigError(f"{source}: a house's agents are processes with budgets of their own: no workers, no budget")
     if "human" in brains and not house:
         raise ConfigError(f"{source}: players: a study has no seats for people at its terminal; take `wolfbus play`")

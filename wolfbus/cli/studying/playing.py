@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from wolfbus.cli.house import Game, House
+from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
@@ -63,11 +63,12 @@ class Playing:
     Args:
         url: the bus.
         config: the rules.
-        folder: the study's folder.
+        folder: the study's folder; None to write no records.
         venue: what the brains share.
         tell: told everything that happens.
         keep_s: seconds that the record of a game that is over stays on a Redis: for spectators, since the file is the
             record; None for ever.
+        threads: pool threads that run the actors.
 
     Attributes:
         house: name of the house in which the games are played.
@@ -77,10 +78,11 @@ class Playing:
         self,
         url: str,
         config: GameConfig,
-        folder: Path,
+        folder: Path | None,
         venue: Venue | None,
         tell: Callable[[Word], None],
         keep_s: float | None = KEPT_S,
+        threads: int = 2,
     ) -> None:
         self._config = config
         self._folder = folder
@@ -88,7 +90,7 @@ class Playing:
         self._running: dict[str, PlannedGame] = {}
         self._lock = threading.Lock()
         self._ending = False
-        self._house = House(url, venue=venue, done=self._done, keep_s=keep_s)
+        self._house = EmbeddedHouse(url, threads=threads, venue=venue, done=self._done, keep_s=keep_s)
         self.house = self._house.name
         if venue is not None:
             venue.fatal = self._fatal
@@ -98,8 +100,7 @@ class Playing:
         with self._lock:
             self._running[planned.game] = planned
         try:
-            path = self._folder / planned.record
-            self._house.open(self._config, planned.seed, planned.brains, path, planned.game)
+            self._house.open(self._config, planned.seed, planned.brains, self._path(planned), planned.game)
         except WolfError as error:
             self._lose(planned, error, 0.0)
 
@@ -137,19 +138,22 @@ class Playing:
             error = over.error if over is not None and over.error is not None else WolfError("it did not finish")
             self._lose(planned, error, game.seconds)
             return
-        path = self._folder / planned.record
-        head = head_of(path)
-        result: GameResult | str
+        path = self._path(planned)
+        head = head_of(path) if path is not None else ""
+        result: GameResult | str = "it was not measured"
         if game.rows is not None:
             result = ended(planned, game.rows, over.digest, over.ended.rounds, game.seconds, head)
-        else:
+        elif path is not None:
             # the record is whole, whatever became of the live measurement
             result = result_of(path, planned, self._config)
         self._forget(planned)
-        if isinstance(result, str) or not head:
-            self._lose(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
+        if isinstance(result, str) or (path is not None and not head):
+            self._lose(planned, WolfError(f"{path or planned.game}: the record is not whole"), game.seconds)
         else:
             self._tell(Done(result))
+
+    def _path(self, planned: PlannedGame) -> Path | None:
+        return self._folder / planned.record if self._folder is not None else None
 
     def _lose(self, planned: PlannedGame, error: WolfError, seconds: float) -> None:
         self._forget(planned)

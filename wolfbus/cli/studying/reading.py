@@ -75,7 +75,7 @@ def ended(
     planned: PlannedGame, rows: GameRows, digest: str, rounds: int | None, seconds: float, head: str
 ) -> GameResult:
     """Return the result of a game that has ended."""
-    costs = [cost for sums in rows.calls.values() if (cost := sums.cost_usd()) is not None]
+    costs = [cost for sums in rows.calls.values() if (cost := sums.cost_usd) is not None]
     return GameResult(
         number=planned.number,
         game=planned.game,
@@ -94,13 +94,13 @@ def ended(
 
 def cost_of_record(path: Path) -> float:
     """Return US dollars that the model calls of a record cost, as far as it can be read and says so."""
-    from wolfbus.expense import Expense
+    from wolfbus.usage import Usage
 
-    expense = Expense()
+    usage = Usage()
     for recorded in read_record(open_lines(path), tolerant=True):
         if recorded.event.type == "model_call":
-            expense.add(recorded.event)
-    return expense.cost_usd
+            usage.add(recorded.event)
+    return usage.cost_usd or 0.0
 
 
 def head_of(path: Path) -> str:
@@ -146,7 +146,7 @@ def fetch_record(bus: Bus, house: str, planned: PlannedGame, folder: Path, confi
         BusError: the record cannot be read now.
         OSError: it cannot be written.
     """
-    from analytics.archive import line_of
+    from wolfbus.record.line import line_of
 
     aside = folder / f".{planned.game}.new"
     try:

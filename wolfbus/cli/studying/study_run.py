@@ -16,13 +16,13 @@ from wolfbus.bus.url import shown_url
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import LoadedStudy
 from wolfbus.cli.studying.options import RunOptions
-from wolfbus.cli.studying.playing import Halt, quiet_brains
+from wolfbus.cli.studying.playing import Halt, Word, quiet_brains
 from wolfbus.cli.studying.progress import StudyProgress
-from wolfbus.cli.studying.scheduler import StudyScheduler
+from wolfbus.cli.studying.scheduler import StudyPlayers, StudyScheduler
 from wolfbus.cli.studying.showing import design_lines, design_notes, house_note
 from wolfbus.cli.studying.stock import take_stock
 from wolfbus.cli.studying.versions import prompts_hash, versions
-from wolfbus.cli.studying.workers import LocalWorker, Orders, Report, WorkerProcess
+from wolfbus.cli.studying.workers import LocalPlayers, Orders, workers_for
 from wolfbus.errors import ConfigError, reason_of
 from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences, utc_now
 from wolfbus.study.plan import Plan, PlannedGame
@@ -95,6 +95,16 @@ class StudyRun:
                     return "through"
                 return self._conduct(folder, pending, venue, budget)
 
+    def _budget(self, spent: Spent) -> Budget | None:
+        settings = self.study.settings
+        if settings.budget is None and settings.budget_tokens is None:
+            return None
+        from players.llm.budget import Budget as Kept
+        from players.llm.shared_budget import Amount
+
+        before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
+        return Kept(settings.budget, settings.budget_tokens, before)
+
     # -- what is there
 
     def _look_at(self, folder: StudyFolder) -> dict[str, Any] | None:
@@ -156,7 +166,7 @@ class StudyRun:
     def _is_left_open(self, folder: StudyFolder) -> bool:
         if self.options.house is None:
             return False
-        from wolfbus.cli.studying.house_worker import is_left_open
+        from wolfbus.cli.studying.house_players import is_left_open
 
         return is_left_open(self.options.url, self.options.house, folder.sessions())
 
@@ -165,31 +175,29 @@ class StudyRun:
     @contextlib.contextmanager
     def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, Budget | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
-        if self.options.house is not None or self.options.share is not None:
+        if self.options.house is not None:
             yield None, None
             return
         from players.spec import check
         from players.venue import Venue
 
         settings, brains = self.study.settings, self.plan.agents
-        budget: Budget | None = None
-        if settings.budget is not None or settings.budget_tokens is not None:
-            from players.llm.budget import Budget as Kept
-            from players.llm.shared_budget import Amount
-
-            before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
-            budget = Kept(settings.budget, settings.budget_tokens, before)
+        budget = self._budget(spent)
         tape = None
-        if settings.workers == 1 and (self.options.cassette is not None or self.options.replay_cassette is not None):
+        record, play = self.options.cassette, self.options.replay_cassette
+        if settings.workers in {None, 1} and (record is not None or play is not None):
             from players.llm.cassette import Cassette
 
-            record, play = self.options.cassette, self.options.replay_cassette
             tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
         logs = self.folder / "stderr"
         with Venue(self.study.models, budget, tape, logs, give_up=self.options.give_up) as venue:
-            check(brains, venue)
             if budget is not None:
                 budget.check(venue.models_of(brains))
+            if self.options.share is not None:
+                # workers have the brains, and see whether theirs can be made
+                yield None, budget
+                return
+            check(brains, venue)
             if self.options.replay_cassette is None or tape is not None:
                 venue.check(brains)
                 if self.options.probe:
@@ -199,30 +207,18 @@ class StudyRun:
     def _conduct(
         self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: Budget | None
     ) -> Ending:
-        from wolfbus.cli.house import tune_garbage_collection
+        from wolfbus.cli.embedded import tune_garbage_collection
 
         tune_garbage_collection()
-        news: queue.SimpleQueue[Report] = queue.SimpleQueue()
-        settings = self.study.settings
-        orders = self._orders(folder, min(settings.workers, len(pending)), venue)
+        news: queue.SimpleQueue[Word] = queue.SimpleQueue()
         with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
-            scheduler = StudyScheduler(
-                folder,
-                self.manifest,
-                pending,
-                self._at_once(len(pending)),
-                news,
-                progress,
-                None if settings.workers == 1 else lambda key: _hired(key, orders, news),
-            )
-            if budget is not None:
-                scheduler.spent = lambda: _spent(budget.spent)
+            scheduler = StudyScheduler(folder, self.manifest, pending, news, progress)
+            orders = self._orders(folder, len(pending), venue)
             pending.clear()
             hasty = True
             interrupted = False
             try:
-                self._hire(scheduler, folder, venue, budget, news, orders)
-                scheduler.run()
+                scheduler.run(self._players(scheduler, folder, venue, budget, news, orders))
                 hasty = scheduler.halted is not None
                 if scheduler.halted is not None:
                     scheduler.break_off(scheduler.halted.why)
@@ -243,47 +239,47 @@ class StudyRun:
                 self.halted = self.halted or _no_room(error)
         return "interrupted" if interrupted else "halted" if self.halted is not None else "through"
 
-    def _hire(
+    def _players(
         self,
         scheduler: StudyScheduler,
         folder: StudyFolder,
         venue: Venue | None,
         budget: Budget | None,
-        news: queue.SimpleQueue[Report],
+        news: queue.SimpleQueue[Word],
         orders: Orders,
-    ) -> None:
-        """Give the scheduler those who play: agents of a house, workers anywhere, this process, or its own."""
-        how, settings, say = self.options, self.study.settings, scheduler.say
+    ) -> StudyPlayers:
+        """Return those who play: agents of a house, workers anywhere, or this machine."""
+        from players.llm.shared_budget import NOTHING
+
+        how, say = self.options, scheduler.say
+        before = budget.spent if budget is not None else NOTHING
         if how.house is not None:
-            from wolfbus.cli.studying.house_worker import HouseWorker
+            from wolfbus.cli.studying.house_players import HousePlayers
 
-            scheduler.take(0, HouseWorker(how, self.plan, settings, folder, news, say))
-        elif how.share is not None:
-            from wolfbus.cli.studying.agenda_worker import AgendaWorker
+            return HousePlayers(how, self.plan, self.study.settings, folder, news, say)
+        if how.share is not None:
+            from wolfbus.cli.studying.shared_players import SharedPlayers
 
-            scheduler.take(0, AgendaWorker(how.url, how.share, self.study, self.folder, news))
             where = f"--bus {shlex.quote(shown_url(how.url))} --agenda {how.share}"
-            say(f"the games are on agenda {how.share}; on any machine, play them with: wolfbus worker {where}")
-        elif settings.workers == 1:
-            scheduler.take(0, LocalWorker(how.url, self.plan.config, self.folder, venue, news))
-        else:
+            shared = SharedPlayers(how.url, how.share, self.study, self.folder, before, news)
             if budget is not None:
-                from players.llm.shared_budget import SharedBudget
-
-                shared = SharedBudget(settings.budget, settings.budget_tokens, scheduler.answer, budget.spent)
-                scheduler.share(shared)
                 scheduler.spent = lambda: _spent(shared.spent)
-            self._hire_all(scheduler, orders, news)
+            say(f"the games are on agenda {how.share}; on any machine, play them with: wolfbus worker {where}")
+            return shared
+        players = LocalPlayers(orders, venue, before, scheduler.clear, news)
+        if budget is not None:
+            scheduler.spent = lambda: _spent(players.spent or budget.spent)
+        return players
 
-    def _at_once(self, pending: int) -> int:
-        """Return how many games are handed out at a time."""
-        if self.options.share is not None:
-            # workers take as many as each likes
-            return pending
-        # of a house, the next games wait where its moderator finds them at once
-        return self.study.settings.at_once * (1 if self.options.house is None else 2)
+    def _workers(self, pending: int) -> int:
+        """Return how many processes play: as many as was told, or else as many as play soonest."""
+        settings = self.study.settings
+        told = settings.workers
+        if told is None:
+            told = workers_for(self.plan.agents, pending, settings.at_once)
+        return min(told, max(pending, 1), settings.at_once)
 
-    def _orders(self, folder: StudyFolder, workers: int, venue: Venue | None) -> Orders:
+    def _orders(self, folder: StudyFolder, pending: int, venue: Venue | None) -> Orders:
         models = {}
         if venue is not None and any(brain.startswith("llm:") for brain in self.plan.agents):
             from players.llm.settings import model_of
@@ -298,7 +294,8 @@ class StudyRun:
             logs=self.folder / "stderr",
             brains=self.plan.agents,
             models=models,
-            workers=workers,
+            workers=self._workers(pending),
+            at_once=settings.at_once,
             budget=settings.budget,
             budget_tokens=settings.budget_tokens,
             cassette=self.options.cassette,
@@ -306,25 +303,6 @@ class StudyRun:
             give_up=self.options.give_up,
             lock_fd=folder.lock_fd,
         )
-
-    def _hire_all(self, scheduler: StudyScheduler, orders: Orders, news: queue.SimpleQueue[Report]) -> None:
-        hired = []
-        for key in range(orders.workers):
-            worker = WorkerProcess(key, orders, news)
-            scheduler.take(key, worker)
-            hired.append(worker)
-        for worker in hired:
-            worker.wait_ready()
-
-
-def _hired(key: int, orders: Orders, news: queue.SimpleQueue[Report]) -> WorkerProcess:
-    worker = WorkerProcess(key, orders, news)
-    try:
-        worker.wait_ready()
-    except BaseException:
-        worker.close(hasty=True)
-        raise
-    return worker
 
 
 def _spent(amount: Amount) -> dict[str, Any]:

@@ -1,30 +1,33 @@
-"""Who plays a study's games: this process itself, or workers that it starts; either tells all that happens to one
-queue.
-"""
+"""Who plays a study's games on one machine: this process itself, or workers that it starts, from one agenda."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import queue
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from wolfbus.cli.studying.playing import Broken, Done, Playing, Word
-from wolfbus.cli.studying.wire import Wire
-from wolfbus.cli.studying.worker_process import amount_of, halt_of, planned_as_json
+from wolfbus.cli.studying.agenda_player import AgendaPlayer
+from wolfbus.cli.studying.playing import Done, Halt, Playing, Word
+from wolfbus.cli.studying.wire import Wire, amount_of, halt_of, taken_as_json
 from wolfbus.config import GameConfig
 from wolfbus.errors import WolfError
+from wolfbus.service.stop import Stopping
+from wolfbus.study.agenda import LocalAgenda
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
-    from players.llm.shared_budget import Amount
+    from players.llm.shared_budget import Amount, SharedBudget
     from players.venue import Venue
 
 logger = logging.getLogger(__name__)
@@ -32,152 +35,299 @@ logger = logging.getLogger(__name__)
 _START_S: Final = 120.0
 _CLOSE_S: Final = 10.0
 
+_WORTH_A_WORKER: Final = 25
+"""Scripted games that take about as long as a process takes to start."""
 
-@dataclass(frozen=True, slots=True)
-class CallWish:
-    """A worker asks for leave to make a call that could take so much."""
-
-    key: int
-    amount: Amount
-    what: str
+_SCRIPTED: Final = frozenset({"scripted", "random", "silent"})
+"""Brains whose games take a processor's time and nothing else's."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallSettled:
-    """A worker's call took so much."""
-
-    key: int
-    amount: Amount
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerLost:
-    """A worker is gone without a word."""
+def workers_for(brains: Iterable[str], games: int, at_once: int) -> int:
+    """Return how many processes best play so many games on this machine: more than one where that takes less time."""
+    if not _SCRIPTED.issuperset(brains):
+        return 1
+    count = getattr(os, "process_cpu_count", None) or _usable_cores
+    return max(1, min(count() or 1, games // _WORTH_A_WORKER, at_once))
 
 
-Report = tuple[int, Word | CallWish | CallSettled | WorkerLost]
-"""Which worker, and what it says."""
-
-
-class Worker(Protocol):
-    """Somebody who plays games."""
-
-    def play(self, planned: PlannedGame) -> None:
-        """Begin a game and return at once."""
-
-    def answer(self, key: int, refusal: str | None) -> None:
-        """Answer a wish."""
-
-    def end(self, reason: str) -> None:
-        """Break off all games; each is told as broken."""
-
-    def close(self, *, hasty: bool) -> None:
-        """Be through; in haste, without waiting for the bus."""
-
-
-class LocalWorker:
-    """The very process that asks."""
-
-    def __init__(
-        self, url: str, config: GameConfig, folder: Path, venue: Venue | None, news: queue.SimpleQueue[Report]
-    ) -> None:
-        self._playing = Playing(url, config, folder, venue, lambda word: news.put((0, word)))
-        self.play = self._playing.play
-        self.end = self._playing.end
-
-    def answer(self, key: int, refusal: str | None) -> None:
-        """Have a budget of its own, and so no wishes."""
-        raise AssertionError(f"nobody asked for call {key}, {refusal}")
-
-    def close(self, *, hasty: bool) -> None:
-        """End the house."""
-        self._playing.close(hasty=hasty)
+def _usable_cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What every worker is told at its start.
+    """How games are played.
 
     Attributes:
         url: the bus.
         config: the rules.
-        folder: the study's.
-        logs: folder for the error output of child processes.
+        folder: the study's; None to write no records.
+        logs: folder for the error output of child processes; None lets it through to our own.
         brains: all that will play.
         models: language models by what specs name them by.
-        workers: how many workers share the endpoints' limits.
-        budget: US dollars, kept by the parent.
+        workers: how many processes play, and share the endpoints' limits; 1 for this one alone.
+        at_once: games under way at a time, over all workers.
+        threads: pool threads of each.
+        budget: US dollars that workers may spend together.
         budget_tokens: tokens, likewise.
         cassette: folder to record replies into.
         replay_cassette: folder to play replies from.
         give_up: replies in a row that cannot be read, and none before, after which a model's games end.
-        lock_fd: descriptor of the folder's lock, which a worker holds as long as it lives.
+        lock_fd: descriptor of the folder's lock, which a worker holds as long as it lives; None for none.
     """
 
     url: str = field(repr=False)
     config: GameConfig
-    folder: Path
-    logs: Path
+    folder: Path | None
     brains: Sequence[str]
-    models: Mapping[str, Any]
-    workers: int
-    budget: float | None
-    budget_tokens: int | None
-    cassette: Path | None
-    replay_cassette: Path | None
-    give_up: int
-    lock_fd: int
+    workers: int = 1
+    at_once: int = 16
+    threads: int = 2
+    logs: Path | None = None
+    models: Mapping[str, Any] = field(default_factory=dict)
+    budget: float | None = None
+    budget_tokens: int | None = None
+    cassette: Path | None = None
+    replay_cassette: Path | None = None
+    give_up: int = 0
+    lock_fd: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return them as they travel."""
+    def as_json(self, key: int) -> dict[str, Any]:
+        """Return them as they travel to a worker, counted from 0."""
+        share = self.at_once // self.workers + (key < self.at_once % self.workers)
         return {
             "url": self.url,
             "config": self.config.model_dump_json(),
-            "folder": str(self.folder),
-            "logs": str(self.logs),
+            "folder": _text(self.folder),
+            "logs": _text(self.logs),
             "brains": list(self.brains),
             "models": {words: model.model_dump_json() for words, model in self.models.items()},
             "workers": self.workers,
+            "at_once": max(share, 1),
+            "threads": self.threads,
             "budget": self.budget,
             "budget_tokens": self.budget_tokens,
-            "cassette": None if self.cassette is None else str(self.cassette),
-            "replay_cassette": None if self.replay_cassette is None else str(self.replay_cassette),
+            "cassette": _text(self.cassette),
+            "replay_cassette": _text(self.replay_cassette),
             "give_up": self.give_up,
         }
 
 
-class WorkerProcess:
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+class LocalPlayers:
+    """Plays the games of a study on this machine, in this process or in several.
+
+    Args:
+        orders: how.
+        venue: what the brains of this process share, where it plays itself; None for a fresh one.
+        before: what was spent before of the orders' budget.
+        back: called with a game that was broken off, before anybody plays it again.
+        news: where all that happens is told.
+
+    Raises:
+        WolfError: the bus cannot be used, or a worker does not start.
+    """
+
+    def __init__(
+        self,
+        orders: Orders,
+        venue: Venue | None,
+        before: Amount,
+        back: Callable[[PlannedGame], None],
+        news: queue.SimpleQueue[Word],
+    ) -> None:
+        self._orders = orders
+        self._news = news
+        self._closing = False
+        self._agenda = LocalAgenda(lambda result: news.put(Done(result)), back)
+        self._workers: dict[int, _WorkerProcess] = {}
+        self._player: _OwnPlayer | None = None
+        self._budget: SharedBudget | None = None
+        self._lock = threading.RLock()
+        if orders.workers == 1:
+            self._player = _OwnPlayer(orders, venue, self._agenda, news)
+            return
+        if orders.budget is not None or orders.budget_tokens is not None:
+            from players.llm.shared_budget import SharedBudget
+
+            self._budget = SharedBudget(orders.budget, orders.budget_tokens, self._answer, before)
+        try:
+            for key in range(orders.workers):
+                self._workers[key] = _WorkerProcess(key, orders, self)
+            for worker in list(self._workers.values()):
+                worker.wait_ready()
+        except BaseException:
+            self.close(hasty=True)
+            raise
+
+    @property
+    def spent(self) -> Amount | None:
+        """What workers have spent of the budget that they share; None where there is none."""
+        return self._budget.spent if self._budget is not None else None
+
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of CPU that the processes took which played and have ended, without their start."""
+        return sum(worker.cpu_s for worker in self._workers.values())
+
+    @property
+    def under_way(self) -> int:
+        """How many games are under way."""
+        return self._agenda.under_way
+
+    def post(self, games: Iterable[PlannedGame]) -> None:
+        """Have games played."""
+        self._agenda.post(games)
+        if self._player is not None:
+            self._player.player.wake()
+
+    def end(self, reason: str) -> None:
+        """Break off all games; nothing more is begun."""
+        self._agenda.close()
+        if self._player is not None:
+            self._player.end(reason)
+        for worker in list(self._workers.values()):
+            worker.wire.say(end=reason)
+
+    def close(self, *, hasty: bool) -> None:
+        """Be through; in haste, without waiting for the bus."""
+        self._closing = True
+        self._agenda.close()
+        if self._player is not None:
+            self._player.close(hasty=hasty)
+        for worker in list(self._workers.values()):
+            worker.wire.say(close=True)
+            if hasty:
+                worker.wire.say(end="the study ends")
+        for worker in list(self._workers.values()):
+            worker.close(hasty=hasty)
+        self._agenda.lose()
+
+    # -- what workers say, each from a thread of its own
+
+    def take_in(self, worker: _WorkerProcess, word: dict[str, Any]) -> None:
+        """Do what a worker's word says.
+
+        Raises:
+            KeyError: it says nothing that is known here.
+        """
+        name = str(worker.key)
+        if "take" in word:
+            taken = self._agenda.take(name, word["take"])
+            worker.wire.say(taken=[taken_as_json(each, self._agenda.planned(each.number)) for each in taken])
+        elif "done" in word:
+            result = GameResult.model_validate(word["done"])
+            self._agenda.note(name, result)
+        elif "back" in word:
+            self._agenda.give_back(name, word["back"])
+        elif "wish" in word and self._budget is not None:
+            amount = amount_of(word)
+            with self._lock:
+                self._budget.reserve(worker.key, word["wish"], lambda: amount, word["what"])
+        elif "settled" in word and self._budget is not None:
+            with self._lock:
+                self._budget.settle(worker.key, word["settled"], amount_of(word))
+        else:
+            self._news.put(halt_of(word))
+
+    def _answer(self, worker: int, key: int, refusal: str | None) -> None:
+        asking = self._workers.get(worker)
+        if asking is not None:
+            asking.wire.say(answer=key, refusal=refusal)
+
+    def replace(self, lost: _WorkerProcess) -> None:
+        """Have the games of a worker that is gone played by others, with a new one in its place."""
+        self._workers.pop(lost.key, None)
+        lost.close(hasty=True)
+        if self._budget is not None:
+            with self._lock:
+                self._budget.lose(lost.key)
+        self._agenda.lose(str(lost.key))
+        if self._closing:
+            return
+        try:
+            worker = self._workers[lost.key] = _WorkerProcess(lost.key, self._orders, self)
+            worker.wait_ready()
+        except (WolfError, OSError) as error:
+            self._workers.pop(lost.key, None)
+            if not self._workers:
+                self._news.put(Halt(str(error)))
+
+
+class _OwnPlayer:
+    """The very process that holds the agenda plays, in a thread of its own."""
+
+    def __init__(self, orders: Orders, venue: Venue | None, agenda: LocalAgenda, news: queue.SimpleQueue[Word]) -> None:
+        self._news = news
+        self._stopping = Stopping()
+        begin = partial(Playing, orders.url, orders.config, orders.folder, venue, threads=orders.threads)
+        self.player = AgendaPlayer(agenda, agenda.planned, orders.at_once, begin)
+        self._thread = threading.Thread(target=self._play, name="player")
+        self._thread.start()
+
+    def end(self, reason: str) -> None:
+        """Break off all games."""
+        self._stopping.ask(reason)
+        self.player.wake()
+
+    def close(self, *, hasty: bool) -> None:
+        """Be through once the agenda is closed; in haste, now."""
+        if hasty:
+            self._stopping.ask("the study ends")
+        self.player.wake()
+        self._thread.join()
+
+    def _play(self) -> None:
+        try:
+            halt = self.player.play(self._stopping)
+        except Exception as error:
+            halt = Halt(f"the games cannot be played: {' '.join(str(error).split())}")
+            if not isinstance(error, WolfError):
+                logger.exception("playing failed")
+        if halt is not None:
+            self._news.put(halt)
+
+
+class _WorkerProcess:
     """A process that plays.
 
     Args:
-        key: what it is called in the news.
+        key: which it is, counted from 0.
         orders: what it is told.
-        news: where what it says goes.
+        players: to whom it belongs.
+
+    Attributes:
+        key: as told.
+        wire: the line to it.
+        cpu_s: seconds of CPU that it took to play, once it has ended by itself.
     """
 
-    def __init__(self, key: int, orders: Orders, news: queue.SimpleQueue[Report]) -> None:
-        self._key = key
-        self._news = news
+    def __init__(self, key: int, orders: Orders, players: LocalPlayers) -> None:
+        self.key = key
+        self._players = players
+        self.cpu_s = 0.0
         self._closing = False
         self._through = threading.Event()
         self._ready: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         ours, its = socket.socketpair()
+        lock = () if orders.lock_fd is None else (orders.lock_fd,)
         with its:
             # a session of its own: Ctrl-C ends the parent's games first, which then ends the workers
             self._process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
                 [sys.executable, "-m", "wolfbus.cli.studying.worker_process", str(its.fileno())],
-                pass_fds=(its.fileno(), orders.lock_fd),
+                pass_fds=(its.fileno(), *lock),
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self._wire = Wire(ours)
-        self._wire.say(**orders.as_json())
+        self.wire = Wire(ours)
+        self.wire.say(**orders.as_json(key))
         threading.Thread(target=self._listen, name=f"worker {key}", daemon=True).start()
-
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._process.pid
 
     def wait_ready(self) -> None:
         """Return once it can play.
@@ -185,32 +335,18 @@ class WorkerProcess:
         Raises:
             WolfError: it cannot; one line.
         """
-        try:
+        trouble: str | None = f"a worker did not start within {_START_S:g} s"
+        with contextlib.suppress(queue.Empty):
             trouble = self._ready.get(timeout=_START_S)
-        except queue.Empty:
-            trouble = f"a worker did not start within {_START_S:g} s"
         if trouble is not None:
             raise WolfError(trouble)
 
-    def play(self, planned: PlannedGame) -> None:
-        """Begin a game; that the worker is gone is told as news."""
-        self._wire.say(play=planned_as_json(planned))
-
-    def answer(self, key: int, refusal: str | None) -> None:
-        """Answer a wish."""
-        self._wire.say(answer=key, refusal=refusal)
-
-    def end(self, reason: str) -> None:
-        """Break off all games."""
-        self._wire.say(end=reason)
-
     def close(self, *, hasty: bool) -> None:
-        """Have it end, and see that it does."""
+        """See that it ends."""
         self._closing = True
-        if self._wire.say(close=hasty):
-            self._through.wait(1.0 if hasty else _CLOSE_S)
+        self._through.wait(1.0 if hasty else _CLOSE_S)
         # whatever it still does, it hears this
-        self._wire.close()
+        self.wire.close()
         try:
             self._process.wait(_CLOSE_S)
         except subprocess.TimeoutExpired:
@@ -219,35 +355,23 @@ class WorkerProcess:
 
     def _listen(self) -> None:
         try:
-            self._take_in()
+            for word in self.wire.heard():
+                if "closed" in word:
+                    self.cpu_s = word["closed"]
+                    self._closing = True
+                    self._through.set()
+                elif "ready" in word:
+                    self._ready.put(None)
+                elif "error" in word:
+                    self._ready.put(word["error"])
+                    self._closing = True
+                else:
+                    self._players.take_in(self, word)
         except (KeyError, ValueError):
             # it speaks another language than we do: it is of no use, and its games are played again
             logger.exception("a worker cannot be understood")
-        self._wire.close()
+        self.wire.close()
         self._through.set()
         self._ready.put("a worker ended before it could play")
         if not self._closing:
-            self._news.put((self._key, WorkerLost()))
-
-    def _take_in(self) -> None:
-        for word in self._wire.heard():
-            if "closed" in word:
-                self._through.set()
-            elif "ready" in word:
-                self._ready.put(None)
-            elif "error" in word:
-                self._ready.put(word["error"])
-            else:
-                self._news.put((self._key, _read(word)))
-
-
-def _read(word: dict[str, Any]) -> Word | CallWish | CallSettled:
-    if "done" in word:
-        return Done(GameResult.model_validate(word["done"]))
-    if "broken" in word:
-        return Broken(word["broken"])
-    if "wish" in word:
-        return CallWish(word["wish"], amount_of(word), word["what"])
-    if "settled" in word:
-        return CallSettled(word["settled"], amount_of(word))
-    return halt_of(word)
+            self._players.replace(self)

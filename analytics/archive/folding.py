@@ -1,0 +1,91 @@
+"""`AnalyticsActor`: watches records on the bus as they grow and folds them, with the very fold that serves files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from analytics.fold import GameFold
+from analytics.rows import GameRows
+from wolfbus.actors import PooledActor
+from wolfbus.bus.protocol import Entry
+from wolfbus.messages.codec import unpack
+from wolfbus.messages.events import Ended
+from wolfbus.record.line import Recorded, parse_flat
+
+logger = logging.getLogger(__name__)
+
+
+class AnalyticsActor(PooledActor):
+    """Folds the records of any number of games.
+
+    Args:
+        over: called with a game's id and its rows when its record has ended; with None for rows if it cannot be folded.
+        watch: called with every event, in record order, after it is folded; None for nobody. If it fails, it is not
+        called again.
+        alpha: smoothing weight, None for the game's own.
+        prior: prior suspicion, None for the game's own.
+        include_defaulted: count labels and judgements that are missing as the paper's code did.
+
+    Tell it lists of record entries; entries it has seen are skipped, so repeats are harmless. Tell it a game's id to
+    forget a game that will not end.
+    """
+
+    def __init__(
+        self,
+        over: Callable[[str, GameRows | None], None],
+        watch: Callable[[Recorded], None] | None = None,
+        alpha: float | None = None,
+        prior: float | None = None,
+        include_defaulted: bool = False,
+    ) -> None:
+        super().__init__()
+        self._over = over
+        self._watch = watch
+        self._options = (alpha, prior, include_defaulted)
+        self._folds: dict[str, tuple[GameFold, int]] = {}
+        self._lost: set[str] = set()
+
+    def on_receive(self, message: Any) -> None:
+        """Fold record entries, or forget a game; whatever goes wrong with one game leaves the others alone."""
+        if isinstance(message, str):
+            self._folds.pop(message, None)
+            self._lost.discard(message)
+            return
+        entries: Sequence[Entry] = message
+        for entry in entries:
+            if entry.game in self._lost:
+                continue
+            try:
+                self._fold(entry)
+            except Exception:
+                logger.exception("record %s cannot be followed any further", entry.game)
+                self._folds.pop(entry.game, None)
+                self._lost.add(entry.game)
+                self._over(entry.game, None)
+
+    def _fold(self, entry: Entry) -> None:
+        recorded = parse_flat(unpack(entry.body), entry.number)
+        fold, seen = self._folds.get(entry.game, (None, 0))
+        if recorded.n <= seen:
+            return
+        if fold is None:
+            alpha, prior, include_defaulted = self._options
+            fold = GameFold(alpha=alpha, prior=prior, include_defaulted=include_defaulted)
+        fold.take(recorded)
+        self._folds[entry.game] = (fold, recorded.n)
+        self._show(recorded)
+        if isinstance(recorded.event, Ended):
+            del self._folds[entry.game]
+            self._over(entry.game, fold.rows())
+
+    def _show(self, recorded: Recorded) -> None:
+        if self._watch is None:
+            return
+        try:
+            self._watch(recorded)
+        except Exception:
+            # a view is no part of the measurement
+            logger.exception("showing the game failed; it goes on unseen")
+            self._watch = None

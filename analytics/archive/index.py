@@ -1,0 +1,232 @@
+"""`ArchiveIndex`: the records of a session that are settled, what became of each, and the metrics over them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from analytics import Result
+from analytics.archive.live import rolling
+from analytics.archive.record import GameArchive
+from analytics.archive.results import Kept
+from analytics.metrics import Metrics
+from analytics.rows import GameRows
+from wolfbus.errors import WolfError, reason_of
+from wolfbus.messages.house import Archived, GameClosed, SessionSoFar
+from wolfbus.printable import printable
+from wolfbus.session import game_id
+
+logger = logging.getLogger(__name__)
+
+ERROR_SHOWN: Final = 300
+"""Characters of an error that a message of the house holds at most."""
+
+FAILINGS_AT_MOST: Final = 1000
+"""Games that are not as they should be, of those that nobody asks about any more, that are told one by one."""
+
+FORGOTTEN: Final = ".forgotten"
+"""What the name of a record ends with whose game is none of the session's any more."""
+
+
+class ArchiveIndex:
+    """Holds what became of every game that is settled; of those that nobody asks about any more, only sums.
+
+    Args:
+        folder: where the records are.
+
+    Attributes:
+        settled: games whose records are whole, and that are no longer told one by one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.settled = 0
+        self._folder = folder
+        self._kept: dict[str, Kept] = {}
+        self._closings: dict[str, GameClosed] = {}
+        self._sizes: dict[str, int] = {}
+        self._settled_to = 0
+        self._failings: list[Kept] = []
+        self._metrics = Metrics()
+        self._rolling = Metrics(pooled=True)
+        self._recount = False
+        # the rolling picture holds these already, as they were
+        self._shown: set[str] = set()
+
+    def __contains__(self, game: str) -> bool:
+        return game in self._kept
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._kept))
+
+    @property
+    def over(self) -> int:
+        """Games that are settled, whatever became of them."""
+        return self.settled + len(self._failings) + len(self._kept)
+
+    @property
+    def archived(self) -> int:
+        """Those whose record is whole."""
+        return self.settled + sum(kept.error is None for kept in [*self._kept.values(), *self._failings])
+
+    @property
+    def failed(self) -> int:
+        """Those that failed, or whose record is not whole."""
+        return sum(not kept.fine for kept in [*self._kept.values(), *self._failings])
+
+    def put(self, kept: Kept, closed: GameClosed | None, rows: GameRows | None, size: int) -> None:
+        """Take in a game that is settled.
+
+        Args:
+            kept: what became of it.
+            closed: how the moderator closed it, None if it did not.
+            rows: what the metrics count; None if they cannot. Otherwise the record is whole and on the disk.
+            size: bytes that it has there.
+        """
+        self._kept[kept.game] = kept
+        if closed is not None:
+            self._closings[kept.game] = closed
+        if rows is not None:
+            self._sizes[kept.game] = size
+            self._metrics.add(rows)
+            if kept.game not in self._shown:
+                self._rolling.add(rows)
+            self._shown.discard(kept.game)
+
+    def is_closed_as(self, closed: GameClosed) -> bool:
+        """Return whether a settled game was closed in just this way when it was settled."""
+        before = self._closings.get(closed.game)
+        return before is not None and (before.outcome, before.lines, before.hash) == (
+            closed.outcome,
+            closed.lines,
+            closed.hash,
+        )
+
+    def take_back(self, game: str) -> int:
+        """Forget what became of a game, for it was done anew; returns its number."""
+        kept = self._kept.pop(game)
+        self._closings.pop(game, None)
+        self._sizes.pop(game, None)
+        if kept.counted:
+            # what it added to the metrics cannot be taken out of them again
+            self._recount = True
+            self._shown.add(game)
+        return kept.number
+
+    def reopen(self, game: str, number: int) -> None:
+        """Take a game out of the sums, if it is in them: the news of it are read again, and tell of it one by one."""
+        if number > self._settled_to:
+            return
+        failings = [kept for kept in self._failings if kept.game != game]
+        if len(failings) == len(self._failings):
+            self.settled = max(self.settled - 1, 0)
+        self._failings = failings
+        self._recount = True
+        self._shown.add(game)
+
+    def word(self, game: str) -> Archived | None:
+        """Return what the moderator is to be told of a game; None of one that it did not close."""
+        kept, closed = self._kept[game], self._closings.get(game)
+        if closed is None:
+            return None
+        error = None if kept.error is None else printable(kept.error, ERROR_SHOWN)
+        return Archived(game=game, lines=kept.lines, hash=kept.hash, error=error, closed=closed.hash)
+
+    def sum_up(self, told: SessionSoFar, is_settled: Callable[[str, int], bool], under_way: Collection[int]) -> None:
+        """Keep only sums of games that nobody will ask about any more; of those kept in an earlier life too.
+
+        Args:
+            told: the moderator's sums.
+            is_settled: tells of a game, by id and number, whether it is among them.
+            under_way: numbers of games that are not settled yet.
+        """
+        known = {kept.number for kept in self._kept.values()} | set(under_way)
+        for name in [name for name, kept in self._kept.items() if is_settled(name, kept.number)]:
+            kept = self._kept.pop(name)
+            self._closings.pop(name, None)
+            self._sizes.pop(name, None)
+            if kept.fine:
+                self.settled += 1
+            elif len(self._failings) < FAILINGS_AT_MOST:
+                self._failings.append(kept)
+        for number in range(self._settled_to + 1, told.games + 1):
+            name = game_id(told.session, number)
+            if number not in known and os.path.lexists(self._folder / f"{name}.ndjson"):
+                self._take_up(name)
+        self._settled_to = max(self._settled_to, told.games)
+
+    def _take_up(self, name: str) -> None:
+        """Count in a game whose record was archived in an earlier life."""
+        try:
+            rows = GameArchive(self._folder, name).rows()
+        except WolfError as error:
+            logger.warning("a record of this session is left out: %s", error, extra={"game": name})
+            return
+        self._metrics.add(rows)
+        self._rolling.add(rows)
+        self.settled += 1
+
+    def picture(self, session: str, running: int, games: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the rolling picture; see `analytics.archive.live.rolling`."""
+        return rolling(self._rolling, session, running, self.over, games)
+
+    # -- the end
+
+    def set_aside(self, game: str) -> None:
+        """Leave out a game that the bus has forgotten for good; its record stays, under a name that is no record's."""
+        path = self._folder / f"{game}.ndjson"
+        logger.warning("the bus has lost game %s; its record is left out", game, extra={"game": game})
+        self.take_back(game)
+        try:
+            path.replace(path.with_name(path.name + FORGOTTEN))
+        except FileNotFoundError:
+            logger.debug("there is none", extra={"game": game})
+        except OSError as error:
+            logger.warning("%s stays where it is: %s", path, error.strerror, extra={"game": game})
+
+    def inspect(self) -> None:
+        """See whether every record is on the disk as it was when it was settled."""
+        for game, size in self._sizes.items():
+            kept = self._kept[game]
+            try:
+                now = Path(kept.record).stat().st_size
+            except OSError as error:
+                wrong = reason_of(error)
+            else:
+                wrong = f"it has {now} bytes" if now != size else ""
+            if wrong and kept.error is None:
+                wrong = f"{kept.record}: was archived with {size} bytes, but now: {wrong}"
+                logger.error("%s", wrong, extra={"game": game})
+                self._kept[game] = replace(kept, error=wrong)
+
+    def missing(self, games: int) -> list[int]:
+        """Return the numbers, up to `games`, of games of which nothing is known."""
+        known = {kept.number for kept in [*self._kept.values(), *self._failings]}
+        return [number for number in range(self._settled_to + 1, games + 1) if number not in known]
+
+    def games(self) -> list[Kept]:
+        """Return what became of every game that is told one by one, by number."""
+        return sorted([*self._failings, *self._kept.values()], key=lambda game: game.number)
+
+    def metrics(self, session: str, without: Collection[str]) -> Result:
+        """Return the metrics.
+
+        Args:
+            session: the session's name.
+            without: games that are not settled, which do not count.
+        """
+        if self._recount:
+            self._count_again(session, without)
+        return self._metrics.result()
+
+    def _count_again(self, session: str, without: Collection[str]) -> None:
+        self._metrics = Metrics()
+        known = {*self._kept, *without, *(kept.game for kept in self._failings)}
+        counted = [kept.game for kept in [*self._kept.values(), *self._failings] if kept.counted]
+        settled = (game_id(session, number) for number in range(1, self._settled_to + 1))
+        counted += (name for name in settled if name not in known and (self._folder / f"{name}.ndjson").exists())
+        for name in counted:
+            self._metrics.add(GameArchive(self._folder, name).rows())

@@ -1,0 +1,337 @@
+"""The analytics service: keeps the records of a house's session on disk, measures them live, and reports at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import resource
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pykka import ActorDeadError
+
+from analytics.archive.actor import ArchiveActor
+from analytics.archive.live import LIVE_KEPT
+from analytics.archive.results import Results, finished_session, write_results
+from analytics.archive.session import SessionNews, past_sessions
+from analytics.archive.subscriptions import ArchiveView
+from wolfbus import __version__
+from wolfbus.actors import ActorPool, Timer
+from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.member import AGAIN_S, Member
+from wolfbus.agent.membership import Membership, last_words
+from wolfbus.bus import streams
+from wolfbus.bus.ids import parse_id
+from wolfbus.bus.protocol import Entry, every_entry
+from wolfbus.errors import BusError, NotAllowed, RecordError, StreamLost, WolfError
+from wolfbus.messages.codec import encode, pack
+from wolfbus.messages.house import Archived
+from wolfbus.service.health import Health
+from wolfbus.service.stop import Stopping
+
+if TYPE_CHECKING:
+    from pykka import Future
+
+logger = logging.getLogger(__name__)
+
+LOOK_S: Final = 2.0
+"""Seconds between two looks around while nothing happens."""
+
+FILES_AT_MOST: Final = 65_536
+"""Files that this process asks to be allowed to have open."""
+
+_BREATH_S: Final = 0.2
+"""Games that end together are shown together."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyticsSettings:
+    """What the service is told.
+
+    Attributes:
+        url: the bus.
+        house: the house's name.
+        folder: where records, metrics and report go.
+        name: the service's name in the house.
+        again_s: seconds between two `join` until the moderator says how often.
+        look_s: seconds between two looks around: live pictures, and what is waited for.
+    """
+
+    url: str = field(repr=False)
+    house: str
+    folder: Path
+    name: str = "analytics"
+    again_s: float = AGAIN_S
+    look_s: float = LOOK_S
+
+
+def serve(
+    settings: AnalyticsSettings,
+    stopping: Stopping,
+    health: Health | None = None,
+    tell: Callable[[Results], None] = lambda _results: None,
+) -> int:
+    """Keep the records of one session until it closes, or until somebody asks to stop.
+
+    Args:
+        settings: see there.
+        stopping: asked when this process should end; what is on disk by then can be gone on with.
+        health: told how it goes.
+        tell: called with the results once they are written; with those so far after a request to stop.
+
+    Returns:
+        The exit code: 0 if the session has closed with at least one game, every game ended, and all is kept; else 1,
+        and so where it was asked to stop before.
+
+    Raises:
+        ConfigError: the house does not take us, or another process has our name.
+        WolfError: the bus cannot be reached.
+    """
+    _allow_many_files()
+    introduction = Introduction(
+        settings.name, "analytics", f"wolfbus {__version__}", seats=0, in_house=True, service="analytics"
+    )
+    # the house may say goodbye before the last record is read
+    membership = Membership(settings.url, settings.house, introduction, again_s=settings.again_s, stays=True)
+    services: list[ArchiveService] = []
+
+    def settle(member: Member) -> ArchiveService:
+        services.append(ArchiveService(settings, member, stopping))
+        return services[0]
+
+    try:
+        membership.run(settle, stopping, health)
+    except WolfError:
+        if not services or not services[0].done:
+            raise
+    if not services:
+        return 1
+    (service,) = services
+    if service.failure is not None and not service.done:
+        raise service.failure
+    results = service.results
+    code = 0 if results.closed and results.fine else 1
+    if results.known:
+        try:
+            write_results(results)
+        except RecordError as error:
+            logger.error("%s", error)  # noqa: TRY400 - the line says it all
+            code = 1
+    tell(results)
+    return code
+
+
+class ArchiveService:
+    """Brings what is on the bus to the actor of an archive, looks around for it, and shows how games stand.
+
+    Args:
+        settings: see there.
+        member: the service's place in the house.
+        stopping: asked to stop once all is done.
+
+    Attributes:
+        done: whether all is done that can be.
+        failure: why it cannot go on, if it cannot.
+        results: what came of it; there once it was closed.
+
+    Raises:
+        BusError: the ``games`` stream cannot be read.
+    """
+
+    # no game is waited for when somebody asks to stop: what is on disk can be gone on with
+    playing = played = 0
+    results: Results
+
+    def __init__(self, settings: AnalyticsSettings, member: Member, stopping: Stopping) -> None:
+        self.done = False
+        self.failure: WolfError | None = None
+        self._house, self._look_s = settings.house, settings.look_s
+        self._member = member
+        self._stopping = stopping
+        self._pictures = 0
+        self._shows = True
+        self._view = ArchiveView()
+        self._looking = threading.Lock()
+        self._timing = threading.Lock()
+        self._next: Timer | None = None
+        self._due = 0.0
+        self._closed = False
+        folder = settings.folder
+        past = past_sessions(every_entry(member.bus, streams.games(settings.house)), folder, finished_session(folder))
+        self._pool = ActorPool(1)
+        actor = ArchiveActor.start_in(self._pool, settings.house, folder, SessionNews(past), self)
+        self._actor: Any = actor.proxy()
+        logger.info("%s keeps the records of house %s in %s", settings.name, settings.house, folder)
+        self.follow_news()
+        self.look()
+
+    # -- for the member
+
+    def deliver(self, entries: object) -> None:
+        """Take deliveries, which nobody sends to a service without seats."""
+
+    def welcome(self) -> None:
+        """Tell a moderator that is new what is archived: it may not have read that far."""
+        self._do(self._actor.acknowledge_all)
+
+    def again(self) -> None:
+        """Do nothing yet: the welcome that follows has all told anew."""
+
+    def report(self) -> tuple[str, dict[str, int]]:
+        """Return whether records are being archived, and how many."""
+        view = self._view
+        state = "archiving" if view.running else "waiting"
+        return state, {"games": view.running, "archived": view.archived, "failed": view.failed}
+
+    def close(self) -> None:
+        """Stop reading, bring all to the disk, and show the end."""
+        # what is being handed over is still taken in
+        self._member.reader.close()
+        try:
+            self.results = self._actor.results().get()
+            with last_words(self._member.bus), self._looking:
+                self._closed = True
+                self._post(self._see())
+        except BusError as error:
+            logger.debug("the end was not shown: %s", error)
+        finally:
+            self._pool.close()
+
+    # -- for the archive's actor
+
+    def follow(self, game: str, after: str) -> None:
+        """Have a game's record brought."""
+        take = partial(self._bring, partial(self._actor.take, game))
+        self._member.reader.follow(streams.record(self._house, game), take, after, partial(self._lose, game))
+
+    def unfollow(self, game: str) -> None:
+        """Have no more of it brought."""
+        self._member.reader.unfollow(streams.record(self._house, game))
+
+    def follow_news(self) -> None:
+        """Have the ``games`` stream brought from its beginning."""
+        hear = partial(self._bring, self._actor.hear)
+        self._member.reader.follow(streams.games(self._house), hear, "0-0", partial(self._lose, ""))
+
+    def tell(self, message: Archived) -> None:
+        """Send a message to the moderator."""
+        try:
+            self._member.outbox.send("", encode(message), "archived")
+        except BusError as error:
+            logger.debug("the moderator was not told: %s", error, extra={"game": message.game})
+
+    def look(self) -> None:
+        """Look around soon."""
+        self._look_in(_BREATH_S)
+
+    def over(self) -> None:
+        """End the service: all is done that can be."""
+        self.done = True
+        self._stopping.ask("the house has closed")
+
+    # -- from threads of the bus: each waits until the actor has taken it in, so nothing piles up here
+
+    def _bring(self, take: Callable[[list[Entry]], Future[None]], _stream: str, entries: list[Entry]) -> None:
+        self._do(take, entries)
+
+    def _lose(self, game: str, error: StreamLost) -> None:
+        self._do(self._actor.lost, game, str(error))
+
+    def _do(self, act: Callable[..., Future[None]], *args: object) -> None:
+        try:
+            act(*args).get()
+        except ActorDeadError:
+            logger.debug("something came after the end")
+        except Exception as error:
+            logger.exception("a record or the news could not be taken in")
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = WolfError(f"analytics failed: {error!r}")
+        self._stopping.ask(str(self.failure))
+
+    # -- from the timers' thread: the only one that waits for the bus
+
+    def _look_in(self, seconds: float) -> None:
+        """Look around after so many seconds at the latest."""
+        with self._timing, contextlib.suppress(RuntimeError):
+            due = time.monotonic() + seconds
+            if self._next is None or not self._next.pending or due < self._due:
+                if self._next is not None:
+                    self._next.cancel()
+                # the timers may be closed by now
+                self._next, self._due = self._member.timers.after(seconds, self._look_around), due
+
+    def _look_around(self) -> None:
+        with self._looking:
+            if self._closed:
+                return
+            try:
+                view = self._see()
+                for game, (here, due) in view.waited_for.items():
+                    self._look_for(game, here, due)
+                self._post(view)
+            except BusError as error:
+                # that the bus is away is told by its reader and writer
+                logger.debug("looking around failed: %s", error)
+            except Exception as error:
+                logger.exception("looking around failed")
+                self._fail(error)
+                return
+        self._look_in(self._look_s)
+
+    def _see(self) -> ArchiveView:
+        self._view = self._actor.look_around().get()
+        return self._view
+
+    def _post(self, view: ArchiveView) -> None:
+        """Post a picture to the house's live stream; a ticket that does not allow it is no reason to keep records any
+        less.
+        """
+        if view.live is None or not self._shows:
+            return
+        self._pictures += 1
+        bus, stream = self._member.bus, streams.live(self._house)
+        try:
+            bus.post(stream, Entry(pack(view.live), "live", self._member.name, "", self._pictures))
+            bus.cap(stream, LIVE_KEPT)
+        except NotAllowed as error:
+            self._shows = False
+            logger.info("nothing is shown live: %s", error)
+
+    def _look_for(self, game: str, here: int, due: int | None) -> None:
+        """See whether what is waited for is still on the bus, and say so if it is not."""
+        bus, house = self._member.bus, self._house
+        if not game:
+            if not bus.entries(streams.games(house), limit=1):
+                reason = f"the bus lost its data: house {house} has no games there any more"
+                self._do(self._actor.miss, "", reason)
+            return
+        record = streams.record(house, game)
+        first = bus.entries(record, limit=1)
+        last = parse_id(bus.last_id(record))[0]
+        if not first:
+            reason = "the record is gone from the bus"
+        elif first[0].id != "1-0":
+            reason = f"the record on the bus begins with line {first[0].number}"
+        elif due is None and last <= here:
+            reason = "the house closed before this game did"
+        elif due is not None and last < due:
+            reason = f"the record on the bus has {last} of {due} lines"
+        else:
+            return
+        self._do(self._actor.miss, game, reason)
+
+
+def _allow_many_files() -> None:
+    """Let this process have as many files open as it may: there is one for every game under way."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES_AT_MOST if hard == resource.RLIM_INFINITY else min(hard, FILES_AT_MOST)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

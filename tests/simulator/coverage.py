@@ -1,0 +1,54 @@
+"""How often 95 % intervals hold what they are of, over many simulated studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from analytics import Result
+from analytics.measures.study import Study, variability
+from tests.simulator.judgements import Agents, simulate
+
+ENDLESS = 4_000
+"""Games of the study whose values stand for the true ones."""
+
+Intervals = Mapping[str, tuple[float | None, float | None]]
+
+
+def coverage(studies: Iterable[Intervals], true: Mapping[str, float]) -> dict[str, float]:
+    """Return for each figure the share of its intervals that hold its true value."""
+    inside: dict[str, list[bool]] = {name: [] for name in true}
+    for found in studies:
+        for name, (low, high) in found.items():
+            if low is not None and high is not None:
+                inside[name].append(low <= true[name] <= high)
+    return {name: float(np.mean(held)) for name, held in inside.items()}
+
+
+def of_headlines(agents: Agents, games: int, studies: int, names: Iterable[str], **setting) -> dict[str, float]:
+    """Return the coverage of headline metrics in studies of so many games, each a block."""
+    names = list(names)
+
+    def rows(games: int, seed: int) -> Mapping[str, Result]:
+        return variability(Study(simulate(agents, games, seed, **setting)), names)["metrics"]
+
+    true = {name: row["value"] for name, row in rows(ENDLESS, 0).items()}
+    found = (rows(games, seed) for seed in range(1, studies + 1))
+    return coverage(({name: (row["low"], row["high"]) for name, row in each.items()} for each in found), true)
+
+
+def of_draws(draw: Callable[[np.random.Generator], tuple[float | None, float | None]], true: float, runs: int) -> float:
+    """Return the coverage of an interval of numbers that `draw` draws."""
+    rng = np.random.default_rng(runs)
+    return coverage(({"it": draw(rng)} for _ in range(runs)), {"it": true})["it"]
+
+
+def table(title: str, rows: Mapping[str, Mapping[str, float]]) -> str:
+    """Return coverages as text, a line a figure."""
+    heads = list(dict.fromkeys(head for row in rows.values() for head in row))
+    lines = [f"{title:<34}" + "".join(f"{head:>8}" for head in heads)]
+    lines += [
+        f"{name:<34}" + "".join(f"{row.get(head, float('nan')):8.3f}" for head in heads) for name, row in rows.items()
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,119 @@
+"""A server of pages as a browser would meet it, and records that it serves."""
+
+from __future__ import annotations
+
+import functools
+import http.client
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.cli_views.games import lively
+from wolfbus.messages.calls import ModelCall, Segment, segment_hash
+from wolfbus.messages.events import Opened
+from wolfbus.record.line import Recorded, seal
+from wolfbus.stage.library import Library
+from wolfbus.stage.serving import Served, StageServer
+from wolfbus.stage.sources import FolderSource
+
+PROMPT = "prompt-of-Ada"
+
+
+@functools.cache
+def sealed(seed: str = "7") -> tuple[tuple[Recorded, ...], tuple[bytes, ...]]:
+    """A lively game with a model call in it, as sealed lines."""
+    records, lines, head = [], [], ""
+    for recorded in with_call(lively(seed)):
+        done, line, _ = seal(head, recorded)
+        head = done.hash
+        records.append(done)
+        lines.append(line + b"\n")
+    return tuple(records), tuple(lines)
+
+
+def with_call(game: Sequence[Recorded]) -> Iterator[Recorded]:
+    """The game with a call by Ada's agent, right before her first bid."""
+    place = next(at for at, each in enumerate(game) if each.event.type == "answered" and each.event.kind == "bid"
+                 and each.event.seat == "Ada")  # fmt: skip
+    name = segment_hash(None, "system", PROMPT)
+    added = (
+        Segment(role="system", text=PROMPT, segment=name),
+        ModelCall(
+            requests=("1/debate/1/bid/Ada",),
+            seat="Ada",
+            kind="bid",
+            model="model-of-Ada",
+            prompt=(name,),
+            attempts=1,
+            queue_s=0,
+            latency_s=1.5,
+            reply="reply-of-Ada",
+        ),
+    )
+    made = [*((each.audience, each.event) for each in game[:place]), *(("researchers", event) for event in added),
+            *((each.audience, each.event) for each in game[place:])]  # fmt: skip
+    for number, (audience, event) in enumerate(made, 1):
+        yield Recorded(number, number / 4, audience, event)
+
+
+def names() -> tuple[str, ...]:
+    opened = sealed()[0][0].event
+    assert isinstance(opened, Opened)
+    return tuple(seat.name for seat in opened.seats)
+
+
+def server(root: Path, *, public: bool = False, port: int = 0) -> StageServer:
+    return StageServer(Served([FolderSource(root, public=public)], Library(root, public=public)), port=port)
+
+
+def fetched(url: str, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, dict, bytes]:
+    """One request: status, headers, body."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+    sent = None if body is None else json.dumps(body).encode()
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, sent, told)
+    response = connection.getresponse()
+    found = response.status, dict(response.getheaders()), response.read()
+    connection.close()
+    return found
+
+
+def data(url: str, path: str, **headers: str) -> Any:
+    status, _, body = fetched(url, path, **headers)
+    assert status == 200, body
+    return json.loads(body)
+
+
+class Events:
+    """A stream of events, read one by one as they come."""
+
+    def __init__(self, url: str, path: str, **headers: str) -> None:
+        parts = urlsplit(url)
+        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+        self._connection.request(
+            "GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()}
+        )
+        self._response = self._connection.getresponse()
+        assert self._response.status == 200, self._response.read()
+        self.raw = b""
+
+    def __iter__(self) -> Iterator[tuple[str, int | None, Any]]:
+        name, line, value = "", None, None
+        while told := self._response.readline():
+            self.raw += told
+            word, _, rest = told.decode().rstrip("\n").partition(": ")
+            if word == "event":
+                name = rest
+            elif word == "id":
+                line = int(rest)
+            elif word == "data":
+                value = json.loads(rest)
+            elif not word and value is not None:
+                yield name, line, value
+                name, line, value = "", None, None
+
+    def close(self) -> None:
+        self._connection.close()

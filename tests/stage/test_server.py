@@ -1,0 +1,169 @@
+"""A real server of pages, asked over HTTP: live, resumed, walled off, and honest about what is broken."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.stage.served import Events, data, fetched, names, sealed, server
+from wolfbus.stage import summary
+
+RECORDS, LINES = sealed()
+SECRET = re.compile(rb"(?:secret|whisper|prompt|reply|model|raw)-of-\w+")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    (tmp_path / "whole.ndjson").write_bytes(b"".join(LINES))
+    return tmp_path
+
+
+def put(runs: Path, lines: tuple[bytes, ...] | list[bytes], name: str = "live") -> None:
+    with (runs / f"{name}.ndjson").open("ab") as file:
+        file.writelines(lines)
+
+
+def followed(events: Events, beats: list) -> tuple[list, int]:
+    """Take in a stream to its end; the last line that it told."""
+    last = 0
+    for name, line, step in events:
+        assert name == "step"
+        assert step["from"] == len(beats)
+        beats = beats + step["beats"]
+        last = line or 0
+        if step["over"]:
+            break
+    return beats, last
+
+
+def test_a_record_that_grows_is_watched_to_its_end(runs):
+    put(runs, LINES[:100])
+    with server(runs) as stage:
+        page = data(stage.url, "/g/live/data.json")
+        assert page["line"] == 100
+        assert page["live"]["waiting"]
+        events = Events(stage.url, f"/g/live/events?after={page['line']}")
+        # a line that is half written is no line yet
+        with (runs / "live.ndjson").open("ab") as file:
+            file.write(LINES[100][:40])
+            file.flush()
+            file.write(LINES[100][40:])
+        put(runs, LINES[101:])
+        beats, last = followed(events, page["beats"])
+        events.close()
+        whole = data(stage.url, "/g/whole/data.json")
+        assert beats == whole["beats"]
+        assert last == len(LINES)
+        assert data(stage.url, "/g/live/data.json")["proof"] == whole["proof"]
+
+
+@pytest.mark.parametrize("viewer", ["everything", "public", f"seat:{names()[0]}"])
+def test_a_stream_that_broke_goes_on_where_it_stopped_even_on_a_server_that_was_started_again(runs, viewer):
+    put(runs, LINES[:60])
+    with server(runs) as stage:
+        port = int(stage.url.rpartition(":")[2])
+        events = Events(stage.url, f"/g/live/events?as={viewer}")
+        name, line, step = next(iter(events))
+        beats = step["beats"]
+        assert name == "step"
+    events.close()
+    put(runs, LINES[60:])
+    with server(runs, port=port) as stage:
+        events = Events(stage.url, f"/g/live/events?as={viewer}&after=1", Last_Event_ID=str(line))
+        beats, _ = followed(events, beats)
+        events.close()
+        assert beats == data(stage.url, f"/g/whole/data.json?as={viewer}")["beats"]
+
+
+def test_spectators_get_no_secret_from_any_address_while_a_game_goes_on_and_all_of_it_after(runs):
+    put(runs, LINES[:-1])
+    (runs / "whole.ndjson").unlink()
+    seen = b""
+    with server(runs, public=True) as stage:
+        for path in (
+            *("/", "/library.json", "/library.json?q=secret-of", "/g/live", "/g/live/data.json", "/learn.json"),
+            *(f"/g/live/data.json?as={eyes}" for eyes in ("everything", "public", *names())),
+            *(f"/g/live/events?as={eyes}" for eyes in ("everything", names()[0])),
+            *("/g/live/record.ndjson", "/g/live/page.html", "/g/live/page.html?as=everything", "/g/live/nothing"),
+            *(f"/g/live/call/{each.n}.json" for each in RECORDS if each.event.type == "model_call"),
+        ):
+            status, headers, body = fetched(stage.url, path)
+            seen += body + json.dumps(headers).encode()
+            assert status in {200, 400, 403, 404}, path
+        events = Events(stage.url, "/g/live/events")
+        lines = iter(events)
+        _, line, _ = next(lines)
+        put(runs, LINES[-1:])
+        told = [name for name, _, _ in lines]
+        seen += events.raw
+        events.close()
+        assert told == ["step", "reload"]
+        assert line < len(LINES) / 3
+        assert data(stage.url, "/g/live/data.json")["viewer"] == "everything"
+        assert b"secret-of" in fetched(stage.url, "/g/live/data.json")[2]
+    # what a seat says of itself after the end is public
+    assert not SECRET.findall(seen)
+    assert RECORDS[0].event.seed.encode() not in b"".join(seen.split(b'"over":true')[:1])
+
+
+def test_pages_of_other_sites_and_other_names_are_refused(runs):
+    with server(runs) as stage:
+        here = stage.url.removeprefix("http://")
+        for path in ("/", "/g/whole/data.json", "/g/whole/events", "/static/page.css"):
+            assert fetched(stage.url, path, Host="evil.example")[0] == 403
+            assert fetched(stage.url, path, Host=f"evil.example:{here.partition(':')[2]}")[0] == 403
+            assert fetched(stage.url, path, Origin="http://evil.example")[0] == 403
+            assert fetched(stage.url, path, Origin="null")[0] == 403
+            assert fetched(stage.url, path, Host=here.replace("127.0.0.1", "localhost"))[0] in {200, 404}
+        _, headers, body = fetched(stage.url, "/", Host="evil.example")
+        assert json.loads(body)["error"].startswith("this server is not known by that name")
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        assert fetched(stage.url, "/g/whole/data.json", "POST", {})[0] == 403
+
+
+def test_a_damaged_record_shows_what_is_whole_and_says_where_it_breaks(runs):
+    broken = [*LINES[:80], LINES[80].replace(b'"n":81', b'"n":82'), *LINES[81:]]
+    put(runs, broken, "broken")
+    with server(runs) as stage:
+        page = data(stage.url, "/g/broken/data.json")
+        assert page["line"] == 80
+        assert page["beats"] == [beat for beat in data(stage.url, "/g/whole/data.json")["beats"] if beat["line"] <= 80]
+        assert "line 81" in page["problems"][0]
+        (told,) = [game for game in data(stage.url, "/library.json")["games"] if game["id"] == "broken"]
+        assert "line 81" in told["error"]
+
+
+def test_a_game_that_is_not_there_answers_with_what_there_is(runs):
+    with server(runs) as stage:
+        status, _, body = fetched(stage.url, "/g/nothing/data.json")
+        assert status == 404
+        assert json.loads(body)["games"] == ["whole"]
+        assert fetched(stage.url, "/g/nothing")[0] == 404
+        assert fetched(stage.url, "/s/nothing.json")[0] == 404
+        assert fetched(stage.url, "/static/..%2fapp.py")[0] == 404
+
+
+def test_a_model_call_is_shown_with_its_prompt_in_pieces(runs):
+    (line,) = [each.n for each in RECORDS if each.event.type == "model_call"]
+    with server(runs) as stage:
+        call = data(stage.url, f"/g/whole/call/{line}.json")
+    assert call["segments"] == [{"role": "system", "share": "rules", "new": True, "text": "prompt-of-Ada"}]
+    assert (call["place"], call["of"], call["reply"], call["read"]) == (1, 1, "reply-of-Ada", ["clean"])
+    assert (call["round"], call["phase"], call["turn"]) == (1, "debate", 1)
+
+
+def test_a_library_finds_games_by_what_was_said_and_reads_a_record_once(runs, monkeypatch):
+    read = []
+    monkeypatch.setattr(summary, "summary_of", lambda path, made=summary.summary_of: read.append(path) or made(path))
+    with server(runs) as stage:
+        (game,) = data(stage.url, "/library.json?q=all%20OF%20you")["games"]
+        assert data(stage.url, "/library.json?q=nobody+said+this")["games"] == []
+    assert game["id"] == "whole"
+    assert game["names"] == list(names())
+    assert game["state"] == "ended"
+    with server(runs) as stage:
+        assert data(stage.url, "/library.json")["games"] == [game]
+    assert len(read) == 1

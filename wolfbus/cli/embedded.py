@@ -1,0 +1,356 @@
+"""`EmbeddedHouse`: a house in one process, whose host has agents and a subscriber of its own beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import logging
+import os
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from wolfbus.actors import tell_if_alive
+from wolfbus.bus import open_bus, streams
+from wolfbus.config import GameConfig
+from wolfbus.errors import BusError, GivenUp, WolfError
+from wolfbus.messages.events import Opened
+from wolfbus.record.line import Recorded
+from wolfbus.record.writer import RecordFile
+
+if TYPE_CHECKING:
+    from pykka import ActorRef
+
+    from analytics.archive.folding import AnalyticsActor
+    from analytics.rows import GameRows
+    from moderator.engine.context import HouseContext
+    from moderator.engine.mail import GameOver
+    from moderator.house.settings import GameReport, ModeratorSettings
+    from players.venue import Venue
+    from wolfbus.agent.router import SeatRouter
+    from wolfbus.bus.protocol import Bus, Entry
+
+logger = logging.getLogger(__name__)
+
+AGENT: Final = "local"
+"""The one agent of an embedded house; it plays every seat."""
+
+_CLOSE_S: Final = 5.0
+"""Longest time that the end of a house may take to be told on its bus."""
+
+
+def tune_garbage_collection() -> None:
+    """Let the cyclic collector run less often: games make many short-lived values and few cycles (a sixth of all
+    CPU).
+    """
+    gc.set_threshold(50_000, 20, 20)
+
+
+@dataclass(slots=True)
+class Game:
+    """A game that was asked for.
+
+    Attributes:
+        opened: its opening event.
+        started: monotonic time at which it was asked for, in seconds.
+        finished: set when the moderator and analytics are both through with it.
+        over: how it left the moderator, once it did.
+        rows: what analytics made of it, once it has ended; None if that failed.
+        folded: whether analytics is through with it.
+        seconds: wall time from opening to the last commit.
+    """
+
+    opened: Opened
+    started: float
+    finished: threading.Event = field(default_factory=threading.Event)
+    over: GameOver | None = None
+    rows: GameRows | None = None
+    folded: bool = False
+    seconds: float = 0.0
+
+
+class EmbeddedHouse:
+    """A moderator's host that takes games from an agenda, with whoever plays and measures them in this process.
+
+    Args:
+        bus: bus URL, `memory://` or Redis, or a bus that is open already; it is closed with the house.
+        name: house name on the bus; one that no other house has unless given.
+        threads: pool threads that run the actors.
+        watch: sees every event of every game in record order; None for nobody.
+        done: called with every finished game, from another thread; None for nobody.
+        venue: what the brains of this process share; whoever gives it closes it after the house.
+        keep_s: seconds that the record of a game that is over stays on a Redis, >= 0; None for ever.
+
+    Raises:
+        WolfError: the bus cannot be used.
+    """
+
+    def __init__(
+        self,
+        bus: str | Bus = "memory://",
+        name: str | None = None,
+        threads: int = 2,
+        watch: Callable[[Recorded], None] | None = None,
+        done: Callable[[Game], None] | None = None,
+        venue: Venue | None = None,
+        keep_s: float | None = None,
+    ) -> None:
+        from moderator.house.agenda import Agenda
+        from moderator.house.host import Host
+        from moderator.house.lease import Claim
+        from wolfbus.service.health import Health
+        from wolfbus.service.stop import Stopping
+
+        self.name = name or f"play-{secrets.token_hex(4)}"
+        self._watch = watch
+        self._done = done
+        self._games: dict[str, Game] = {}
+        self._lock = threading.Lock()
+        self._why: WolfError | None = None
+        self._hasty = False
+        self._analytics: ActorRef[AnalyticsActor] | None = None
+        self._agent: ActorRef[SeatRouter] | None = None
+        self._context: HouseContext | None = None
+        self._begun = threading.Event()
+        self._venue = venue
+        self._bus: Bus = open_bus(bus) if isinstance(bus, str) else bus
+        self._in_memory = self._bus.url.startswith("memory:")
+        self._stopping = Stopping()
+        self._agenda = Agenda(self.name, (), self._is_kept, logger.debug, [AGENT])
+        try:
+            holder = f"play-{os.getpid()}"
+            claim = Claim(holder, self._bus.claim(self.name, holder), stood_by=False, news_before="0-0")
+            settings = self._settings(bus, threads, keep_s)
+            self._host = Host(self._bus, settings, claim, self._stopping, Health(None), self._told)
+            self._thread = threading.Thread(target=self._moderate, name="moderator")
+            self._thread.start()
+        except BaseException:
+            self._bus.close()
+            raise
+        self._begun.wait()
+        try:
+            self._check_open()
+        except WolfError:
+            self.abandon()
+            self.close()
+            raise
+
+    def _settings(self, bus: str | Bus, threads: int, keep_s: float | None) -> ModeratorSettings:
+        from moderator.house.settings import ModeratorSettings
+        from wolfbus.bus.url import read_address
+
+        given = isinstance(bus, str) and not self._in_memory
+        return ModeratorSettings(
+            self._bus.url,
+            self.name,
+            games=None,
+            at_once=sys.maxsize,
+            keep_s=0.0 if self._in_memory else keep_s,
+            lease_s=0.0,
+            agenda=self._agenda,
+            threads=threads,
+            # nobody makes room on it but who runs it
+            full_s=read_address(str(bus)).patience_s if given else None,
+        )
+
+    def open(
+        self, config: GameConfig, seed: str, brains: Sequence[str], path: Path | None = None, game: str | None = None
+    ) -> Game:
+        """Ask for a game and return at once.
+
+        Args:
+            config: its rules.
+            seed: its seed.
+            brains: brain spec per seat, in seating order.
+            path: NDJSON record to write; None for none.
+            game: its id; a fresh one unless given.
+
+        Raises:
+            WolfError: the record cannot be written, a brain cannot be made, or the bus is lost.
+        """
+        from moderator.house.agenda import AgendaItem
+
+        opened = _opening(config, seed, brains, game or fresh_game_id())
+        asked = Game(opened, time.monotonic())
+        self._check_open()
+        file = RecordFile(path) if path is not None else None
+        with self._lock:
+            self._games[opened.game] = asked
+        if self._context is not None:
+            lost = partial(self._lost, opened.game)
+            self._context.reader.follow(streams.record(self.name, opened.game), self._observe, lost=lost)
+        self._agenda.ask(AgendaItem(opened.game, seed, None, opened, file))
+        try:
+            self._check_open()
+        except WolfError as error:
+            # nobody hears of it any more
+            self._lose(opened.game, error)
+        return asked
+
+    def _check_open(self) -> None:
+        if self._why is not None:
+            raise self._why
+
+    def end(self, reason: WolfError, game: str | None = None) -> None:
+        """Break off every game, or one; each record says why, and its `Game` is finished when that has landed."""
+        self._host.break_off(reason, game)
+
+    def abandon(self) -> None:
+        """Do not wait for the bus any more when closing: what has not landed by then never will."""
+        self._hasty = True
+
+    def close(self) -> None:
+        """Stop whatever still runs and end every thread; records stay readable."""
+        if self._hasty:
+            self._stopping.ask("the house is abandoned")
+            self._bus.close()
+        elif not self._in_memory and not self._games:
+            # others may have followed its news
+            self._agenda.close()
+            self._thread.join(_CLOSE_S)
+        self._stopping.ask("the house is closed")
+        self._agenda.changed()
+        self._thread.join()
+        if not (self._hasty or self._in_memory):
+            self._empty_mailboxes()
+        self._bus.close()
+
+    # -- the host's thread
+
+    def _moderate(self) -> None:
+        why: WolfError | None = None
+        try:
+            ended = self._host.run(company=self._begin)
+            if ended.how not in {"closed", "handed over"}:
+                why = BusError(ended.reason)
+        except WolfError as error:
+            why = error
+        except Exception as error:
+            logger.exception("the moderator failed")
+            why = WolfError(f"the moderator failed: {type(error).__name__}: {error}")
+        finally:
+            self._why = why or WolfError("the house is closed")
+            self._hasty = self._hasty or isinstance(why, BusError)
+            if why is not None:
+                for game in list(self._games):
+                    self._lose(game, why)
+            self._begun.set()
+
+    def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
+        """Begin to play and to measure, by what the host reads and writes with."""
+        from analytics.archive.folding import AnalyticsActor
+        from players.spec import build
+        from players.venue import Venue
+        from wolfbus.agent.router import SeatRouter
+
+        self._analytics = AnalyticsActor.start_in(context.pool, self._folded, self._watch)
+        ending.callback(self._analytics.stop)
+        venue = self._venue
+        if venue is None:
+            venue = Venue()
+            ending.callback(venue.close)
+        venue.fatal = self._fatal
+        make = partial(build, venue=venue)
+        self._agent = SeatRouter.listen(
+            AGENT, self.name, context.bus, context.reader, context.writer, context.pool, make
+        )
+        ending.callback(self._agent.stop)
+        self._context = context
+        self._begun.set()
+
+    def _is_kept(self, game: str) -> bool:
+        return game not in self._games
+
+    def _told(self, report: GameReport) -> None:
+        if report.over is not None:
+            self._over(report.over)
+
+    def _over(self, over: GameOver) -> None:
+        game = self._games.get(over.game)
+        if game is None:
+            return
+        game.over = over
+        game.seconds = time.monotonic() - game.started
+        if over.error is not None or game.folded:
+            self._finish(game)
+
+    def _lose(self, game: str, why: WolfError) -> None:
+        from moderator.engine.mail import GameOver
+
+        self._over(GameOver(game, None, why, "", 0))
+
+    # -- what analytics says, from its own thread
+
+    def _observe(self, _stream: str, entries: list[Entry]) -> None:
+        if self._analytics is not None:
+            tell_if_alive(self._analytics, entries)
+
+    def _lost(self, game: str, error: BusError) -> None:
+        logger.warning("%s", error)
+        self._folded(game, None)
+
+    def _folded(self, name: str, rows: GameRows | None) -> None:
+        game = self._games.get(name)
+        if game is None:
+            return
+        game.rows, game.folded = rows, True
+        if game.over is not None:
+            self._finish(game)
+
+    # -- the end of a game
+
+    def _finish(self, game: Game) -> None:
+        with self._lock:
+            if self._games.pop(game.opened.game, None) is None:
+                return
+        if self._context is not None:
+            self._context.reader.unfollow(streams.record(self.name, game.opened.game))
+        for actor in (self._agent, self._analytics):
+            if actor is not None and (game.over is None or game.over.error is not None):
+                tell_if_alive(actor, game.opened.game)
+        self._agenda.changed()
+        try:
+            if self._done is not None:
+                self._done(game)
+        finally:
+            game.finished.set()
+
+    def _fatal(self, reason: WolfError) -> None:
+        self.end(reason, reason.game if isinstance(reason, GivenUp) else None)
+
+    def _empty_mailboxes(self) -> None:
+        """Leave on the bus what others may want, the records and tables, but not this process's own mail."""
+        try:
+            for stream in (streams.inbox(self.name, AGENT), streams.outbox(self.name, AGENT)):
+                self._bus.trim(stream, self._bus.last_id(stream))
+        except BusError as error:
+            logger.debug("the mailboxes of house %s were left as they are: %s", self.name, error)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _opening(config: GameConfig, seed: str, brains: Sequence[str], game: str) -> Opened:
+    """Return the opening event of a game whose seats are all played by this process."""
+    from moderator.engine import seating
+    from players.spec import declined_by
+
+    takers = [seating.Taker(AGENT, brain, declined_by(brain)) for brain in brains]
+    return seating.opening(config, seed, takers, game)
+
+
+def fresh_game_id() -> str:
+    """Return an id no other run will use: the time of day and a random tail; it feeds no draw."""
+    return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(3)

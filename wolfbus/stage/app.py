@@ -1,0 +1,259 @@
+"""`StageApp`: the routes of a server of pages; docs/stage-data.md says what each answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+
+from wolfbus.errors import ConfigError, WolfError
+from wolfbus.stage.document import FORMAT
+from wolfbus.stage.eyes import EVERYTHING
+from wolfbus.stage.guard import HEADERS, Guard
+from wolfbus.stage.inspector import exchange_data
+from wolfbus.stage.library import Library, study_told
+from wolfbus.stage.sources import GameSource
+from wolfbus.stage.studies import StudyReader, pairs, study_data
+from wolfbus.stage.watched import WatchedGame, encoded
+
+STATIC: Final = Path(__file__).with_name("static")
+PAGE: Final = STATIC / "page.html"
+_TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
+_QUIET_S: Final = 15.0
+"""Seconds without news after which a comment keeps a stream of events open."""
+_TOGETHER_S: Final = 0.05
+"""Seconds in which what comes goes out as one event."""
+_NO_GAME: Final = "there is no game of that name here"
+_NO_STUDY: Final = "there is no study of that name here"
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class StageApp:
+    """The routes of a server of pages.
+
+    Args:
+        games: where games come from.
+        library: what there is.
+        guard: who may ask.
+        studies: computes what is told of studies; None to show none.
+    """
+
+    def __init__(self, games: GameSource, library: Library, guard: Guard, studies: StudyReader | None = None) -> None:
+        self._games = games
+        self._studies = studies
+        self._library = library
+        self._guard = guard
+        self._closing = asyncio.Event()
+
+    def app(self) -> web.Application:
+        """Return the application, to be run on this loop."""
+        app = web.Application(middlewares=[self._guarded], client_max_size=1 << 20)
+        app.on_shutdown.append(self._end)
+        app.router.add_get("/static/{name}", self._static)
+        for address in ("/", "/g/{game}", "/g/{game}/call/{line:[0-9]+}", "/s/{study}", "/c", "/learn"):
+            app.router.add_get(address, self._page)
+        app.router.add_get("/library.json", self._list)
+        app.router.add_get("/learn.json", self._learn)
+        app.router.add_get("/g/{game}/data.json", self._data)
+        app.router.add_get("/g/{game}/events", self._events)
+        app.router.add_get("/g/{game}/call/{line:[0-9]+}.json", self._call)
+        app.router.add_get("/g/{game}/record.ndjson", self._record)
+        app.router.add_get("/g/{game}/page.html", self._file)
+        app.router.add_get("/s/{study}.json", self._study)
+        app.router.add_get("/s/{study}/report.html", self._report)
+        app.router.add_get("/c.json", self._compare)
+        return app
+
+    @web.middleware
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        refused = self._guard.refusal(request.method, request.headers)
+        if refused is not None:
+            return problem(403, refused)
+        try:
+            response = await handler(request)
+        except _Missing as missing:
+            response = answer({"error": str(missing), **await self._library.names()}, 404)
+        except web.HTTPException as error:
+            response = problem(error.status, error.reason.lower())
+        except ConfigError as error:
+            response = problem(400, str(error))
+        except WolfError as error:
+            response = problem(500, str(error))
+        if not response.prepared:
+            response.headers.update(HEADERS)
+            if "policy" in response:
+                response.headers["Content-Security-Policy"] = response["policy"]
+        return response
+
+    async def _end(self, _app: web.Application) -> None:
+        self._closing.set()
+
+    async def _static(self, request: web.Request) -> web.StreamResponse:
+        name = request.match_info["name"]
+        path = STATIC / name
+        if path.parent != STATIC or path.suffix not in _TYPES or not path.is_file():
+            return problem(404, "there is no such file")
+        return web.Response(body=path.read_bytes(), content_type=_TYPES[path.suffix], charset="utf-8")
+
+    async def _page(self, request: web.Request) -> web.StreamResponse:
+        status = 200
+        if "game" in request.match_info and await self._games.open(request.match_info["game"]) is None:
+            status = 404
+        return web.Response(body=PAGE.read_bytes(), status=status, content_type="text/html", charset="utf-8")
+
+    async def _list(self, request: web.Request) -> web.StreamResponse:
+        return answer(await self._library.listing(request.query.get("q", "")))
+
+    async def _learn(self, _request: web.Request) -> web.StreamResponse:
+        from wolfbus.stage.learning import learning
+
+        return answer(await asyncio.to_thread(learning))
+
+    async def _game(self, request: web.Request) -> WatchedGame:
+        game = await self._games.open(request.match_info["game"])
+        if game is None:
+            raise _Missing(_NO_GAME)
+        return game
+
+    async def _data(self, request: web.Request) -> web.StreamResponse:
+        game = await self._game(request)
+        viewer = game.viewer(request.query.get("as", ""))
+        page = game.page(viewer)
+        if not game.shielded:
+            address = f"/g/{game.game}"
+            page["links"] = {
+                "record": f"{address}/record.ndjson",
+                "page": f"{address}/page.html?as={viewer}",
+                "prompts": any(each.event.type == "model_call" for each in game.records),
+            }
+        return answer(page)
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        game = await self._game(request)
+        viewer = game.viewer(request.query.get("as", ""))
+        after = _whole(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
+        response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
+        await response.prepare(request)
+        with game.watched(), contextlib.suppress(ConnectionResetError):
+            await self._stream(response, game, viewer, after)
+        return response
+
+    async def _stream(self, response: web.StreamResponse, game: WatchedGame, viewer: str, after: int) -> None:
+        shielded = game.shielded
+        if after > game.feed(viewer).line:
+            # a game that was played anew under the same name
+            await response.write(_event("reload", b"{}"))
+            return
+        while not self._closing.is_set():
+            feed = game.feed(viewer)
+            if feed.line > after:
+                step, after = game.step(viewer, after), feed.line
+                await response.write(_event("step", step, after))
+            if game.over and shielded and not game.shielded:
+                await response.write(_event("reload", b"{}"))
+                return
+            if feed.over:
+                return
+            if game.closed or game.over:
+                words = game.problem or "the game was broken off"
+                await response.write(_event("gone", encoded({"words": words})))
+                return
+            if await game.change(_QUIET_S):
+                await asyncio.sleep(_TOGETHER_S)
+            else:
+                await response.write(b": still here\n\n")
+
+    async def _call(self, request: web.Request) -> web.StreamResponse:
+        game = await self._game(request)
+        if game.shielded:
+            return problem(403, "prompts can be seen after the game")
+        found = await asyncio.to_thread(exchange_data, game.records, int(request.match_info["line"]))
+        return answer(found) if found is not None else problem(404, "there is no model call at that line")
+
+    async def _record(self, request: web.Request) -> web.StreamResponse:
+        game = await self._game(request)
+        if game.shielded:
+            return problem(403, "the record can be had after the game")
+        path = self._library.path_of(game.game)
+        if path is None:
+            return problem(404, "this game's record is in no file here")
+        return web.FileResponse(path, headers={"Content-Disposition": f'attachment; filename="{path.name}"'})
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        from wolfbus.stage.bundle import one_file
+        from wolfbus.stage.files import game_file
+
+        game = await self._game(request)
+        viewer = game.viewer(request.query.get("as", ""))
+        word = "" if viewer == EVERYTHING else viewer
+        if game.shielded and not game.records:
+            return problem(403, "a file can be had after the game")
+        data = await asyncio.to_thread(game_file, game.records, word, game.problem)
+        name = f"{game.game}.html"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return web.Response(text=one_file(data, f"{game.game} · wolfbus"), content_type="text/html", headers=headers)
+
+    async def _folder(self, study: str) -> tuple[StudyReader, Path, Path]:
+        """Return who computes, a study's folder, and the folder below which games have their names."""
+        root = self._library.root
+        folder = await asyncio.to_thread(self._library.study_folder, study)
+        if self._studies is None or root is None or folder is None:
+            raise _Missing(_NO_STUDY)
+        return self._studies, folder, root
+
+    async def _study(self, request: web.Request) -> web.StreamResponse:
+        study = request.match_info["study"]
+        reader, folder, root = await self._folder(study)
+        data = await asyncio.to_thread(study_data, study, folder, root, reader)
+        return answer({**data, "report": f"/s/{study}/report.html"})
+
+    async def _report(self, request: web.Request) -> web.StreamResponse:
+        reader, folder, _ = await self._folder(request.match_info["study"])
+        response = web.Response(text=await asyncio.to_thread(reader.report, folder), content_type="text/html")
+        # the report has a policy of its own, in itself
+        response["policy"] = "frame-ancestors 'none'"
+        return response
+
+    async def _compare(self, request: web.Request) -> web.StreamResponse:
+        names = request.query.get("a", ""), request.query.get("b", "")
+        reader, a, root = await self._folder(names[0])
+        _, b, _ = await self._folder(names[1])
+        found = await asyncio.to_thread(reader.comparison, a, b)
+        matched = await asyncio.to_thread(pairs, a, b, root)
+        one, other = (
+            {"id": name, "name": study_told(name, folder)["name"]} for name, folder in zip(names, (a, b), strict=True)
+        )
+        return answer({"format": FORMAT, "a": one, "b": other, "comparison": found, "pairs": matched})
+
+
+class _Missing(Exception):  # noqa: N818 - never leaves this file
+    """There is no such game or study; the sentence says so."""
+
+
+def answer(value: Any, status: int = 200) -> web.Response:
+    """Return plain values as JSON."""
+    response = web.Response(body=encoded(value), status=status, content_type="application/json", charset="utf-8")
+    response.enable_compression()
+    return response
+
+
+def problem(status: int, words: str) -> web.Response:
+    """Return a refusal: one sentence."""
+    response = answer({"error": words}, status)
+    response.headers.update(HEADERS)
+    return response
+
+
+def _event(name: str, data: bytes, line: int | None = None) -> bytes:
+    # JSON has no line ends outside of strings, and none inside them that are not escaped
+    head = f"event: {name}\n" + (f"id: {line}\n" if line is not None else "")
+    return head.encode() + b"data: " + data + b"\n\n"
+
+
+def _whole(word: str) -> int:
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0

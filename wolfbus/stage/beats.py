@@ -1,0 +1,316 @@
+"""Beats: what a game is shown in. A beat is a sentence or an outcome, with all that its viewer may know of it.
+
+A field that is None is not known to the viewer, or does not apply; JSON leaves it out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal, TypeAlias
+
+from wolfbus.messages.base import SeatName
+from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Verdict, Winner
+
+BeatKind: TypeAlias = Literal["opened", "night", "statement", "silence", "tally", "exile", "ended", "stopped"]
+Mark: TypeAlias = Literal["death", "exile", "claim", "lie", "blocked"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeatStatus:
+    """How one seat stands after a beat.
+
+    Attributes:
+        name: the seat.
+        role: its role, as far as the viewer knows it.
+        team: its side, as far as the viewer knows it.
+        left: how it left the game; None while it is in it.
+        left_round: the round in which it left.
+        bid: its bid for the turn that the beat is about; None without one.
+        suspected: mean smoothed suspicion that it meets, in [0, 1], over the observers that the viewer sees.
+        absent: whether it let too many requests time out.
+    """
+
+    name: SeatName
+    role: Role | None
+    team: Team | None
+    left: Literal["night", "exile"] | None
+    left_round: int | None
+    bid: int | None
+    suspected: float | None
+    absent: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownClaim:
+    """A claim of a statement and its truth.
+
+    Attributes:
+        claim: what sort it is: ``role``, ``inspection``, ``protection`` or ``accusation``.
+        target: whom it is about.
+        role: the role claimed or said to be seen; Werewolf for an accusation, None for a protection.
+        round: the night it names.
+        verdict: what it turns out to be.
+        found: whether it was found in the words rather than given by the speaker.
+    """
+
+    claim: str
+    target: SeatName
+    role: Role | None
+    round: int | None
+    verdict: Verdict
+    found: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLabel:
+    """What a speaker says of its own statement; its values are None where the label is missing."""
+
+    outcome: Outcome
+    deceptive: bool | None = None
+    confidence: float | None = None
+    kind: Deception | None = None
+    reasoning: str | None = None
+    thought: str | None = None
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownJudgement:
+    """What one listener made of a statement; its values are None where the judgement is missing.
+
+    Attributes:
+        seat: the listener.
+        outcome: what became of the request.
+        deceptive: whether it flags the statement.
+        suspicion: s in [0, 1].
+        confidence: c in [0, 1].
+        kind: which kind of deception.
+        reasoning: why, in its words.
+        thought: its private thought.
+        before: its smoothed suspicion of the speaker before this judgement.
+        after: and after it.
+        call: line of the model call that made it.
+    """
+
+    seat: SeatName
+    outcome: Outcome
+    deceptive: bool | None = None
+    suspicion: float | None = None
+    confidence: float | None = None
+    kind: Deception | None = None
+    reasoning: str | None = None
+    thought: str | None = None
+    before: float | None = None
+    after: float | None = None
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A change of smoothed suspicion of `target` by `observer`."""
+
+    observer: SeatName
+    target: SeatName
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A statement and what was made of it.
+
+    Attributes:
+        statement: its number in the game, from 1.
+        speaker: who makes it.
+        text: the words.
+        vote: for the reason of a vote, whom the speaker votes for; None abstains.
+        thought: the speaker's private thought.
+        claims: what it claims and whether that is true.
+        label: the speaker's own label.
+        judgements: the listeners' judgements, in seating order.
+        judged: usable ones among them.
+        flagged: how many of these call it deceptive.
+        mean: their mean suspicion, in [0, 1].
+        moved: the largest changes of smoothed suspicion by it, largest first, at most three.
+        reading: how much work it took to read the words.
+        call: line of the model call that made it.
+        took_s: seconds that call took.
+    """
+
+    statement: int
+    speaker: SeatName
+    text: str
+    vote: SeatName | None = None
+    thought: str | None = None
+    claims: tuple[ShownClaim, ...] = ()
+    label: ShownLabel | None = None
+    judgements: tuple[ShownJudgement, ...] = ()
+    judged: int = 0
+    flagged: int = 0
+    mean: float | None = None
+    moved: tuple[Moved, ...] = ()
+    reading: Reading | None = None
+    call: int | None = None
+    took_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """The seat with the floor says nothing: on purpose, or because of a fault."""
+
+    seat: SeatName
+    thought: str | None = None
+    outcome: Outcome | None = None
+    fault: Fault | None = None
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NightMove:
+    """What one seat chose at night.
+
+    Attributes:
+        seat: who.
+        kind: ``kill`` and ``whisper`` (a wolf's proposal), ``protect`` or ``inspect``.
+        target: whom; None for nobody.
+        word: what it told its partners.
+        role: for an inspection, what it saw.
+        thought: its private thought.
+        outcome: what became of the request, where it was not accepted.
+        call: line of the model call that made it.
+    """
+
+    seat: SeatName
+    kind: Kind
+    target: SeatName | None = None
+    word: str | None = None
+    role: Role | None = None
+    thought: str | None = None
+    outcome: Outcome | None = None
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NightShown:
+    """A night, from dusk to what everybody learns at dawn.
+
+    Attributes:
+        died: who died; None if nobody did.
+        role: its role, where that becomes public.
+        team: its side, where that becomes public.
+        target: whom the wolves went for.
+        blocked: whether a doctor was with their target.
+        moves: what was chosen, in order.
+    """
+
+    died: SeatName | None
+    role: Role | None = None
+    team: Team | None = None
+    target: SeatName | None = None
+    blocked: bool | None = None
+    moves: tuple[NightMove, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBallot:
+    """One vote; `target` None abstains."""
+
+    seat: SeatName
+    target: SeatName | None = None
+    thought: str | None = None
+    outcome: Outcome | None = None
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """All votes for one player; `target` None collects who abstained."""
+
+    target: SeatName | None
+    voters: tuple[SeatName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """The votes are opened: the bars with most votes first, who abstained last; and how many votes exile."""
+
+    needed: int
+    bars: tuple[Bar, ...]
+    ballots: tuple[ShownBallot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exiled:
+    """The vote takes effect; `seat` None means that nobody had a majority."""
+
+    seat: SeatName | None
+    votes: int
+    needed: int
+    role: Role | None = None
+    team: Team | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The game came to its end, or was broken off (`stopped` says why)."""
+
+    winner: Winner = None
+    reason: Ending | None = None
+    rounds: int | None = None
+    stopped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """One beat. Exactly one of `spoken`, `unsaid`, `night`, `tally`, `exile`, `over` is given, none for the opening.
+
+    Attributes:
+        n: its place in the game, from 0; the same for all viewers.
+        kind: what it is.
+        at: line of the record that it is about.
+        line: line of the record with which it was complete, and shown.
+        time: seconds from the opening to `at`.
+        round: rounds begun.
+        phase: part of the round; None for the opening.
+        turn: turn of the debate; None outside it.
+        seats: how every seat stands after it, in seating order.
+        suspicion: smoothed suspicion after it: a row per observer, a column per target, in seating order; None for
+            a pair without a judgement. None as a whole for viewers that see no judgements.
+        marks: what it puts on the timeline.
+        complete: False for a statement whose judgements are still coming in; never False in a list of beats.
+    """
+
+    n: int
+    kind: BeatKind
+    at: int
+    line: int
+    time: float
+    round: int
+    phase: Phase | None
+    turn: int | None
+    seats: tuple[SeatStatus, ...]
+    suspicion: tuple[tuple[float | None, ...], ...] | None
+    marks: tuple[Mark, ...] = ()
+    spoken: Spoken | None = None
+    unsaid: Unsaid | None = None
+    night: NightShown | None = None
+    tally: Tallied | None = None
+    exile: Exiled | None = None
+    over: Over | None = None
+    complete: bool = True
+
+
+_DECIMALS = 4
+
+
+def as_json(value: Any) -> Any:
+    """Return a beat, or a part of one, as plain values; fields that are None are left out, numbers have 4 decimals."""
+    if is_dataclass(value):
+        return {
+            each.name: as_json(inner)
+            for each in fields(value)
+            if (inner := getattr(value, each.name)) is not None and inner != ()
+        }
+    if isinstance(value, tuple):
+        return [as_json(inner) for inner in value]
+    return round(value, _DECIMALS) if isinstance(value, float) else value

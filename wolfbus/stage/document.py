@@ -1,0 +1,147 @@
+"""`GameFeed`: one game for one viewer, as the plain values that a page shows; docs/stage-data.md describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import Opened
+from wolfbus.record.line import Recorded
+from wolfbus.stage.beats import Beat, as_json
+from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Eyes, Fact, TableOpened, Viewer, viewer_of_seat
+from wolfbus.stage.fold import BeatFold
+from wolfbus.stage.moments import key_moments
+
+FORMAT: Final = 1
+"""Version of the data of a page."""
+
+
+class GameFeed:
+    """Folds the lines of a record into what one viewer is shown.
+
+    Args:
+        viewer: whose eyes; nothing that they may not know is kept.
+
+    Attributes:
+        viewer: whose eyes.
+        line: number of the last line taken in, 0 for none; for a seat or the public, of the last fact that they were
+            told, since the record's numbers would tell how much others were asked.
+    """
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self.line = 0
+        self._eyes = Eyes(viewer)
+        self._fold = BeatFold(viewer)
+        self._game: dict[str, Any] = {}
+
+    @property
+    def names(self) -> tuple[SeatName, ...]:
+        """All players in seating order."""
+        return self._fold.seating.names
+
+    @property
+    def beats(self) -> list[Beat]:
+        """The beats so far."""
+        return self._fold.beats
+
+    @property
+    def over(self) -> bool:
+        """Whether the game ended or was broken off, as far as the viewer knows."""
+        return self._fold.over
+
+    def feed(self, recorded: Recorded) -> list[Beat]:
+        """Take in the next line of the record and return the beats that are complete with it."""
+        facts = self._eyes.see(recorded.event)
+        if self.viewer == EVERYTHING:
+            return self.take(recorded.n, recorded.time, facts)
+        return self.take(self.line + len(facts), recorded.time, facts) if facts else []
+
+    def take(self, line: int, time: float, facts: Sequence[Fact]) -> list[Beat]:
+        """Take in facts that the viewer was told, and return the beats that are complete with them.
+
+        Args:
+            line: number of the last of them.
+            time: seconds from the opening.
+            facts: the facts.
+        """
+        self.line = line
+        for fact in facts:
+            if isinstance(fact, Opened | TableOpened):
+                self._game = _game(fact)
+        return self._fold.feed(line, time, facts)
+
+    def game(self) -> dict[str, Any]:
+        """Return the facts about the game that no beat holds."""
+        seats = self._game.get("seats", [])
+        # who was told of no opening knows the players that were heard of
+        seats = seats or [{"name": name} for name in self.names]
+        models = self._fold.calls.models
+        return {
+            **self._game,
+            "seats": [{**seat, "model": models[seat["name"]]} if seat["name"] in models else seat for seat in seats],
+        }
+
+    def live(self) -> dict[str, Any] | None:
+        """Return what goes on behind the last beat; None when the game is over."""
+        if self.over:
+            return None
+        waiting = self._fold.waiting.seats(self.names)
+        return {
+            **{name: value for name, value in self._fold.place().items() if value is not None},
+            "waiting": [{"kind": kind, "seats": list(seats)} for kind, seats in waiting.items()],
+            "pending": [as_json(beat) for beat in self._fold.pending()],
+        }
+
+    def moments(self) -> list[dict[str, Any]]:
+        """Return the key moments so far."""
+        return [as_json(moment) for moment in key_moments(self.beats)]
+
+    def head(self) -> dict[str, Any]:
+        """Return the page's data but for the beats."""
+        return {
+            "format": FORMAT,
+            "viewer": self.viewer,
+            "game": self.game(),
+            "line": self.line,
+            "over": self.over,
+            "live": self.live(),
+            "moments": self.moments(),
+        }
+
+    def page(self) -> dict[str, Any]:
+        """Return the whole data of a page."""
+        return {**self.head(), "beats": [as_json(beat) for beat in self.beats]}
+
+    def step(self, since: int) -> dict[str, Any]:
+        """Return what a page that has the beats up to line `since` lacks: the data of one live event."""
+        first = next((place for place, beat in enumerate(self.beats) if beat.line > since), len(self.beats))
+        return {
+            "line": self.line,
+            "from": first,
+            "beats": [as_json(beat) for beat in self.beats[first:]],
+            "over": self.over,
+            "live": self.live(),
+            "moments": self.moments(),
+        }
+
+
+def all_viewers(names: tuple[SeatName, ...]) -> tuple[Viewer, ...]:
+    """Return every viewer of a game: everything, public, and the seats in seating order."""
+    return (EVERYTHING, PUBLIC, *map(viewer_of_seat, names))
+
+
+def _game(fact: Opened | TableOpened) -> dict[str, Any]:
+    config = fact.config.model_dump(mode="json", exclude={"roles", "names", "deadlines"})
+    shown: dict[str, Any] = {"id": fact.game, "config": config}
+    if fact.started is not None:
+        shown["started"] = fact.started
+    if isinstance(fact, TableOpened):
+        return {**shown, "seats": [{"name": name} for name in fact.names]}
+    return {
+        **shown,
+        "version": fact.version,
+        "seed": fact.seed,
+        "seats": [{"name": seat.name, "brain": seat.brain, "agent": seat.agent} for seat in fact.seats],
+    }

@@ -1,0 +1,164 @@
+"""`Draft`: a statement whose judgements are still coming in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.claims import AccusationClaim, ProtectionClaim, ScoredClaim
+from wolfbus.messages.events import (
+    AnsweredAssessOther,
+    AnsweredAssessOwn,
+    AnsweredSpeak,
+    AnsweredVote,
+    Statement,
+)
+from wolfbus.stage.beats import Mark, Moved, ShownClaim, ShownJudgement, ShownLabel, Spoken
+from wolfbus.suspicion import Suspicion
+from wolfbus.vocabulary import Kind
+
+_MOVED: Final = 3
+
+
+@dataclass(slots=True)
+class Draft:
+    """A statement whose judgements are still coming in.
+
+    Attributes:
+        said: the statement.
+        line: its line.
+        time: its time.
+        answer: the answer that it was made of, if the viewer may know it.
+        call: line of the model call that made it.
+        bids: the bids for its turn.
+        claims: what it claims.
+        label: the speaker's own label.
+        awaited: assessments that are still to come, where the viewer knows who was asked; None where not.
+        judged: what became of the judgements, with the line of the model call that made each.
+    """
+
+    said: Statement
+    line: int
+    time: float
+    answer: AnsweredSpeak | AnsweredVote | None
+    call: int | None
+    bids: dict[SeatName, int]
+    claims: list[ShownClaim] = field(default_factory=list)
+    label: ShownLabel | None = None
+    awaited: set[tuple[Kind, SeatName]] | None = None
+    judged: dict[SeatName, tuple[AnsweredAssessOther, int | None]] = field(default_factory=dict)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """What it puts on the timeline; an accusation is an opinion, and no claim there."""
+        verdicts = {claim.verdict for claim in self.claims if claim.claim != "accusation"}
+        return ("lie",) if "lie" in verdicts else ("claim",) if verdicts else ()
+
+    def claim(self, claims: Iterable[ScoredClaim]) -> None:
+        """Take in claims with their truth."""
+        self.claims += map(_shown, claims)
+
+    def take(self, event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> None:
+        """Take in what became of one request to assess it."""
+        if self.awaited is not None:
+            self.awaited.discard((event.kind, event.seat))
+        if isinstance(event, AnsweredAssessOther):
+            self.judged[event.seat] = event, call
+        elif event.content is None:
+            self.label = ShownLabel(event.outcome, thought=event.thought, call=call)
+        else:
+            given = event.content
+            self.label = ShownLabel(
+                event.outcome,
+                given.deceptive,
+                given.confidence,
+                given.kind,
+                given.reasoning or None,
+                event.thought,
+                call,
+            )
+
+    def settled(self, me: SeatName | None) -> bool:
+        """Return whether no more assessment is to come that the viewer sees.
+
+        Args:
+            me: the seat whose eyes they are; it knows only its own request. None for everything.
+        """
+        if me is None:
+            return self.awaited is not None and not self.awaited
+        return self.label is not None if me == self.said.speaker else me in self.judged
+
+    def shown(
+        self, names: Sequence[SeatName], suspicion: Suspicion | None, vote: SeatName | None, took: float | None
+    ) -> Spoken:
+        """Return the statement with what was made of it so far.
+
+        Args:
+            names: all players in seating order.
+            suspicion: the smoothed suspicion before it, into which its judgements are folded; None to leave that.
+            vote: whom the speaker votes for, for the reason of a vote.
+            took: seconds of the model call that made it.
+        """
+        judgements = tuple(self._judgement(name, suspicion) for name in names if name in self.judged)
+        values = [each.suspicion for each in judgements if each.suspicion is not None]
+        answer = self.answer
+        return Spoken(
+            self.said.statement,
+            self.said.speaker,
+            self.said.text,
+            vote,
+            answer.thought if answer is not None else None,
+            tuple(self.claims),
+            self.label,
+            judgements,
+            len(values),
+            sum(each.deceptive is True for each in judgements),
+            sum(values) / len(values) if values else None,
+            self._moved(judgements),
+            answer.reading if answer is not None and answer.reading != "clean" else None,
+            self.call,
+            took,
+        )
+
+    def _judgement(self, name: SeatName, suspicion: Suspicion | None) -> ShownJudgement:
+        event, call = self.judged[name]
+        given = event.content
+        if given is None:
+            return ShownJudgement(name, event.outcome, thought=event.thought, call=call)
+        before = after = None
+        if suspicion is not None:
+            before = suspicion.of(name, self.said.speaker)
+            after = suspicion.judge(name, self.said.speaker, given.suspicion)
+        return ShownJudgement(
+            name,
+            event.outcome,
+            given.deceptive,
+            given.suspicion,
+            given.confidence,
+            given.kind,
+            given.reasoning or None,
+            event.thought,
+            before,
+            after,
+            call,
+        )
+
+    def _moved(self, judgements: Sequence[ShownJudgement]) -> tuple[Moved, ...]:
+        steps = [
+            Moved(each.seat, self.said.speaker, each.before, each.after)
+            for each in judgements
+            if each.before is not None and each.after is not None and each.before != each.after
+        ]
+        return tuple(sorted(steps, key=lambda step: -abs(step.after - step.before))[:_MOVED])
+
+
+def _shown(scored: ScoredClaim) -> ShownClaim:
+    claim = scored.claim
+    if isinstance(claim, AccusationClaim):
+        return ShownClaim(claim.claim, claim.target, "Werewolf", None, scored.verdict, scored.extracted)
+    if isinstance(claim, ProtectionClaim):
+        return ShownClaim(claim.claim, claim.target, None, claim.round, scored.verdict, scored.extracted)
+    night = claim.round if claim.claim == "inspection" else None
+    return ShownClaim(claim.claim, claim.target, claim.role, night, scored.verdict, scored.extracted)

@@ -1,0 +1,102 @@
+"""Whose eyes: which facts of a record one viewer may know, before anything is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from wolfbus.audience import Herald
+from wolfbus.config import GameConfig
+from wolfbus.errors import ConfigError
+from wolfbus.messages.base import GameId, SeatName
+from wolfbus.messages.events import AnyEvent, Opened
+from wolfbus.messages.requests import Revealed, Seated, Whispered
+
+Viewer: TypeAlias = str
+"""``everything``, ``public``, or ``seat:NAME``."""
+
+EVERYTHING: Final = "everything"
+PUBLIC: Final = "public"
+_SEAT: Final = "seat:"
+
+
+@dataclass(frozen=True, slots=True)
+class TableOpened:
+    """What everybody at the table knows as a game begins.
+
+    Attributes:
+        game: its id.
+        started: Unix time of the opening, in seconds; None if it is not known.
+        names: all players in seating order.
+        config: the rules; who is what is left out.
+    """
+
+    game: GameId
+    started: float | None
+    names: tuple[SeatName, ...]
+    config: GameConfig
+    type: Literal["table_opened"] = "table_opened"
+
+
+Fact: TypeAlias = AnyEvent | TableOpened | Seated | Whispered | Revealed
+"""What a viewer learns: for everything, the record's events; for others, the facts that the table or a seat is told."""
+
+
+def viewer_of_seat(name: SeatName) -> Viewer:
+    """Return the viewer that sees what the seat `name` sees."""
+    return _SEAT + name
+
+
+def seat_of(viewer: Viewer) -> SeatName | None:
+    """Return the seat whose eyes `viewer` has, None for everything and public."""
+    return viewer.removeprefix(_SEAT) if viewer.startswith(_SEAT) else None
+
+
+def viewer_named(word: str, names: tuple[SeatName, ...]) -> Viewer:
+    """Return the viewer that a person names: ``everything``, ``public``, a seat's name or ``seat:NAME``.
+
+    Raises:
+        ConfigError: it is none of them; the message lists what there is.
+    """
+    if word in {EVERYTHING, PUBLIC}:
+        return word
+    name = word.removeprefix(_SEAT)
+    if name not in names:
+        raise ConfigError(f"--as {word!r}: give everything, public or one of {', '.join(names)}")
+    return viewer_of_seat(name)
+
+
+class Eyes:
+    """Gives what one viewer may know of a record, event by event; built on `Herald`, the one rule of audiences.
+
+    Args:
+        viewer: whose eyes.
+    """
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self._seat = seat_of(viewer)
+        self._herald = Herald()
+
+    def see(self, event: AnyEvent) -> list[Fact]:
+        """Take in the next event of the record and return the facts it makes for the viewer."""
+        if self.viewer == EVERYTHING:
+            return [event]
+        told = self._herald.tell(event)
+        facts: list[Fact] = []
+        if isinstance(event, Opened):
+            facts.append(_table(event))
+        facts += [news.fact for news in told.public]
+        facts += [news.fact for seat, news in told.private if seat == self._seat]
+        # the end is shown with the roles, which are revealed right after it
+        facts.sort(key=lambda fact: fact.type == "ended")
+        return facts
+
+
+def _table(opened: Opened) -> TableOpened:
+    return TableOpened(
+        opened.game,
+        opened.started,
+        tuple(seat.name for seat in opened.seats),
+        opened.config.model_copy(update={"roles": None}),
+    )

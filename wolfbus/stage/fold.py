@@ -1,0 +1,335 @@
+"""`BeatFold`: makes beats of the facts that one viewer may know.
+
+A beat is given out when it is complete, and never changes: the beats of a prefix of a record are a prefix of its beats.
+So a game that is live, one that is replayed and one in a file are shown alike.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from wolfbus.config import GameConfig
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.events import (
+    Absent,
+    Answered,
+    AnsweredAssessOther,
+    AnsweredAssessOwn,
+    AnsweredBid,
+    AnsweredSpeak,
+    AnsweredVote,
+    AnyAnswered,
+    Asked,
+    ClaimTruth,
+    Dawn,
+    Ended,
+    Exile,
+    Inspection,
+    NightOutcome,
+    Opened,
+    Returned,
+    Silence,
+    Statement,
+    Stopped,
+    Tally,
+)
+from wolfbus.messages.requests import Revealed, Seated, Whispered
+from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
+from wolfbus.stage.calls import CallLines
+from wolfbus.stage.draft import Draft
+from wolfbus.stage.eyes import PUBLIC, Fact, TableOpened, Viewer, seat_of
+from wolfbus.stage.night import NightDraft
+from wolfbus.stage.seating import Seating
+from wolfbus.stage.voting import VoteDraft
+from wolfbus.suspicion import Suspicion
+from wolfbus.vocabulary import Phase
+from wolfbus.waiting import Waiting
+
+
+class BeatFold:
+    """Folds facts into beats, fed in record order.
+
+    Args:
+        viewer: whose facts they are; see `Eyes`.
+
+    Attributes:
+        beats: the beats given out, in order.
+        seating: how every seat stands.
+        waiting: what is asked and not answered yet, as far as the viewer knows.
+        calls: model calls, as far as the viewer knows.
+        over: whether the game ended or was broken off.
+    """
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self.beats: list[Beat] = []
+        self.seating = Seating()
+        self.waiting = Waiting()
+        self.calls = CallLines()
+        self.over = False
+        self._me = seat_of(viewer)
+        self._suspicion = Suspicion()
+        self._round = 0
+        self._phase: Phase | None = None
+        self._turn: int | None = None
+        self._line, self._time = 0, 0.0
+        self._bids: dict[SeatName, int] = {}
+        self._speech: tuple[AnsweredSpeak, int | None] | None = None
+        self._drafts: deque[Draft] = deque()
+        self._night = NightDraft()
+        self._vote = VoteDraft()
+
+    def feed(self, line: int, time: float, facts: Iterable[Fact]) -> list[Beat]:
+        """Take in the facts of one line of the record and return the beats that are complete with it."""
+        before = len(self.beats)
+        self._line, self._time = line, time
+        for fact in facts:
+            if isinstance(fact, Answered):
+                self._answer(fact)
+                continue
+            handler = self._HANDLERS.get(type(fact))
+            if handler is not None:
+                handler(self, fact)
+        return self.beats[before:]
+
+    def pending(self) -> list[Beat]:
+        """Return the statements that are still being judged, as incomplete beats, in order."""
+        return [self._statement(draft, len(self.beats) + place, None) for place, draft in enumerate(self._drafts)]
+
+    def place(self) -> dict[str, Any]:
+        """Return where in the game the facts end: ``round``, ``phase`` and ``turn``."""
+        return {"round": self._round, "phase": self._phase, "turn": self._turn}
+
+    def _open(self, event: Opened) -> None:
+        self.seating.sit([seat.name for seat in event.seats])
+        for seat in event.seats:
+            self.seating.learn(seat.name, seat.role)
+        self._begin(event.config)
+
+    def _open_table(self, fact: TableOpened) -> None:
+        self.seating.sit(fact.names)
+        self._begin(fact.config)
+
+    def _begin(self, config: GameConfig) -> None:
+        self._suspicion = Suspicion(config.alpha, config.prior)
+        if self._me is None:
+            self._emit("opened")
+
+    def _sit_down(self, fact: Seated) -> None:
+        self.seating.learn(fact.seat, fact.role)
+        for partner in fact.partners:
+            self.seating.learn(partner, "Werewolf")
+        self._emit("opened")
+
+    def _ask(self, event: Asked) -> None:
+        self.calls.ask(event)
+        self._enter(event.round, event.phase, event.turn)
+        self.waiting.ask(event)
+        draft = self._draft(event.about)
+        if draft is not None:
+            draft.awaited = {(ask.kind, seat) for ask in event.asks for seat in ask.seats}
+
+    def _answer(self, event: AnyAnswered) -> None:
+        self.waiting.close(event)
+        call = self.calls.of(event)
+        if isinstance(event, AnsweredBid):
+            self._bids[event.seat] = event.content.bid if event.content is not None else 0
+        elif isinstance(event, AnsweredSpeak):
+            self._speech = event, call
+        elif isinstance(event, AnsweredVote):
+            self._vote.answers[event.seat] = event, call
+        elif isinstance(event, AnsweredAssessOwn | AnsweredAssessOther):
+            self._assess(event, call)
+        else:
+            self._night.take(event, call)
+
+    def _assess(self, event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> None:
+        draft = self._draft(event.about)
+        if draft is None:
+            return
+        if call is None and event.kind == "assess_own" and self.calls.labels(draft.call):
+            call = draft.call
+        draft.take(event, call)
+        self._release(gate=False)
+
+    def _call(self, event: ModelCall) -> None:
+        self.calls.call(self._line, event)
+
+    def _state(self, event: Statement) -> None:
+        if event.phase == "debate":
+            self._release(gate=True)
+        self._enter(event.round, event.phase, event.turn)
+        self.seating.meet(event.speaker)
+        bids, self._bids = self._bids, {}
+        answer, call = self._words_of(event)
+        self._drafts.append(Draft(event, self._line, self._time, answer, call, bids))
+        if self.viewer == PUBLIC:
+            self._release(gate=True)
+
+    def _words_of(self, event: Statement) -> tuple[AnsweredSpeak | AnsweredVote | None, int | None]:
+        """Return the answer that a statement was made of, and its call; a seat knows its own only."""
+        if event.phase == "vote":
+            return self._vote.answers.get(event.speaker, (None, None))
+        if self._speech is None or self._speech[0].seat != event.speaker:
+            return None, None
+        return self._speech
+
+    def _claim(self, event: ClaimTruth) -> None:
+        draft = self._draft(event.statement)
+        if draft is not None:
+            draft.claim(event.claims)
+
+    def _fall_silent(self, event: Silence) -> None:
+        self._release(gate=True)
+        self._enter(event.round, "debate", event.turn)
+        self.seating.meet(event.seat)
+        bids, self._bids = self._bids, {}
+        answer, call = self._speech or (None, None)
+        unsaid = Unsaid(event.seat)
+        if answer is not None and answer.seat == event.seat:
+            unsaid = Unsaid(event.seat, answer.thought, answer.outcome, answer.fault, call)
+        self._emit("silence", bids=bids, unsaid=unsaid)
+
+    def _draft(self, number: int | None) -> Draft | None:
+        return next((draft for draft in self._drafts if draft.said.statement == number), None)
+
+    def _release(self, *, gate: bool) -> None:
+        """Give out statements in order: all of them at a `gate`, behind which nothing more is said of them; else up to
+        the first that is still being judged.
+        """
+        while self._drafts and (gate or self._drafts[0].settled(self._me)):
+            draft = self._drafts.popleft()
+            self.beats.append(self._statement(draft, len(self.beats), self._suspicion))
+
+    def _statement(self, draft: Draft, n: int, suspicion: Suspicion | None) -> Beat:
+        """Return a draft as a beat; given `suspicion`, it is complete, and its judgements are folded in."""
+        said = draft.said
+        vote = self._vote.target(said.speaker) if said.phase == "vote" else None
+        spoken = draft.shown(self.seating.names, suspicion, vote, self.calls.took(draft.call))
+        return Beat(
+            n,
+            "statement",
+            draft.line,
+            self._line,
+            draft.time,
+            said.round,
+            said.phase,
+            said.turn if said.phase == "debate" else None,
+            self.seating.statuses(draft.bids, self._suspicion),
+            self.seating.matrix(self._suspicion, known=self.viewer != PUBLIC),
+            draft.marks,
+            spoken=spoken,
+            complete=suspicion is not None,
+        )
+
+    def _note_night(self, event: NightOutcome) -> None:
+        self._release(gate=True)
+        self._enter(event.round, "night")
+        self._night.outcome = event
+
+    def _inspect(self, event: Inspection) -> None:
+        self.seating.learn(event.target, event.role)
+        self._night.inspect(event)
+
+    def _dawn(self, event: Dawn) -> None:
+        self._release(gate=True)
+        self._enter(event.round, "night")
+        night, self._night = self._night.shown(event), NightDraft()
+        if event.died is not None:
+            self.seating.meet(event.died)
+            self.seating.leave(event.died, "night", event.round, event.role, event.team)
+        marks: tuple[Mark, ...] = ("death",) if event.died is not None else ("blocked",) if night.blocked else ()
+        self._emit("night", marks=marks, night=night)
+        self._phase = "debate"
+
+    def _count(self, event: Tally) -> None:
+        self._release(gate=True)
+        self._enter(event.round, "vote")
+        self._bids = {}
+        self.seating.meet(*event.votes)
+        self._emit("tally", tally=self._vote.counted(event, self.seating.names))
+
+    def _exile(self, event: Exile) -> None:
+        self._release(gate=True)
+        self._enter(event.round, "vote")
+        exile, self._vote = self._vote.exiled(event), VoteDraft()
+        if event.seat is not None:
+            self.seating.leave(event.seat, "exile", event.round, event.role, event.team)
+        self._emit("exile", marks=("exile",) if event.seat is not None else (), exile=exile)
+        self._phase = "night"
+
+    def _reveal(self, fact: Revealed) -> None:
+        for name, role in fact.roles.items():
+            self.seating.learn(name, role)
+
+    def _end(self, event: Ended) -> None:
+        self._finish("ended", Over(event.winner, event.reason, event.rounds))
+
+    def _stop(self, event: Stopped) -> None:
+        self._finish("stopped", Over(stopped=event.reason))
+
+    def _finish(self, kind: BeatKind, over: Over) -> None:
+        self._release(gate=True)
+        self.over = True
+        self.waiting.clear()
+        self._phase = None
+        self._emit(kind, over=over)
+
+    def _miss(self, event: Absent) -> None:
+        self.seating.absent.add(event.seat)
+
+    def _return(self, event: Returned) -> None:
+        self.seating.absent.discard(event.seat)
+
+    def _enter(self, round_: int, phase: Phase, turn: int | None = None) -> None:
+        self._round, self._phase, self._turn = round_, phase, turn if phase == "debate" else None
+
+    def _emit(
+        self,
+        kind: BeatKind,
+        *,
+        bids: dict[SeatName, int] | None = None,
+        marks: tuple[Mark, ...] = (),
+        **part: Any,
+    ) -> None:
+        self.beats.append(
+            Beat(
+                len(self.beats),
+                kind,
+                self._line,
+                self._line,
+                self._time,
+                self._round,
+                self._phase,
+                self._turn if kind == "silence" else None,
+                self.seating.statuses(bids or {}, self._suspicion),
+                self.seating.matrix(self._suspicion, known=self.viewer != PUBLIC),
+                marks,
+                **part,
+            )
+        )
+
+    _HANDLERS: ClassVar[dict[type[Any], Callable[[BeatFold, Any], None]]] = {
+        Opened: _open,
+        TableOpened: _open_table,
+        Seated: _sit_down,
+        Asked: _ask,
+        Whispered: lambda self, fact: self._night.overhear(fact),
+        ModelCall: _call,
+        Statement: _state,
+        ClaimTruth: _claim,
+        Silence: _fall_silent,
+        NightOutcome: _note_night,
+        Inspection: _inspect,
+        Dawn: _dawn,
+        Tally: _count,
+        Exile: _exile,
+        Absent: _miss,
+        Returned: _return,
+        Revealed: _reveal,
+        Ended: _end,
+        Stopped: _stop,
+    }

@@ -1,0 +1,174 @@
+"""`HouseSource`: the games of a house on a bus, read once however many watch.
+
+A house is read as its researchers read it (records), or, where the ticket gives no right to that, as spectators do (the
+table's news). The moderator is asked for nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.pump import BusReader
+from wolfbus.errors import BusError, MessageError, NotAllowed, RecordError, StreamLost
+from wolfbus.messages.codec import HOUSE_NEWS, decode_news, unpack, validate
+from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed
+from wolfbus.messages.requests import TableNews
+from wolfbus.record.line import Recorded, line_of
+from wolfbus.record.reader import RecordReader, read_record
+from wolfbus.stage.watched import WatchedGame
+
+logger = logging.getLogger(__name__)
+
+_KEPT: Final = 64
+"""Games that are over and kept in memory."""
+
+
+class HouseSource:
+    """The games of a house, as far as its streams still hold them.
+
+    Args:
+        bus: where the house is; closed with this.
+        house: its name.
+        public: see `WatchedGame`.
+    """
+
+    def __init__(self, bus: Bus, house: str, *, public: bool = False) -> None:
+        self._bus = bus
+        self._house = house
+        self._public = public
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._games: dict[str, WatchedGame] = {}
+        self._running: set[str] = set()
+        self._readers: dict[str, RecordReader] = {}
+        self._records: bool | None = None
+        self._reader = BusReader(bus, self._trouble, name="stage-bus")
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begin to read; called on the loop that the games are used on."""
+        self._loop = loop
+        self._reader.start()
+        self._reader.follow(streams.games(self._house), self._hear, lost=self._lost)
+
+    async def open(self, name: str) -> WatchedGame | None:
+        """Return a game of the house by its id."""
+        return self._games.get(name)
+
+    async def close(self) -> None:
+        """Stop reading."""
+        await asyncio.to_thread(self._reader.close)
+        with contextlib.suppress(BusError):
+            self._bus.close()
+
+    def live(self) -> list[dict[str, Any]]:
+        """Return what a library tells of the games that go on."""
+        return [{**self._games[name].told(), "house": self._house} for name in self._running if name in self._games]
+
+    def _soon(self, call: Callable[[], object]) -> None:
+        if self._loop is not None:
+            # a loop that has ended shows nothing any more
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(call)
+
+    def _hear(self, _stream: str, entries: list[Entry]) -> None:
+        for entry in entries:
+            try:
+                news = validate(HOUSE_NEWS, unpack(entry.body), lenient=True)
+            except MessageError as error:
+                logger.warning("house %s: news %s cannot be read: %s", self._house, entry.id, error)
+                continue
+            if isinstance(news, GameOpened):
+                self._soon(partial(self._begin, news.game))
+                self._follow(news.game)
+            elif isinstance(news, GameClosed):
+                self._soon(partial(self._over, news.game, news.reason))
+            elif isinstance(news, HouseClosed):
+                self._soon(self._all_over)
+
+    def _follow(self, game: str) -> None:
+        """Read a game's record, or what the table says of it where that is all that may be read."""
+        record, table = streams.record(self._house, game), streams.table(self._house, game)
+        if self._records is None:
+            try:
+                self._bus.entries(record, limit=1)
+                self._records = True
+            except NotAllowed:
+                self._records = False
+        if self._records:
+            self._readers[game] = read_record(())
+            self._reader.follow(record, partial(self._take, game), lost=self._lost)
+        else:
+            self._reader.follow(table, partial(self._overhear, game), lost=self._lost)
+
+    def _take(self, game: str, _stream: str, entries: list[Entry]) -> None:
+        found: list[Recorded] = []
+        reader = self._readers[game]
+        for entry in entries:
+            try:
+                found.append(reader.take(line_of(unpack(entry.body)) + b"\n"))
+            except (MessageError, RecordError) as error:
+                self._reader.unfollow(streams.record(self._house, game))
+                self._soon(partial(self._add, game, found, str(error)))
+                return
+        self._soon(partial(self._add, game, found, None))
+
+    def _overhear(self, game: str, _stream: str, entries: list[Entry]) -> None:
+        news: list[TableNews] = []
+        for entry in entries:
+            try:
+                news.append(decode_news(entry.body))
+            except MessageError as error:
+                logger.warning("game %s: news %s cannot be read: %s", game, entry.id, error)
+        self._soon(partial(self._tell, game, news))
+
+    def _begin(self, name: str) -> None:
+        self._running.add(name)
+        if name not in self._games:
+            self._games[name] = WatchedGame(name, public=self._public)
+            idle = [known for known, game in self._games.items() if known not in self._running and not game.watching]
+            for known in idle[: max(0, len(self._games) - _KEPT)]:
+                del self._games[known]
+
+    def _add(self, name: str, records: list[Recorded], problem: str | None) -> None:
+        game = self._games.get(name)
+        if game is None:
+            return
+        game.add(records)
+        if problem is not None:
+            game.end(problem)
+
+    def _tell(self, name: str, news: list[TableNews]) -> None:
+        if (game := self._games.get(name)) is not None:
+            game.tell(news)
+
+    def _over(self, name: str, reason: str) -> None:
+        self._running.discard(name)
+        game = self._games.get(name)
+        if game is not None and not game.over:
+            game.end(reason or None)
+
+    def _all_over(self) -> None:
+        for name in list(self._running):
+            self._over(name, "the house has closed")
+
+    def _lost(self, lost: StreamLost) -> None:
+        """Begin a stream anew that lost what was not read."""
+        logger.warning("house %s: %s", self._house, lost)
+        self._soon(partial(self._forget, lost.stream))
+
+    def _forget(self, stream: str) -> None:
+        for name in [name for name in self._games if stream.endswith(f":{name}")]:
+            self._games.pop(name).end("the bus lost a part of this game; load the page again")
+            self._begin(name)
+            self._follow(name)
+        if stream == streams.games(self._house):
+            self._reader.follow(stream, self._hear, lost=self._lost)
+
+    def _trouble(self, error: BusError) -> None:
+        logger.warning("house %s: %s", self._house, error)

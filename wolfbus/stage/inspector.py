@@ -1,0 +1,126 @@
+"""The prompt inspector's data: one model call of a record, its prompt in pieces, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.events import Answered, Asked
+from wolfbus.record.line import Recorded
+from wolfbus.record.prompts import PromptBook, RequestNames
+
+_TEXTS = frozenset({"prompt", "type", "source"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    line: int
+    call: ModelCall
+    pieces: tuple[tuple[str, str], ...]
+    """Role and text of every piece of the prompt."""
+
+
+class CallIndex:
+    """All model calls of a record, for looking at them one by one.
+
+    Args:
+        records: the record's lines, from the first.
+    """
+
+    def __init__(self, records: Sequence[Recorded]) -> None:
+        self._made: dict[int, _Made] = {}
+        self._of: dict[SeatName, list[int]] = {}
+        self._seen: dict[tuple[str, str], set[SeatName]] = {}
+        self._read: dict[str, str] = {}
+        self._latest: dict[str, int] = {}
+        book, names = PromptBook(), RequestNames()
+        for recorded in records:
+            event = recorded.event
+            book.feed(event, recorded.n)
+            if isinstance(event, Asked):
+                names.ask(event)
+            elif isinstance(event, Answered):
+                if (name := names.of(event)) is not None:
+                    self._read[name] = event.reading if event.outcome == "accepted" else event.fault or event.outcome
+            elif isinstance(event, ModelCall):
+                pieces = tuple((piece.role, piece.text) for piece in book.pieces(event, recorded.n))
+                self._made[recorded.n] = _Made(recorded.n, event, pieces)
+                self._of.setdefault(event.seat, []).append(recorded.n)
+                self._latest |= dict.fromkeys(event.requests, recorded.n)
+                for piece in pieces:
+                    self._seen.setdefault(piece, set()).add(event.seat)
+
+    @property
+    def lines(self) -> list[int]:
+        """Lines of all calls."""
+        return list(self._made)
+
+    def call(self, line: int) -> dict[str, Any] | None:
+        """Return the call at a line; None if there is none."""
+        made = self._made.get(line)
+        if made is None:
+            return None
+        call = made.call
+        of = self._of[call.seat]
+        place = of.index(line)
+        before = set(self._made[of[place - 1]].pieces) if place else set()
+        found: dict[str, Any] = {
+            "line": line,
+            **call.model_dump(mode="json", exclude_none=True, exclude=set(_TEXTS)),
+            **_where(call),
+            "failures": list(call.failures),
+            "read": [
+                self._read.get(name, "open") if self._latest[name] == line else "asked again" for name in call.requests
+            ],
+            "place": place + 1,
+            "of": len(of),
+            "segments": [
+                {
+                    "role": role,
+                    "share": self._share(number, made, role, text),
+                    "new": (role, text) not in before,
+                    "text": text,
+                }
+                for number, (role, text) in enumerate(made.pieces)
+            ],
+        }
+        if place:
+            found["before"] = of[place - 1]
+        if place + 1 < len(of):
+            found["after"] = of[place + 1]
+        return found
+
+    def _share(self, number: int, made: _Made, role: str, text: str) -> str:
+        """Return whose text a piece is: all prompts' from the start, the question's, what all were told, or this
+        seat's.
+        """
+        if role == "system":
+            return "rules"
+        if number == len(made.pieces) - 1 or role == "assistant":
+            return "question"
+        return "public" if len(self._seen[role, text]) > 1 else "seat"
+
+
+def exchange_data(records: Sequence[Recorded], line: int) -> dict[str, Any] | None:
+    """Return the model call at a line of a record; None if there is none.
+
+    Raises:
+        RecordError: its prompt is not in the record, or not what its hash says.
+    """
+    if not 1 <= line <= len(records) or not isinstance(records[line - 1].event, ModelCall):
+        return None
+    return CallIndex(records).call(line)
+
+
+def _where(call: ModelCall) -> dict[str, Any]:
+    """Return round, phase and turn of the first request, and the statements that the requests are about."""
+    parts = call.requests[0].split("/", 4)
+    found: dict[str, Any] = {}
+    if len(parts) == 5 and parts[0].isdecimal() and parts[2].isdecimal():
+        found = {"round": int(parts[0]), "phase": parts[1], "turn": int(parts[2])}
+    about = [parts[5] for name in call.requests if len(parts := name.split("/", 5)) > 5]
+    numbers = [int(each) for each in about if each.isdecimal()]
+    return {**found, "about": numbers} if numbers else found

@@ -1,0 +1,141 @@
+"""`StageServer`: a server of pages, in a thread of its own or in the caller's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+from aiohttp import web
+
+from wolfbus.errors import ConfigError, reason_of
+from wolfbus.stage.app import StageApp
+from wolfbus.stage.guard import Guard
+from wolfbus.stage.library import Library
+from wolfbus.stage.sources import GameSource, Sources
+from wolfbus.stage.studies import StudyReader
+
+LOOPBACK: Final = "127.0.0.1"
+PORT: Final = 8765
+_SHUTDOWN_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a server shows.
+
+    Attributes:
+        sources: where games come from.
+        library: what there is.
+        starts: called on the server's loop before it listens.
+        studies: computes what is told of studies; None to show none.
+    """
+
+    sources: Sequence[GameSource]
+    library: Library
+    starts: Sequence[Callable[[asyncio.AbstractEventLoop], None]] = ()
+    studies: StudyReader | None = None
+
+
+class StageServer:
+    """A server of pages; a context manager that listens in a thread of its own.
+
+    Args:
+        served: what it shows.
+        host: address to listen on.
+        port: port to listen on; 0 takes a free one.
+        names: names besides this machine's own by which it may be asked.
+
+    Raises:
+        ConfigError: the address cannot be listened on.
+    """
+
+    def __init__(self, served: Served, host: str = LOOPBACK, port: int = PORT, names: tuple[str, ...] = ()) -> None:
+        self._served = served
+        self._host, self._port = host, port
+        self._guard = Guard((host, *names))
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._end: asyncio.Event | None = None
+        self._ready = threading.Event()
+        self._failure: OSError | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """Where a browser on this machine finds it."""
+        host = {"0.0.0.0": LOOPBACK, "::": "[::1]"}.get(self._host, self._host)  # noqa: S104 - to show it
+        return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{self._port}"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name="stage", daemon=True)
+        self._thread.start()
+        self._ready.wait()
+        if self._failure is not None:
+            self._thread.join()
+            raise self._unusable(self._failure)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._loop is not None and self._end is not None and self._thread is not None:
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._end.set)
+            self._thread.join()
+
+    def run(self, ready: Callable[[str], None]) -> None:
+        """Serve in this thread, the main one, until SIGINT or SIGTERM.
+
+        Args:
+            ready: called with the server's address when it listens.
+
+        Raises:
+            ConfigError: the address cannot be listened on.
+        """
+
+        async def main() -> None:
+            loop = asyncio.get_running_loop()
+            self._end = asyncio.Event()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                # where a loop takes no signals, as on Windows, Ctrl-C comes as an exception instead
+                with contextlib.suppress(NotImplementedError):
+                    loop.add_signal_handler(number, self._end.set)
+            await self._main(ready)
+
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(main())
+        if self._failure is not None:
+            raise self._unusable(self._failure)
+
+    async def _main(self, ready: Callable[[str], None] = lambda _: None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._end = self._end or asyncio.Event()
+        sources = Sources(self._served.sources)
+        app = StageApp(sources, self._served.library, self._guard, self._served.studies).app()
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=True)
+        await runner.setup()
+        try:
+            for start in self._served.starts:
+                start(self._loop)
+            await web.TCPSite(runner, self._host, self._port, reuse_address=True).start()
+            self._port = runner.addresses[0][1]
+        except OSError as failure:
+            self._failure = failure
+            await runner.cleanup()
+            return
+        finally:
+            self._ready.set()
+        ready(self.url)
+        await self._end.wait()
+        await sources.close()
+        await runner.cleanup()
+
+    def _unusable(self, failure: OSError) -> ConfigError:
+        return ConfigError(
+            f"the page cannot be served on {self._host}:{self._port}: {reason_of(failure)}; --port 0 takes a free port"
+        )

@@ -1,0 +1,191 @@
+"""`WatchedGame`: a game that any number of viewers look at; it is read and folded once, however many they are."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from wolfbus.config import GameConfig
+from wolfbus.errors import ConfigError
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import Opened
+from wolfbus.messages.requests import TableNews
+from wolfbus.record.line import Recorded
+from wolfbus.stage.document import GameFeed, all_viewers
+from wolfbus.stage.eyes import PUBLIC, TableOpened, Viewer, viewer_named
+
+_CACHED: Final = 64
+"""Steps kept encoded: viewers that are up to date all get the same one."""
+
+
+class WatchedGame:
+    """A game that any number of viewers look at. To be used on one event loop.
+
+    Args:
+        game: its id.
+        public: whether only what is public may be seen before its end.
+        keep: told whether anybody watches it, each time that changes.
+
+    Attributes:
+        game: its id.
+        records: the lines of its record, as far as they are there; empty where only the table's news are known.
+        head: hash of the last of them.
+        problem: what is wrong with the line after them.
+        closed: whether nothing more will come.
+        watching: how many wait for what is new.
+    """
+
+    def __init__(
+        self, game: str, *, public: bool = False, keep: Callable[[WatchedGame, bool], None] | None = None
+    ) -> None:
+        self.game = game
+        self.records: list[Recorded] = []
+        self.head = ""
+        self.problem: str | None = None
+        self.closed = False
+        self.watching = 0
+        self._public = public
+        self._keep = keep
+        self._feeds: dict[Viewer, GameFeed] = {}
+        self._steps: dict[tuple[Viewer, int], bytes] = {}
+        self._changed = asyncio.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether the record has its last line."""
+        return bool(self.records) and self.records[-1].event.type in {"ended", "stopped"}
+
+    @property
+    def names(self) -> tuple[SeatName, ...]:
+        """All players in seating order; () where that is not known."""
+        opened = self.records[0].event if self.records else None
+        return tuple(seat.name for seat in opened.seats) if isinstance(opened, Opened) else ()
+
+    @property
+    def shielded(self) -> bool:
+        """Whether only what is public may be seen now."""
+        return not self.records or (self._public and not self.over)
+
+    def viewers(self) -> tuple[Viewer, ...]:
+        """Return whose eyes may be lent to a visitor now; the first is what is shown unless another is asked for."""
+        return (PUBLIC,) if self.shielded else all_viewers(self.names)
+
+    def viewer(self, word: str) -> Viewer:
+        """Return the viewer that a visitor asks for, the first of `viewers` for "".
+
+        Raises:
+            ConfigError: there is none of that name, or it is not to be seen now.
+        """
+        if not word:
+            return self.viewers()[0]
+        viewer = viewer_named(word, self.names)
+        if viewer not in self.viewers():
+            raise ConfigError("only what is public can be seen before this game ends")
+        return viewer
+
+    def feed(self, viewer: Viewer) -> GameFeed:
+        """Return what `viewer` is shown, up to date."""
+        feed = self._feeds.get(viewer)
+        if feed is None:
+            feed = self._feeds[viewer] = GameFeed(viewer)
+            for recorded in self.records:
+                feed.feed(recorded)
+        return feed
+
+    def add(self, records: Sequence[Recorded]) -> None:
+        """Take in new lines of the record."""
+        if not records:
+            return
+        self.records += records
+        self.head = records[-1].hash
+        for feed in self._feeds.values():
+            for recorded in records:
+                feed.feed(recorded)
+        self.wake()
+
+    def tell(self, news: Sequence[TableNews]) -> None:
+        """Take in news of the table, where the record cannot be read."""
+        feed = self.feed(PUBLIC)
+        if not feed.line:
+            feed.take(1, 0.0, [TableOpened(self.game, None, (), GameConfig())])
+        for each in news:
+            feed.take(each.n + 1, 0.0, [each.fact])
+        self.wake()
+
+    def end(self, problem: str | None = None) -> None:
+        """Take in that nothing more will come, and why if something is wrong."""
+        self.problem = problem or self.problem
+        self.closed = True
+        self.wake()
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Count a watcher, for whom the game is kept up to date."""
+        self.watching += 1
+        try:
+            if self.watching == 1 and self._keep is not None:
+                self._keep(self, True)
+            yield
+        finally:
+            self.watching -= 1
+            if not self.watching and self._keep is not None:
+                self._keep(self, False)
+
+    def wake(self) -> None:
+        """Let all who wait look again."""
+        self._steps.clear()
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def change(self, timeout_s: float) -> bool:
+        """Wait until something is new; False if nothing was in that time."""
+        try:
+            await asyncio.wait_for(self._changed.wait(), timeout_s)
+        except TimeoutError:
+            return False
+        return True
+
+    def page(self, viewer: Viewer) -> dict[str, Any]:
+        """Return the data of a page."""
+        found = self.feed(viewer).page()
+        found["viewers"] = list(self.viewers())
+        found["over"] = found["over"] or self.closed
+        if found["over"]:
+            found["live"] = None
+        found["problems"] = [self.problem] if self.problem is not None else []
+        if not self.shielded:
+            found["proof"] = {"sealed": True, "head": self.head, "lines": len(self.records)}
+        return found
+
+    def told(self) -> dict[str, Any]:
+        """Return what a library tells of it while it goes on."""
+        feed = self.feed(self.viewers()[0])
+        found: dict[str, Any] = {"game": self.game}
+        if not feed.beats:
+            return found
+        last = feed.beats[-1]
+        living = [seat for seat in last.seats if seat.left is None]
+        found |= {"round": last.round, "living": len(living)}
+        if last.phase is not None:
+            found["phase"] = last.phase
+        if not self.shielded:
+            found |= {team: sum(seat.team == team for seat in living) for team in ("werewolves", "villagers")}
+        return found
+
+    def step(self, viewer: Viewer, after: int) -> bytes:
+        """Return the data of a live event for a page that has what there is up to line `after`."""
+        key = viewer, after
+        step = self._steps.get(key)
+        if step is None:
+            if len(self._steps) >= _CACHED:
+                self._steps.clear()
+            step = self._steps[key] = encoded(self.feed(viewer).step(after))
+        return step
+
+
+def encoded(value: Any) -> bytes:
+    """Return plain values as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,210 @@
+"""`SharedAgenda`: the games of a study that processes on many machines share on a Redis; each is played once.
+
+Whoever runs the study puts numbers of games on a stream; workers take them through one consumer group, and say now and
+then that they still hold what they took. What a dead worker held is taken by another. Where two have played a game
+after all, because one was only slow, the first to finish it counts, and the other is told so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from redis.exceptions import ResponseError
+
+from wolfbus import __version__
+from wolfbus.bus.redis.link import RedisLink, Script, refusal
+from wolfbus.bus.redis.links import Links
+from wolfbus.bus.streams import house_key
+from wolfbus.bus.url import read_address
+from wolfbus.errors import BusError, ConfigError
+from wolfbus.study.agenda import Taken
+from wolfbus.study.result import GameResult
+
+GROUP: Final = "workers"
+LEASE_S: Final = 15.0
+"""Seconds after which another worker may take what a silent one holds."""
+
+_RELEASED_MS: Final = 86_400_000
+"""Idle time of what was given back, so that whoever looks next takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a game.
+
+    Attributes:
+        number: the game's number in the study.
+        house: where it was played; its record is there. "" for nowhere.
+        error: why it failed; None if it ended.
+        seconds: how long it took.
+    """
+
+    number: int
+    house: str
+    error: str | None
+    seconds: float
+
+
+class SharedAgenda:
+    """A `wolfbus.study.agenda.StudyAgenda` on a Redis. Every method may raise BusError; all are safe to repeat.
+
+    Args:
+        url: the bus's address.
+        name: the agenda's name.
+        lease_s: seconds after which what a silent worker holds is taken by another, > 0.
+
+    Raises:
+        ConfigError: the address cannot be understood.
+    """
+
+    def __init__(self, url: str, name: str, lease_s: float = LEASE_S) -> None:
+        self._links = Links(read_address(url))
+        self._lease_ms = max(int(lease_s * 1000), 1)
+        self._doing = f"agenda {name}"
+        self._agenda = house_key(name, "agenda")
+        self._study = house_key(name, "agenda:study")
+        self._houses = house_key(name, "agenda:houses")
+        self._rest = tuple(house_key(name, f"agenda:{each}") for each in ("known", "done", "results"))
+        self._script = Script("agenda")
+
+    # -- who runs the study
+
+    def open(self, study: str, text: str, *, budget: bool = False) -> None:
+        """Tell workers what is played, or go on with an agenda that tells the same.
+
+        Args:
+            study: the study's id.
+            text: the study as TOML.
+            budget: whether workers have to keep a budget.
+
+        Raises:
+            ConfigError: another study is on this agenda, or its workers keep no budget, and should.
+        """
+        told = json.dumps({"study": study, "wolfbus": __version__, "text": text, "budget": budget})
+        self._ask("SET", self._study, told, "NX")
+        there = self._told()
+        if there["study"] != study:
+            raise ConfigError(f"{self._doing} has the games of another study; take another name")
+        if there["budget"] != budget:
+            had = "a budget" if there["budget"] else "no budget"
+            raise ConfigError(f"{self._doing} was begun with {had}, and its workers keep to that")
+        self._ask("SET", self._study, told)
+        self._found()
+
+    def post(self, numbers: Iterable[int]) -> None:
+        """Put games on the agenda that are not on it yet."""
+        self._run("post", *map(str, numbers))
+
+    def results(self, after: str) -> Iterator[tuple[str, Finished]]:
+        """Yield what came of games, each with its id, behind an id; "0-0" for all."""
+        found = self._ask("XRANGE", self._rest[2], f"({after}", "+", "COUNT", "1000")
+        for entry, fields in found:
+            told = dict(zip(fields[::2], fields[1::2], strict=True))
+            result = json.loads(told[b"result"])
+            house = told[b"who"].decode()
+            yield (
+                entry.decode(),
+                Finished(int(told[b"game"]), house, result["error"], result["seconds"]),
+            )
+
+    def remove(self) -> None:
+        """Forget the agenda, so that its workers end."""
+        self._ask("DEL", self._study, self._agenda, self._houses, *self._rest)
+
+    # -- who plays
+
+    def study(self) -> str | None:
+        """Return the study as TOML; None if there is no agenda, or no more.
+
+        Raises:
+            ConfigError: another version of wolfbus has opened it, which may play otherwise.
+        """
+        told = self._told()
+        if told and told["wolfbus"] != __version__:
+            raise ConfigError(f"{self._doing} is of wolfbus {told['wolfbus']}, and this is wolfbus {__version__}")
+        return str(told["text"]) if told else None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is such an agenda still."""
+        return bool(self._ask("EXISTS", self._study))
+
+    def take(self, house: str, at_most: int) -> list[Taken]:
+        """Take games to play: first what dead workers held, then what nobody has taken.
+
+        Args:
+            house: the worker, by the house in which it plays; no other process uses that name.
+            at_most: how many, > 0.
+        """
+        lease, count = str(self._lease_ms), str(at_most)
+        words = ("XAUTOCLAIM", self._agenda, GROUP, house, lease, "0-0", "COUNT", count)
+        entries = (self._of_group(*words) or [b"", []])[1]
+        if len(entries) < at_most:
+            count = str(at_most - len(entries))
+            read = ("XREADGROUP", "GROUP", GROUP, house, "COUNT", count, "STREAMS", self._agenda, ">")
+            entries += (self._of_group(*read) or [[b"", []]])[0][1]
+        return [self._taken(entry.decode(), fields[1].decode(), house) for entry, fields in entries]
+
+    def _taken(self, entry: str, number: str, house: str) -> Taken:
+        ((_, _, _, times),) = self._ask("XPENDING", self._agenda, GROUP, entry, entry, "1")
+        before = self._ask("HGET", self._houses, number) or b""
+        self._ask("HSET", self._houses, number, house)
+        return Taken(entry, int(number), times - 1, before.decode())
+
+    def hold(self, house: str, entries: Sequence[str]) -> None:
+        """Say that a worker still plays what it took."""
+        if entries:
+            self._of_group("XCLAIM", self._agenda, GROUP, house, "0", *entries, "JUSTID")
+
+    def give_back(self, house: str, entry: str) -> None:
+        """Leave a game to whoever takes it next."""
+        idle = ("IDLE", str(_RELEASED_MS), "RETRYCOUNT", "0", "JUSTID")
+        self._of_group("XCLAIM", self._agenda, GROUP, house, "0", entry, *idle)
+
+    def finish(self, taken: Taken, house: str, result: GameResult) -> bool:
+        """Tell what came of a game; returns whether this counts, and not what another told before."""
+        told = json.dumps({"error": result.error, "seconds": result.seconds})
+        first = self._run("finish", taken.entry, str(taken.number), house, told)
+        return bool(first.decode() == house)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._links.close()
+
+    # -- the server
+
+    def _found(self) -> None:
+        try:
+            self._ask("XGROUP", "CREATE", self._agenda, GROUP, "0", "MKSTREAM")
+        except BusError as error:
+            if "BUSYGROUP" not in str(error.__cause__):
+                raise
+
+    def _of_group(self, *words: str) -> Any:
+        """Ask something of the group; returns None where the agenda, and the group with it, is gone."""
+        try:
+            return self._ask(*words)
+        except BusError as error:
+            if "NOGROUP" not in str(error.__cause__):
+                raise
+            return None
+
+    def _told(self) -> dict[str, Any]:
+        told = self._ask("GET", self._study)
+        return dict(json.loads(told)) if told is not None else {}
+
+    def _ask(self, *words: str) -> Any:
+        return self._links.run(lambda link: link.ask(*words, doing=self._doing))
+
+    def _run(self, *words: str) -> Any:
+        def call(link: RedisLink) -> Any:
+            keys = ("4", self._agenda, *self._rest)
+            (reply,) = self._script.run(link, [(*keys, *words)])
+            if isinstance(reply, ResponseError):
+                raise refusal(reply, self._doing) from reply
+            return reply
+
+        return self._links.run(call)

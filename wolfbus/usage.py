@@ -1,0 +1,223 @@
+"""`Usage`: what any number of model calls took: calls, tokens, money and time, in bounded memory. The gateway, views of
+a game, studies and reports all add up by it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from wolfbus.distribution import Distribution, Mean
+from wolfbus.messages.calls import Call
+from wolfbus.vocabulary import KINDS, Kind
+
+TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
+"""What servers count: tokens of the prompt, those of them that were in the cache, and of the reply, hidden reasoning
+included."""
+
+_NAMED: Final = 3
+"""Kinds that the name of a sort of call spells out."""
+
+
+class CallTaken(Protocol):
+    """A call that came to its end, whether it is just over or stands in a record; see `Call` for what each means."""
+
+    @property
+    def error(self) -> str | None: ...  # noqa: D102
+    @property
+    def cassette(self) -> bool: ...  # noqa: D102
+    @property
+    def attempts(self) -> int: ...  # noqa: D102
+    @property
+    def charged(self) -> bool: ...  # noqa: D102
+    @property
+    def queue_s(self) -> float: ...  # noqa: D102
+    @property
+    def latency_s(self) -> float: ...  # noqa: D102
+    @property
+    def prompt_tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def cached_tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def completion_tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def cost_usd(self) -> float | None: ...  # noqa: D102
+
+
+def kinds_of(call: Call) -> tuple[Kind, ...]:
+    """Return the kinds of the requests that a call answers, in the order of `KINDS`, each once."""
+    asked = {parts[3] for name in call.requests if len(parts := name.split("/", 4)) > 4}
+    return tuple(kind for kind in KINDS if kind in asked) or (call.kind,)
+
+
+def sort_of(call: Call) -> str:
+    """Return what a call answers, in short: "bid", "assess_other+" for several of a kind, "bid+assess_other", or
+    "speak+label" where the reply also labels what it says.
+    """
+    kinds = kinds_of(call)
+    named = "+".join(kinds[:_NAMED]) + ("+more" if len(kinds) > _NAMED else "")
+    if call.labels:
+        return f"{named}+label"
+    return f"{named}+" if len(kinds) == 1 and len(call.requests) > 1 else named
+
+
+def is_free(call: CallTaken) -> bool:
+    """Return whether no server can have charged for a call: it was played from a cassette, never sent, or every attempt
+    was turned away (429) or found no server.
+    """
+    return call.cassette or not call.attempts or not call.charged
+
+
+class Known:
+    """An exact sum of values of which some are not known."""
+
+    __slots__ = ("missing", "sum")
+
+    def __init__(self) -> None:
+        self.sum = Mean()
+        self.missing = 0
+
+    def add(self, value: float | None, *, free: bool = False) -> None:
+        """Add one value, or count that there is none, unless there is nothing that it could count."""
+        if value is None:
+            self.missing += not free
+        else:
+            self.sum.add(value)
+
+    def merge(self, other: Known) -> None:
+        """Add all that `other` holds."""
+        self.sum.merge(other.sum)
+        self.missing += other.missing
+
+    def total(self) -> float | None:
+        """Return the sum of the known values, None if none is known."""
+        return self.sum.total() if self.sum.n else None
+
+
+class Usage:
+    """Sums over model calls.
+
+    Attributes:
+        calls: calls, failed ones included.
+        requests: requests that they were to answer; more than `calls` under the compact protocol.
+        failed: calls without a reply.
+        cassette: calls whose replies came from a cassette; their tokens are those of the recorded calls, they cost
+            nothing, and attempts and times do not hold them.
+        reasks: calls that asked again for what an earlier reply did not give.
+        attempts: requests over the network.
+        uncounted: calls that a server may have worked on without counting prompt and reply.
+        unpriced: calls whose tokens are known, and whose price is not.
+        cost: US dollars, and how many calls that a server may have charged for lack a price.
+        latency: seconds of the calls that reached the network, back-off between attempts included.
+        queue: seconds that calls waited for their turn under the limits.
+    """
+
+    __slots__ = (
+        "_compared",
+        "_tokens",
+        "attempts",
+        "calls",
+        "cassette",
+        "cost",
+        "failed",
+        "latency",
+        "queue",
+        "reasks",
+        "requests",
+        "uncounted",
+        "unpriced",
+    )
+
+    def __init__(self) -> None:
+        self.calls = self.requests = self.failed = self.reasks = self.attempts = self.cassette = 0
+        self.uncounted = self.unpriced = 0
+        # tokens of the prompts of which it is known how many were in the cache
+        self._compared = 0
+        self.latency = Distribution()
+        self.queue = Distribution()
+        self._tokens = {name: Known() for name in TOKENS}
+        self.cost = Known()
+
+    def add(self, call: CallTaken, requests: int = 1, *, reask: bool = False) -> None:
+        """Add one call.
+
+        Args:
+            call: what came of it.
+            requests: how many it was to answer.
+            reask: whether it asked again for what an earlier reply did not give.
+        """
+        self.calls += 1
+        self.requests += requests
+        self.failed += call.error is not None
+        self.reasks += reask
+        free = is_free(call)
+        for name, known in self._tokens.items():
+            known.add(getattr(call, name), free=free)
+        if call.prompt_tokens is not None and call.cached_tokens is not None:
+            self._compared += call.prompt_tokens
+        counted = call.prompt_tokens is not None and call.completion_tokens is not None
+        self.uncounted += not (counted or free)
+        if call.cassette:
+            self.cassette += 1
+            return
+        self.attempts += call.attempts
+        if call.attempts:
+            self.latency.add(call.latency_s)
+        self.queue.add(call.queue_s)
+        self.cost.add(call.cost_usd, free=free)
+        self.unpriced += counted and call.cost_usd is None
+
+    def merge(self, other: Usage) -> None:
+        """Add all that `other` holds."""
+        self.calls += other.calls
+        self.requests += other.requests
+        self.failed += other.failed
+        self.reasks += other.reasks
+        self.attempts += other.attempts
+        self.cassette += other.cassette
+        self.uncounted += other.uncounted
+        self.unpriced += other.unpriced
+        self._compared += other._compared
+        self.latency.merge(other.latency)
+        self.queue.merge(other.queue)
+        for name, known in self._tokens.items():
+            known.merge(other._tokens[name])
+        self.cost.merge(other.cost)
+
+    def copy(self) -> Usage:
+        """Return sums of their own that hold the same."""
+        copied = Usage()
+        copied.merge(self)
+        return copied
+
+    def tokens(self, *names: str) -> int | None:
+        """Return the sum of some of `TOKENS`, None if no call tells any."""
+        known = [total for name in names if (total := self._tokens[name].total()) is not None]
+        return int(sum(known)) if known else None
+
+    @property
+    def cached_share(self) -> float | None:
+        """Share of prompt tokens that were in the cache, over the calls of which that is known; None without any."""
+        return (self.tokens("cached_tokens") or 0) / self._compared if self._compared else None
+
+    @property
+    def cost_usd(self) -> float | None:
+        """US dollars, None if no call has a price; nothing is what replies from a cassette cost."""
+        total = self.cost.total()
+        return 0.0 if total is None and 0 < self.cassette == self.calls else total
+
+    def result(self) -> dict[str, Any]:
+        """Return everything as plain values; each ``…_missing`` counts the calls that its sum lacks, but for those
+        that no server can have charged for.
+        """
+        found: dict[str, Any] = {
+            "calls": self.calls,
+            "requests": self.requests,
+            "failed": self.failed,
+            "reasks": self.reasks,
+            "attempts": self.attempts,
+            "cassette": self.cassette,
+        }
+        for name, known in self._tokens.items():
+            found |= {name: self.tokens(name), f"{name}_missing": known.missing}
+        found |= {"cost_usd": self.cost_usd, "cost_usd_missing": self.cost.missing}
+        return {**found, "latency_s": self.latency.result(), "queue_s": self.queue.result()}
