@@ -213,6 +213,14 @@ class Scorebook:
             known = self._entailed[observer] = entailed(self._facts, observer)
         return target in known
 
+    def _unknown(self, observer: SeatName) -> list[SeatRow]:
+        """Return the living others of whom an observer cannot tell whether they are Werewolves."""
+        return [
+            seat
+            for name, seat in self.seats.items()
+            if name not in self.gone and name != observer and not self.informed(observer, name)
+        ]
+
     def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
         """Write down what a seer learned."""
         self._facts.inspect(round_, seer, target, role)
@@ -289,6 +297,7 @@ class Scorebook:
         self._voting_rounds += 1
         for name, named, outcome, reading, beside in ballots:
             voter, target = self._seat(name), None if named is None else self._seat(named)
+            unknown = self._unknown(name)
             self._votes.append(
                 VoteRow(
                     game=self.game,
@@ -300,6 +309,9 @@ class Scorebook:
                     target=named,
                     target_role=None if target is None else target.role,
                     target_agent=None if target is None else target.agent,
+                    informed=not unknown if named is None else self.informed(name, named),
+                    unknown=len(unknown),
+                    unknown_wolves=sum(1 for other in unknown if other.role == "Werewolf"),
                     outcome=outcome,
                     reading=reading,
                     fault=beside.fault,

@@ -26,6 +26,12 @@ def metric(findings: Result, name: str) -> Mapping[str, Any]:
     return look(findings, "variability", "metrics", name) or {}
 
 
+def over_all(findings: Result, name: str) -> Mapping[str, Any]:
+    """Return a headline metric over all observers, as the paper's tables are; empty if it was not computed."""
+    found = metric(findings, name)
+    return found.get("all_observers") or found
+
+
 def verdict(difference: Mapping[str, Any], blocks: int) -> Verdict:
     """Return what an estimate of a difference says.
 

@@ -83,7 +83,9 @@ class StatementRow:
     agent: Annotated[str, agent("the speaker"), AGENT]
     process: Annotated[str, Stored("i4", index="processes")]
     text: Annotated[str | None, Column("the words, exactly", "they are empty, which only a published log has")] = None
-    d: Annotated[bool | None, Column("d: the speaker calls it deceptive", _NO_LABEL, name="deceptive"), FLAG] = None
+    d: Annotated[bool | None, Column("d: the speaker calls it deceptive", _NO_LABEL, name="self_deceptive"), FLAG] = (
+        None
+    )
     c: Annotated[
         float | None,
         Column(
@@ -196,8 +198,14 @@ class JudgementRow:
     target: Annotated[SeatName, name("the speaker's name"), SEAT]
     target_role: Annotated[Role, role("the speaker's"), ROLE]
     target_agent: Annotated[str, agent("the speaker"), AGENT]
-    informed: Annotated[bool, Stored("?")]
-    d: Annotated[bool | None, Column("d: the observer flags the statement", _NO_JUDGEMENT, name="deceptive"), FLAG]
+    informed: Annotated[
+        bool,
+        Column("whether what the observer knew entailed whether the target is a Werewolf, as it judged"),
+        Stored("?"),
+    ]
+    d: Annotated[
+        bool | None, Column("d: the observer calls the statement deceptive", _NO_JUDGEMENT, name="flagged"), FLAG
+    ]
     s: Annotated[
         float | None,
         Column(
@@ -251,7 +259,11 @@ class SuspicionRow:
     target: Annotated[SeatName, name("the target's name"), SEAT]
     target_role: Annotated[Role, role("the target's"), ROLE]
     target_agent: Annotated[str, agent("the target"), AGENT]
-    informed: Annotated[bool, Stored("?")]
+    informed: Annotated[
+        bool,
+        Column("whether what the observer knew entailed whether the target is a Werewolf, as D last moved"),
+        Stored("?"),
+    ]
     d: Annotated[
         float,
         Column("D: from full trust, 0, to certainty of deception, 1", unit="share", name="suspicion"),
@@ -289,6 +301,18 @@ class VoteRow:
     target: Annotated[SeatName | None, name("the target's name", _ABSTAINED), SEAT]
     target_role: Annotated[Role | None, role("the target's", _ABSTAINED), ROLE]
     target_agent: Annotated[str | None, agent("the target", _ABSTAINED)]
+    informed: Annotated[
+        bool,
+        Column(
+            "whether what the voter knew entailed whether the target is a Werewolf; of an abstention, whether it "
+            "entailed that of everybody alive"
+        ),
+        Stored("?"),
+    ]
+    unknown: Annotated[
+        int, Column("how many of the living others the voter could not tell whether they are Werewolves"), Stored("i1")
+    ]
+    unknown_wolves: Annotated[int, Column("how many of these are Werewolves"), Stored("i1")]
     outcome: OutcomeOf = None
     reading: ReadingOf = None
     fault: FaultOf = None

@@ -278,4 +278,9 @@ def _votes(rng: np.random.Generator, roles: np.ndarray, seated: np.ndarray, roun
         "voter_agent": seated[game, voter].astype("i4"),
         "target": target.astype("i1"),
         "target_role": roles[game, target],
+        "informed": np.zeros(len(voter), bool),
+        "unknown": np.full(len(voter), seats - 1, "i1"),
+        "unknown_wolves": (
+            (roles == ROLES.index("Werewolf")).sum(axis=1)[game] - (roles[game, voter] == ROLES.index("Werewolf"))
+        ).astype("i1"),
     }

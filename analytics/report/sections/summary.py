@@ -10,7 +10,7 @@ from analytics.report.caveats import caveats
 from analytics.report.cells import look
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.verdicts import Verdict, blocks_of, metric, verdict
+from analytics.report.verdicts import Verdict, blocks_of, metric, over_all, verdict
 from wolfbus.document.blocks import Bullets, LinkText, Part, Section, Strong, warning
 from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
 
@@ -112,7 +112,7 @@ def _deceived(findings: Result) -> Sentence:
 
 
 def _detected(findings: Result) -> Sentence:
-    overall = look(findings, "table3", "overall") or {}
+    overall = look(findings, "headline", "all") or {}
     accuracy, constant = overall.get("accuracy"), overall.get("constant_accuracy")
     if accuracy is None or constant is None:
         return ("Whether observers detect deception is undefined: no judged statement has a self-label.",)
@@ -128,7 +128,8 @@ def _detected(findings: Result) -> Sentence:
     parts: list[Part] = [
         Strong(verdicts[verdict(lift, blocks_of(findings))]),
         (
-            f": their flags agree with the self-labels in {told} of {count(overall['n'])} judgements; "
+            f": their flags agree with the self-labels in {told} of {count(overall['n'])} judgements by those who do "
+            "not know whether the speaker is a Werewolf; "
             f"calling every statement {guess} would in {percent(constant)}{_apart(lift)}."
         ),
     ]
@@ -151,8 +152,14 @@ def _suspected(findings: Result) -> Sentence:
     }
     parts: list[Part] = [
         Strong(verdicts[verdict(gap, blocks_of(findings))]),
-        f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the others",
+        (
+            f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the others, "
+            "among those who do not know"
+        ),
     ]
+    everybody = over_all(findings, "suspicion_gap")
+    if everybody.get("value") is not None:
+        parts.append(f" ({_with_interval(everybody, 'points')} among all observers, as in the paper)")
     if separable.get("round") is not None:
         parts.append(f"; they stand out from Villagers from round {separable['round']} on.")
     else:
