@@ -1,4 +1,4 @@
-"""`GameFold`: the events of one game, in record order, become rows; `read_rows`: so does a record."""
+"""`GameFold`: the events of one game, in record order, become rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from analytics.calls import CallBook
-from analytics.rows import BidRow, CallRow, GameRows, Noted, SeatRow, Step, call_row
+from analytics.rows import BidRow, CallRow, GameRows, Noted, SeatRow, Step, WhisperRow, call_row
 from analytics.rows.parts import NOTHING, Beside
 from analytics.scorebook import Scorebook
 from wolfbus.errors import RulesError
@@ -22,6 +22,7 @@ from wolfbus.messages.events import (
     AnsweredProtect,
     AnsweredSpeak,
     AnsweredVote,
+    AnsweredWhisper,
     AnyAnswered,
     AnyEvent,
     Asked,
@@ -36,7 +37,6 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
-from wolfbus.record.checked import Checked, Prover, read_checked
 from wolfbus.record.line import Recorded
 from wolfbus.vocabulary import Outcome, Reading
 
@@ -76,6 +76,7 @@ class GameFold:
         self._floor: dict[tuple[int, int], SeatName] = {}
         self._thoughts: dict[tuple[int, int], str | None] = {}
         self._bids: list[BidRow] = []
+        self._whispers: list[WhisperRow] = []
         self._call_rows: list[CallRow] = []
         self._course: list[Noted[Step]] = []
 
@@ -118,6 +119,7 @@ class GameFold:
             calls=self._calls.sums(),
             critical_path=self._calls.path,
             seconds=self._time,
+            whispers=tuple(self._whispers),
             bids=tuple(replace(row, got_floor=self._got_floor(row)) for row in self._bids),
             call_rows=tuple(self._call_rows),
             course=tuple(self._course),
@@ -189,6 +191,8 @@ class GameFold:
                     self._floor[event.round, event.turn] = asking.seats[0]
         elif isinstance(event, AnsweredBid):
             self._bid(event)
+        elif isinstance(event, AnsweredWhisper):
+            self._whisper(event)
         elif isinstance(event, AnsweredSpeak):
             place = self._places.get(event.batch)
             if place is not None:
@@ -215,6 +219,28 @@ class GameFold:
                 agent=seat.agent,
                 bid=event.content.bid if accepted and event.content is not None else None,
                 got_floor=None,
+                outcome=event.outcome,
+                reading=event.reading if accepted else None,
+                fault=event.fault,
+                thought=event.thought,
+            )
+        )
+
+    def _whisper(self, event: AnsweredWhisper) -> None:
+        place, accepted = self._places.get(event.batch), event.outcome == "accepted"
+        if place is None:
+            return
+        content = event.content if accepted else None
+        self._whispers.append(
+            WhisperRow(
+                game=self._book.game,
+                line=self._line,
+                round=place[0],
+                turn=place[1],
+                wolf=event.seat,
+                agent=self._book.seats[event.seat].agent,
+                target=None if content is None else content.target,
+                word=None if content is None else content.word,
                 outcome=event.outcome,
                 reading=event.reading if accepted else None,
                 fault=event.fault,
@@ -266,10 +292,10 @@ class GameFold:
 
     def _protect(self, event: AnsweredProtect) -> None:
         if event.content is not None and event.content.target is not None:
-            self._book.protect(self._book.round, event.seat, event.content.target)
+            self._book.nights.protect(self._book.round, event.seat, event.content.target)
 
     def _inspect(self, event: Inspection) -> None:
-        self._book.inspect(event.round, event.seat, event.target, event.role)
+        self._book.nights.inspect(event.round, event.seat, event.target, event.role)
 
     def _fall_silent(self, event: Silence) -> None:
         self._book.silence(event.round)
@@ -297,7 +323,7 @@ class GameFold:
             self._book.leave(event.round, event.seat, "exile")
 
     def _night(self, event: NightOutcome) -> None:
-        self._book.night(event.round, event.target, event.protected, event.died)
+        self._book.nights.end(event.round, event.target, event.protected, event.died)
 
     def _dawn(self, event: Dawn) -> None:
         self._book.dawn(event.round)
@@ -346,36 +372,6 @@ def fold(
     for event in events:
         game.feed(event)
     return game.rows()
-
-
-def read_rows(
-    lines: Iterable[bytes],
-    fold: GameFold,
-    *,
-    prover: Prover | None = None,
-    watch: Callable[[Recorded], None] | None = None,
-    lenient: bool = False,
-) -> tuple[Checked, GameRows | None]:
-    r"""Read a record to its end or to the first line that does not hold, and return what was found and its rows.
-
-    Args:
-        lines: the lines with their ``\n``.
-        fold: takes in what holds; new.
-        prover: re-executes the record; None not to.
-        watch: called with every event that holds; may raise RecordError or RulesError to end the record before it.
-        lenient: pass over members that nobody knows here, which is quicker: for measuring, not for proving.
-
-    Returns:
-        What was found of the record; and the rows of what holds, None where not even the opening does.
-    """
-
-    def take(recorded: Recorded) -> None:
-        fold.take(recorded)
-        if watch is not None:
-            watch(recorded)
-
-    checked = read_checked(lines, take, prover, lenient=lenient)
-    return checked, None if checked.opened is None else fold.rows()
 
 
 def _about(event: AnsweredAssessOwn | AnsweredAssessOther) -> StatementNumber:

@@ -75,15 +75,15 @@ class _Transcript:
         """Copy what was done at night and who was found dead."""
         kills = [action.target for action in night.actions if action.kind == "kill"]
         protected = tuple(act.target for act in night.actions if act.kind == "protect" and act.target is not None)
-        self.book.night(night.round, kills[-1] if kills else None, protected, night.died)
+        self.book.nights.end(night.round, kills[-1] if kills else None, protected, night.died)
         self.book.dawn(night.round)
         for act in night.actions:
             if act.target is None:
                 continue
             if act.kind == "protect":
-                self.book.protect(night.round, act.actor, act.target)
+                self.book.nights.protect(night.round, act.actor, act.target)
             elif act.kind == "inspect" and act.target in self.book.seats:
-                self.book.inspect(night.round, act.actor, act.target, self.book.seats[act.target].role)
+                self.book.nights.inspect(night.round, act.actor, act.target, self.book.seats[act.target].role)
         if night.died is not None:
             self.leave(night.round, night.died, "night")
 

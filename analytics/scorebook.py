@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from analytics.claims import GameFacts, found_claims, same_claim
+from analytics.claims import found_claims, same_claim
+from analytics.nightbook import NightBook
 from analytics.rows import (
     FILLER_CONFIDENCE,
     FILLER_SUSPICION,
@@ -14,7 +15,6 @@ from analytics.rows import (
     Departure,
     GameRows,
     JudgementRow,
-    NightRow,
     ReplyKey,
     SeatRow,
     StatementRow,
@@ -25,8 +25,7 @@ from analytics.smoothed import RoundSuspicion
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import ScoredClaim
-from wolfbus.truth import entailed
-from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Reveal, Role, Winner
+from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Reveal, Winner
 
 
 class Scorebook:
@@ -52,6 +51,7 @@ class Scorebook:
     Attributes:
         round: the highest round seen so far.
         gone: players who have left.
+        nights: takes down what is done at night; tell it of these things.
     """
 
     def __init__(
@@ -74,13 +74,11 @@ class Scorebook:
         self.round = 0
         self._suspicion = RoundSuspicion(alpha, prior)
         self.gone: set[SeatName] = set()
-        self._facts = GameFacts({seat.name: seat.role for seat in self.seats.values()}, reveal)
-        self._entailed: dict[SeatName, frozenset[SeatName]] = {}
+        self.nights = NightBook(game, self.seats, reveal)
         self._statements: dict[int, StatementRow] = {}
         self._judgements: list[JudgementRow] = []
         self._votes: list[VoteRow] = []
         self._replies: Counter[ReplyKey] = Counter()
-        self._nights: list[NightRow] = []
         self._deaths: list[DeathRow] = []
         self._night_count = self._silences = self._voting_rounds = 0
         self._finished = False
@@ -117,7 +115,7 @@ class Scorebook:
             process=seat.process,
             text=text if self.keep_text else None,
             thought=beside.thought,
-            claims=found_claims(self._facts, speaker, text),
+            claims=found_claims(self.nights.facts, speaker, text),
         )
 
     def label(
@@ -190,7 +188,7 @@ class Scorebook:
                 target=target,
                 target_role=statement.role,
                 target_agent=statement.agent,
-                informed=self.informed(observer, target),
+                informed=self.nights.informed(observer, target),
                 d=d,
                 s=s,
                 c=c,
@@ -205,30 +203,6 @@ class Scorebook:
                 after=after,
             )
         )
-
-    def informed(self, observer: SeatName, target: SeatName) -> bool:
-        """Return whether what the observer knows entails whether the target is a Werewolf, now."""
-        known = self._entailed.get(observer)
-        if known is None:
-            known = self._entailed[observer] = entailed(self._facts, observer)
-        return target in known
-
-    def _unknown(self, observer: SeatName) -> list[SeatRow]:
-        """Return the living others of whom an observer cannot tell whether they are Werewolves."""
-        return [
-            seat
-            for name, seat in self.seats.items()
-            if name not in self.gone and name != observer and not self.informed(observer, name)
-        ]
-
-    def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
-        """Write down what a seer learned."""
-        self._facts.inspect(round_, seer, target, role)
-        self._entailed.clear()
-
-    def protect(self, round_: int, doctor: SeatName, target: SeatName) -> None:
-        """Write down whom a doctor protected."""
-        self._facts.protect(round_, doctor, target)
 
     def claim(self, number: int, claims: tuple[ScoredClaim, ...]) -> None:
         """Write down the verdicts on what a speaker attached to its statement. What was found in the words stays unless
@@ -258,25 +232,6 @@ class Scorebook:
         self.begin(round_)
         self._silences += 1
 
-    def night(
-        self, round_: int, target: SeatName | None, protected: tuple[SeatName, ...], died: SeatName | None
-    ) -> None:
-        """Write down what a night really did: whom the wolves went for, whom doctors protected, who died. It changes
-        nothing until dawn; a name that nobody has counts for nobody.
-        """
-        seats = self.seats
-        known = seats.get(target) if target is not None else None
-        self._nights.append(
-            NightRow(
-                game=self.game,
-                round=round_,
-                target=None if known is None else known.name,
-                target_role=None if known is None else known.role,
-                protected=protected,
-                died=died if died in seats else None,
-            )
-        )
-
     def dawn(self, round_: int) -> None:
         """Count a night."""
         self.begin(round_)
@@ -297,7 +252,7 @@ class Scorebook:
         self._voting_rounds += 1
         for name, named, outcome, reading, beside in ballots:
             voter, target = self._seat(name), None if named is None else self._seat(named)
-            unknown = self._unknown(name)
+            unknown = self.nights.unknown(name)
             self._votes.append(
                 VoteRow(
                     game=self.game,
@@ -309,7 +264,7 @@ class Scorebook:
                     target=named,
                     target_role=None if target is None else target.role,
                     target_agent=None if target is None else target.agent,
-                    informed=not unknown if named is None else self.informed(name, named),
+                    informed=not unknown if named is None else self.nights.informed(name, named),
                     unknown=len(unknown),
                     unknown_wolves=sum(1 for other in unknown if other.role == "Werewolf"),
                     outcome=outcome,
@@ -328,11 +283,7 @@ class Scorebook:
         role = self._seat(seat).role
         self._suspicion.leave(seat)
         self.gone.add(seat)
-        if how == "night":
-            self._facts.die(seat)
-        else:
-            self._facts.leave(seat)
-        self._entailed.clear()
+        self.nights.leave(seat, how)
         self._deaths.append(DeathRow(round_, seat, role, how))
 
     def begin(self, round_: int) -> None:
@@ -362,7 +313,9 @@ class Scorebook:
                 for row in self._votes
                 for reason in (reasons.get((row.round, row.voter)),)
             ),
-            nights=tuple(self._nights),
+            nights=tuple(self.nights.nights),
+            inspections=tuple(self.nights.inspections),
+            protections=self.nights.protections(),
             deaths=tuple(self._deaths),
             suspicion=self._suspicion.now.pairs(),
             by_round=self._suspicion.by_round(),

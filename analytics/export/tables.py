@@ -12,12 +12,15 @@ from analytics.rows import (
     BidRow,
     CallRow,
     ClaimRow,
+    InspectionRow,
     JudgementRow,
     NightRow,
+    ProtectionRow,
     SeatRow,
     StatementRow,
     SuspicionRow,
     VoteRow,
+    WhisperRow,
 )
 from analytics.schema import Cell, Column, exported, reader
 
@@ -122,6 +125,28 @@ _TABLES: Final = (
         lambda game: game.rows.claims(),
     ),
     ExportTable("nights", "what a night really did", ("game_id", "round"), NightRow, lambda game: game.rows.nights),
+    ExportTable(
+        "inspections",
+        "what a Seer learned in a night",
+        ("seer_id", "round"),
+        InspectionRow,
+        lambda game: game.rows.inspections,
+    ),
+    ExportTable(
+        "protections",
+        "whom a Doctor protected in a night",
+        ("doctor_id", "round"),
+        ProtectionRow,
+        lambda game: game.rows.protections,
+    ),
+    ExportTable(
+        "whispers",
+        "what a Werewolf proposed to its partners at night",
+        ("whisper_id",),
+        WhisperRow,
+        lambda game: game.rows.whispers,
+        "Only games whose rules let Werewolves whisper have any; published logs of the paper's code have none.",
+    ),
 )
 
 TABLES: Final[dict[str, ExportTable]] = {table.name: table for table in _TABLES}

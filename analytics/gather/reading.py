@@ -7,7 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from analytics.fold import GameFold, read_rows
+from analytics.driver import read_rows
+from analytics.fold import GameFold
 from analytics.gather.sources import Source
 from analytics.paper import rows_of_paper_log
 from analytics.rows import GameRows

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.rows.course import NIGHTS, CallRow, DeathRow, Departure, NightRow, Noted, SeatRow, Step, call_row
+from analytics.rows.course import CallRow, DeathRow, Departure, Noted, SeatRow, Step, call_row
 from analytics.rows.game import ENDINGS, PROTOCOLS, WINNERS, GameRows, Pair, ReplyKey
+from analytics.rows.night import NIGHTS, InspectionRow, NightRow, ProtectionRow, WhisperRow
 from analytics.rows.parts import HOW, PHASES
 from analytics.rows.talk import (
     CLAIMS,
@@ -52,10 +53,12 @@ __all__ = [
     "DeathRow",
     "Departure",
     "GameRows",
+    "InspectionRow",
     "JudgementRow",
     "NightRow",
     "Noted",
     "Pair",
+    "ProtectionRow",
     "ReplyKey",
     "SeatRow",
     "StatementRow",
@@ -63,6 +66,7 @@ __all__ = [
     "SuspicionRow",
     "Truth",
     "VoteRow",
+    "WhisperRow",
     "call_row",
     "truth_of",
 ]

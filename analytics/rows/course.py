@@ -1,12 +1,12 @@
-"""Who plays and what happens to them: seats, nights, deaths, model calls, and the course of the game."""
+"""Who plays and what happens to them: seats, deaths, model calls, and the course of the game."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
-from analytics.rows.parts import AGENT, FOREIGN, ROLE, SEAT, GameId, Round, agent, call_id, key, name, role, seat_id
-from analytics.schema import Column, Derived, Stored, coded
+from analytics.rows.parts import AGENT, FOREIGN, ROLE, SEAT, GameId, agent, call_id, key, name, role, seat_id
+from analytics.schema import Column, Derived, Stored
 from wolfbus.canonical import canonical
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
@@ -17,16 +17,12 @@ from wolfbus.vocabulary import Kind, Role, Team, team_of
 Departure: TypeAlias = Literal["night", "exile"]
 """How a player left the game."""
 
-NIGHTS = ("without_attempt", "blocked", "killed")
-"""What came of a night: the wolves went for nobody, a doctor saved the target, it died."""
-
 Step: TypeAlias = NightOutcome | Dawn | Statement | Silence | Tally | Exile | Ended
 """What moves a game on."""
 
 E = TypeVar("E", bound=AnyEvent)
 
 _TO_THE_LAST = "it was there to the last"
-_NOBODY = "the wolves went for nobody"
 _NEVER_SAID = "it does not say"
 
 
@@ -68,43 +64,6 @@ class SeatRow:
     left_by: Annotated[Departure | None, Column("how it left: killed at night, or voted out", _TO_THE_LAST)] = None
     left: ClassVar[Derived[Annotated[int, Stored("i2")]]] = Derived(lambda row: row.left_round or 0)
     exiled: ClassVar[Derived[Annotated[bool, Stored("?")]]] = Derived(lambda row: row.left_by == "exile")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NightRow:
-    """What a night really did.
-
-    Attributes:
-        protected: whom the doctors protected.
-        died: who died, if anybody did; a name as the record says it.
-    """
-
-    game: GameId
-    round: Round
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom the wolves went for", "seats", _NOBODY)]]] = Derived(
-        lambda row: None if row.target is None else seat_id(row.game, row.target)
-    )
-    target: Annotated[SeatName | None, name("that player's name", _NOBODY)]
-    target_role: Annotated[Role | None, role("that player's", _NOBODY)] = None
-    protected: tuple[SeatName, ...]
-    protections: ClassVar[
-        Derived[
-            Annotated[
-                int,
-                Column("how many players doctors protected, one twice if two doctors chose it", name="protected"),
-            ]
-        ]
-    ] = Derived(lambda row: len(row.protected))
-    blocked: ClassVar[Derived[Annotated[bool | None, Column("whether a doctor saved the target", _NOBODY)]]] = Derived(
-        lambda row: None if row.target is None else row.target in row.protected and row.died is None
-    )
-    died: SeatName | None
-    died_id: ClassVar[Derived[Annotated[str | None, key("who died", "seats", "nobody did")]]] = Derived(
-        lambda row: None if row.died is None else seat_id(row.game, row.died)
-    )
-    night: ClassVar[Derived[Annotated[str, coded(NIGHTS)]]] = Derived(
-        lambda row: NIGHTS[0 if row.target is None else 1 if row.died is None else 2]
-    )
 
 
 @dataclass(frozen=True, slots=True)

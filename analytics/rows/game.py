@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, TypeAlias
 
 from analytics.calls import CallKey
-from analytics.rows.course import CallRow, DeathRow, NightRow, Noted, SeatRow, Step
+from analytics.rows.course import CallRow, DeathRow, Noted, SeatRow, Step
+from analytics.rows.night import InspectionRow, NightRow, ProtectionRow, WhisperRow
 from analytics.rows.parts import FOREIGN, seat_id
 from analytics.rows.talk import BidRow, ClaimRow, JudgementRow, StatementRow, SuspicionRow, VoteRow
 from analytics.schema import Column, Derived, Stored, coded
@@ -42,6 +43,8 @@ class GameRows:
         judgements: in the order they were joined.
         votes: by round.
         nights: the nights' true outcomes, where the log has them.
+        inspections: what Seers learned, in order.
+        protections: whom Doctors protected, in order.
         deaths: in order.
         suspicion: D of every pair with a judgement, as it stands: frozen once either has left, final when
             the game is over.
@@ -51,6 +54,7 @@ class GameRows:
         calls: model calls by seat, model and kind.
         opened: the opening; None in a foreign log.
         bids: in order; kept with the words only.
+        whispers: what Werewolves propose at night, in order; kept with the words only.
         call_rows: model calls one by one; kept with the words only.
         course: what moved the game on, in order; kept with the words only.
     """
@@ -106,6 +110,8 @@ class GameRows:
     judgements: tuple[JudgementRow, ...] = ()
     votes: tuple[VoteRow, ...] = ()
     nights: tuple[NightRow, ...] = ()
+    inspections: tuple[InspectionRow, ...] = ()
+    protections: tuple[ProtectionRow, ...] = ()
     deaths: tuple[DeathRow, ...] = ()
     suspicion: Mapping[Pair, float] = field(default_factory=dict)
     by_round: Mapping[int, Mapping[Pair, float]] = field(default_factory=dict)
@@ -113,6 +119,7 @@ class GameRows:
     calls: Mapping[CallKey, Usage] = field(default_factory=dict)
     opened: Opened | None = None
     bids: tuple[BidRow, ...] = ()
+    whispers: tuple[WhisperRow, ...] = ()
     call_rows: tuple[CallRow, ...] = ()
     course: tuple[Noted[Step], ...] = ()
 

@@ -168,7 +168,8 @@ def prove(source: RecordSource, criteria: ProofCriteria, *, keep: bool) -> Proof
     Raises:
         RecordError: it is no wolfbus record.
     """
-    from analytics.fold import GameFold, read_rows
+    from analytics.driver import read_rows
+    from analytics.fold import GameFold
     from analytics.metrics import Metrics
     from moderator.engine.verify import Verifier
 

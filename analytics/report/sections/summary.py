@@ -153,8 +153,8 @@ def _suspected(findings: Result) -> Sentence:
     parts: list[Part] = [
         Strong(verdicts[verdict(gap, blocks_of(findings))]),
         (
-            f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the others, "
-            "among those who do not know"
+            f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the "
+            "others, among those who do not know"
         ),
     ]
     everybody = over_all(findings, "suspicion_gap")

@@ -50,8 +50,8 @@ def section(findings: Result, context: Context) -> Section:
         gap_rows,
         (
             (
-                "Uninformed: what the observer knows does not entail whether the target is a Werewolf. Werewolves know, "
-                "and a Seer of whom it inspected."
+                "Uninformed: what the observer knows does not entail whether the target is a Werewolf. Werewolves "
+                "know, and a Seer of whom it inspected."
             ),
         ),
         empty="It was not computed.",

@@ -54,7 +54,8 @@ def result_of(
         prover: re-executes it; None not to.
         noted: what the study has noted of the game, for a record that is to be that; None if it has noted nothing.
     """
-    from analytics.fold import GameFold, read_rows
+    from analytics.driver import read_rows
+    from analytics.fold import GameFold
 
     checked, rows = read_rows(open_lines(path), GameFold(), prover=prover)
     opened, end = checked.opened, checked.ended
