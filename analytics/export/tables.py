@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from analytics.export.game import ExportedGame
+from analytics.export.results import ResultRow
 from analytics.rows import (
     BidRow,
     CallRow,
@@ -39,6 +40,7 @@ class ExportTable:
         of: the class of its rows.
         given: the rows of a game.
         note: what else there is to know, "" for nothing.
+        whole: whether its rows are of all games together, which `given` then does not give.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ExportTable:
     of: type
     given: Callable[[ExportedGame], Iterable[Any]]
     note: str = ""
+    whole: bool = False
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -55,7 +58,11 @@ class ExportTable:
 
     def rows(self, game: ExportedGame) -> Iterable[Row]:
         """Return the rows of one game; each holds a value for every column."""
-        return map(reader(self.of), self.given(game))
+        return self.cells(self.given(game))
+
+    def cells(self, rows: Iterable[Any]) -> Iterable[Row]:
+        """Return what is exported of rows of its class."""
+        return map(reader(self.of), rows)
 
 
 _TABLES: Final = (
@@ -146,6 +153,15 @@ _TABLES: Final = (
         WhisperRow,
         lambda game: game.rows.whispers,
         "Only games whose rules let Werewolves whisper have any; published logs of the paper's code have none.",
+    ),
+    ExportTable(
+        "results",
+        "a headline metric over all games of the export, with its 95 % interval",
+        ("metric", "group", "observers"),
+        ResultRow,
+        lambda _game: (),
+        "The same numbers as `wolfbus report --json` gives of these games, in one long table.",
+        whole=True,
     ),
 )
 

@@ -12,7 +12,7 @@ from analytics.export.game import ExportedGame
 from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.transcript import Prompt, Transcript, outcome
-from analytics.export.inspect_log.usage import UsageBook
+from analytics.export.inspect_log.usage import UsageBook, model_of
 from analytics.metrics import Metrics
 from wolfbus.canonical import sha256_hex
 from wolfbus.rules import rules_text
@@ -89,7 +89,7 @@ def _instant(seconds: float) -> str:
 def _output(library: Library, game: ExportedGame) -> Any:
     rows = game.rows
     said = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
-    return library.model.ModelOutput.from_content("wolfbus", said)
+    return library.model.ModelOutput.from_content(model_of(game), said)
 
 
 def _metadata(game: ExportedGame) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analytics.export.game import ExportedGame
@@ -54,14 +53,11 @@ class UsageBook:
         return {agent: usage.model_dump(exclude_none=True) for agent, usage in sorted(self.agents.items())}
 
 
-def model_of(games: Iterable[Mapping[str, str]]) -> str:
-    """Return what an Inspect log names as its model: the one agent's model, or that there are several.
-
-    Args:
-        games: for each game its agents with the models that they called, an agent's own name where it called none.
+def model_of(game: ExportedGame) -> str:
+    """Return what an Inspect log names as the model of a game: that of its agents, all of them with ``+`` between if
+    there are several, an agent's own name where it called none.
     """
-    models = {model for game in games for model in game.values()}
-    return models.pop() if len(models) == 1 else "wolfbus/several"
+    return "+".join(sorted(set(models_by_agent(game).values())))
 
 
 def models_by_agent(game: ExportedGame) -> dict[str, str]:
