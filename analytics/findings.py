@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, Final
@@ -15,6 +16,7 @@ from analytics.gather import Gathered
 from analytics.gather import StudySource as Told
 from analytics.gather.checks import study_check
 from analytics.measures.ledger import Ledger
+from analytics.measures.primary import primary_of
 from analytics.measures.study import Study
 from analytics.metrics import paper_tables
 
@@ -56,16 +58,16 @@ def findings(gathered: Gathered) -> Result:
 
     The sections of `Metrics.result` (the paper's tables), and those computed over all judgements at
     once: ``table4``, ``curves``, ``thresholds``, ``recalibration``, ``truth``, ``abilities``,
-    ``variability``, ``agents``, and ``intervals`` of the tables' figures. ``files`` says what was
+    ``primary``, ``variability``, ``agents``, and ``intervals`` of the tables' figures. ``files`` says what was
     read and what was wrong with it, ``studies`` what the studies' manifests say, and what was checked
     of their records.
     """
-    study = Study(gathered.columns)
+    study, wanted = Study(gathered.columns), primary_of(each.manifest for each in gathered.studies)
     if len(gathered.columns.judgements["d"]) < LARGE:
-        return _together(gathered, _of_agents(study), _of_tables(study, gathered.ledger))
+        return _together(gathered, _of_agents(study, wanted), _of_tables(study, gathered.ledger))
     # numpy's work is divided: the two halves take about as long, and share nothing but the columns
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        others = pool.submit(_of_agents_in, gathered.columns)
+        others = pool.submit(_of_agents_in, gathered.columns, wanted)
         ours = _of_tables(study, gathered.ledger)
         return _together(gathered, others.result(), ours)
 
@@ -117,18 +119,20 @@ def table_intervals(study: Study) -> Result:
     return {name: found[name] for name in _INTERVALS}
 
 
-def _of_agents_in(columns: Columns) -> Result:
+def _of_agents_in(columns: Columns, wanted: tuple[Sequence[str], bool]) -> Result:
     """Return the same in a process of its own; a study that is at work cannot be sent there."""
-    return _of_agents(Study(columns))
+    return _of_agents(Study(columns), wanted)
 
 
-def _of_agents(study: Study) -> Result:
+def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
     from analytics.measures.abilities import abilities
     from analytics.measures.agents import agents
+    from analytics.measures.primary import primary
     from analytics.measures.study import variability
     from analytics.measures.truth import truth
 
     return {
+        "primary": primary(study, wanted[0], declared=wanted[1]),
         "truth": truth(study.estimates),
         "abilities": abilities(study),
         "variability": variability(study),

@@ -38,6 +38,7 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.record.line import Recorded
+from wolfbus.record.prompts import WholeCalls
 from wolfbus.vocabulary import Outcome, Reading
 
 
@@ -77,7 +78,8 @@ class GameFold:
         self._thoughts: dict[tuple[int, int], str | None] = {}
         self._bids: list[BidRow] = []
         self._whispers: list[WhisperRow] = []
-        self._call_rows: list[CallRow] = []
+        self._model_calls: list[Noted[ModelCall]] = []
+        self._whole = WholeCalls()
         self._course: list[Noted[Step]] = []
 
     def feed(self, event: AnyEvent, time: float | None = None, line: int | None = None) -> None:
@@ -121,7 +123,7 @@ class GameFold:
             seconds=self._time,
             whispers=tuple(self._whispers),
             bids=tuple(replace(row, got_floor=self._got_floor(row)) for row in self._bids),
-            call_rows=tuple(self._call_rows),
+            call_rows=tuple(map(self._call_row, self._model_calls)),
             course=tuple(self._course),
         )
 
@@ -184,6 +186,7 @@ class GameFold:
 
     def _keep(self, event: AnyEvent) -> None:
         """Keep what only exports show."""
+        self._whole.feed(event, self._line or 0)
         if isinstance(event, Asked):
             self._places[event.batch] = event.round, event.turn
             for asking in event.asks:
@@ -198,8 +201,7 @@ class GameFold:
             if place is not None:
                 self._thoughts[place] = event.thought
         elif isinstance(event, ModelCall):
-            seat = self._book.seats[event.seat]
-            self._call_rows.append(call_row(self._book.game, seat, self._line or 0, self._time or 0.0, event))
+            self._model_calls.append(Noted(self._line or 0, self._time or 0.0, event))
         elif isinstance(event, Step):
             self._course.append(Noted(self._line or 0, self._time or 0.0, event))
 
@@ -247,6 +249,10 @@ class GameFold:
                 thought=event.thought,
             )
         )
+
+    def _call_row(self, noted: Noted[ModelCall]) -> CallRow:
+        call, book = self._whole.whole(noted.event, noted.line), self._book
+        return call_row(book.game, book.seats[call.seat], noted.line, noted.time, call)
 
     def _got_floor(self, row: BidRow) -> bool | None:
         speaker = self._floor.get((row.round, row.turn))

@@ -3,9 +3,10 @@
     python benchmarks/model_games.py alone --latency 0.2
     python benchmarks/model_games.py many --games 50 --latency 0.2
     python benchmarks/model_games.py cpu
-    python benchmarks/model_games.py ugly
+    python benchmarks/model_games.py ugly [--memory full]
     python benchmarks/model_games.py errors
     python benchmarks/model_games.py protocols
+    python benchmarks/model_games.py prompts --games 12 [--against CHECKOUT] [--memory full] [--long]
 
 Each prints what it measured as aligned lines, or as JSON with ``--json``. The double runs in a process of its own; on
 a machine of two cores it takes a share of what the games could use, and so does it from the bare loop beside them.
@@ -30,6 +31,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from bare_loop import bare_loop
+from prompt_text import LONG_RULES, prompt_text
 
 from analytics.metrics import Metrics
 from players.llm.prompts.share import prefix_share
@@ -193,10 +195,11 @@ def cpu(seed: int, repeats: int = 3) -> dict[str, Any]:
     }
 
 
-def ugly(games: int, seed: int, share: float = 0.5) -> dict[str, Any]:
+def ugly(games: int, seed: int, memory: Any, share: float = 0.5) -> dict[str, Any]:
     """Show what becomes of replies when half of them are ugly."""
+    config = GameConfig(memory=memory or "brief")
     with ModelProcess(seed=seed, ugly=share) as double, tempfile.TemporaryDirectory() as folder:
-        run = Run(double.url, Path(folder), games, seed)
+        run = Run(double.url, Path(folder), games, seed, config=config)
         ugly_sorts = dict(double.stats().ugly)
         found: Counter[str] = Counter()
         for event in run.events():
@@ -249,6 +252,12 @@ def protocols(latency: float, seed: int) -> dict[str, Any]:
     }
 
 
+def _rules(given: argparse.Namespace) -> str:
+    """Return the study file that the measurement of prompts plays."""
+    head = LONG_RULES if given.long else "[rules]\n"
+    return head + (f'memory = "{given.memory}"\n' if given.memory else "")
+
+
 def _typical(stats: Any) -> str:
     """Return a prompt as long as the average one of a run."""
     answered = max(1, stats.statuses.get("200", stats.calls))
@@ -258,10 +267,13 @@ def _typical(stats: Any) -> str:
 def main() -> None:
     """Run one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("alone", "many", "cpu", "ugly", "errors", "protocols"))
+    parser.add_argument("what", choices=("alone", "many", "cpu", "ugly", "errors", "protocols", "prompts"))
     parser.add_argument("--latency", type=float, default=0.2, help="seconds a reply takes")
     parser.add_argument("--games", type=int, default=None)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--against", type=Path, help="another checkout, which plays as well (prompts)")
+    parser.add_argument("--memory", choices=("brief", "full"), help="what prompts repeat (prompts, ugly)")
+    parser.add_argument("--long", action="store_true", help="14 players and up to 12 rounds (prompts)")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     tune_garbage_collection()
@@ -270,9 +282,10 @@ def main() -> None:
         "alone": lambda: alone(given.latency, given.seed),
         "many": lambda: many(given.games or 50, given.latency, given.seed),
         "cpu": lambda: cpu(given.seed),
-        "ugly": lambda: ugly(given.games or 10, given.seed),
+        "ugly": lambda: ugly(given.games or 10, given.seed, given.memory),
         "errors": lambda: errors(given.games or 10, given.seed),
         "protocols": lambda: protocols(given.latency, given.seed),
+        "prompts": lambda: prompt_text(given.games or 12, given.seed, given.against, _rules(given)),
     }[given.what]()
     if given.json:
         print(json.dumps(result))

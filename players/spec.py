@@ -156,7 +156,8 @@ def check(brains: Iterable[str], venue: Venue) -> None:
 def _of_class(brain_spec: str) -> Agent:
     known = KNOWN.get(brain_spec)
     module_name, class_name = known or brain_spec.split(":", 1)
-    made = getattr(_import(module_name, brain_spec), class_name, None)
+    module = _import(module_name, brain_spec) if known is None else importlib.import_module(module_name)
+    made = getattr(module, class_name, None)
     if made is None:
         raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
     if not isinstance(made, type):

@@ -1,13 +1,18 @@
-"""What all tests share: one real Redis server."""
+"""What all tests share: one real Redis server, one browser."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from wolfbus.testing.redis_server import RedisServer, redis_installed
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +31,19 @@ def redis_url(redis_server: RedisServer) -> str:
     """The address of an empty Redis."""
     redis_server.command("FLUSHALL")
     return redis_server.url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One headless Chromium for all tests of pages; without one they are skipped, but never in CI."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("no Chromium is installed, and CI must look at the page")
+        pytest.skip("no Chromium is installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -7,7 +7,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
 
 from tests.faulty_reader import FaultyReader, Reading, drawn
@@ -85,7 +84,7 @@ class FaultyBus:
 
     def _numbered(self, stream: str, entry: Entry) -> Entry:
         self._sent[stream] += 1
-        return replace(entry, id=f"{entry.id.split('-')[0]}-{self._sent[stream]}")
+        return entry._replace(id=f"{entry.id.split('-')[0]}-{self._sent[stream]}")
 
     def _treat(self, stream: str, entry: Entry) -> list[Entry]:
         fault = self._fault()
@@ -99,7 +98,7 @@ class FaultyBus:
         if fault == "late":
             self._held.append((self._seen + LATE_BY, stream, entry))
             return []
-        return [replace(entry, body=self._spoil(fault, entry.body))]
+        return [entry._replace(content=self._spoil(fault, entry.body))]
 
     def _fault(self) -> Fault | None:
         return drawn(unit(self._seed, "fault", n=self._seen), self._shares)

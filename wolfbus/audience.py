@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from wolfbus.draws import brain_seed
 from wolfbus.messages.base import Audience, SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
-from wolfbus.messages.requests import PrivateFact, PublicFact, Revealed, Seated, Whispered
+from wolfbus.messages.requests import Ask, PrivateFact, PublicFact, Revealed, Seated, Whispered
 
 _PUBLIC = frozenset({"statement", "silence", "tally", "exile", "dawn", "ended"})
 
@@ -31,6 +32,25 @@ class PrivateNews:
     n: int
     after: int
     fact: PrivateFact
+
+
+@dataclass(slots=True)
+class SeatMail:
+    """What of an agent's mail is for one seat; on the wire it is a `SeatPart`."""
+
+    seat: SeatName
+    facts: list[PrivateNews] = field(default_factory=list)
+    asks: list[Ask] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class AgentMail:
+    """What one agent is told with a step, or by a catch-up; on the wire it is a `Delivery`."""
+
+    type: Literal["delivery", "catch_up"]
+    game: str
+    facts: list[PublicNews]
+    seats: list[SeatMail]
 
 
 @dataclass(slots=True)

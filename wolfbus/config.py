@@ -8,8 +8,9 @@ import tomllib
 import unicodedata
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -80,6 +81,9 @@ class GameConfig(BaseModel):
     """How model players are asked: "paper" puts one question a call; "compact" lets a brain answer several requests of
     its seat with one call (a statement and its label; judgements and the next bid), for half the calls. Its numbers
     are not those of the paper's protocol."""
+    memory: Literal["brief", "full"] = Field(default="brief", exclude_if=lambda memory: memory == "brief")
+    """What prompts repeat to a model player of its own thoughts: "brief" all of the last day, and of days before it its
+    judgements, in numbers and a line; "full" all of them. No part of the digest; not written where it is brief."""
 
     vote_reasons: bool = True
     """Publish each given reason of a vote as a statement, labelled and judged."""
@@ -187,7 +191,13 @@ class GameConfig(BaseModel):
     @property
     def exact_overbid_factor(self) -> Fraction:
         """`overbid_factor` as it was written (0.85 is 17/20), so that effective bids compare exactly."""
-        return Fraction(Decimal(repr(self.overbid_factor)))
+        return _exactly(self.overbid_factor)
+
+
+@lru_cache(maxsize=64)
+def _exactly(number: float) -> Fraction:
+    """Return a number as it was written."""
+    return Fraction(Decimal(repr(number)))
 
 
 NOBODY_WORDS = frozenset({"nobody", "none", "null", "abstain", "no one", "noone", "n/a", "pass", "skip"})

@@ -87,6 +87,7 @@ class SeatView:
         judgements: its usable judgements by statement number.
         suspicion: its own row of smoothed suspicion, from joined judgements.
         private: all that it alone learned or did after it sat down, in order; the same objects as in the fields above.
+        private_after: for each of `private`, how many public facts came before it.
         revealed: teams and roles that became public with a death.
         ended: set when the game is over.
     """
@@ -110,6 +111,7 @@ class SeatView:
     # it follows from the judgements
     suspicion: Suspicion = field(default_factory=Suspicion, compare=False)
     private: list[Memory] = field(default_factory=list)
+    private_after: list[int] = field(default_factory=list)
     revealed: dict[SeatName, Role | Team] = field(default_factory=dict)
     ended: Ended | None = None
     _last_private: int = 0
@@ -185,6 +187,8 @@ class SeatView:
         self._last_private = news.n
         # a catch-up tells all public facts first: only their number says in which round this one fell
         self._learn(news.fact, 1 + bisect_right(self._exiles, news.after))
+        if len(self.private) > len(self.private_after):
+            self.private_after.append(news.after)
         return True
 
     def _learn(self, fact: PrivateFact, round_: int) -> None:

@@ -9,9 +9,8 @@ from typing import Any
 from analytics.fold import GameFold
 from analytics.rows import GameRows
 from wolfbus.actors import PooledActor
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.events import Ended
 from wolfbus.record.line import Recorded, parse_flat
 
 logger = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ class AnalyticsActor(PooledActor):
             return
         entries: Sequence[Entry] = message
         for entry in entries:
-            if entry.game in self._lost:
+            if self._lost and entry.game in self._lost:
                 continue
             try:
                 self._fold(entry)
@@ -66,17 +65,19 @@ class AnalyticsActor(PooledActor):
                 self._over(entry.game, None)
 
     def _fold(self, entry: Entry) -> None:
-        recorded = parse_flat(unpack(entry.body), entry.number)
+        recorded = _recorded(entry)
+        number, time, _, event, _ = recorded
         fold, seen = self._folds.get(entry.game, (None, 0))
-        if recorded.n <= seen:
+        if number <= seen:
             return
         if fold is None:
             alpha, prior, include_defaulted = self._options
             fold = GameFold(alpha=alpha, prior=prior, include_defaulted=include_defaulted)
-        fold.take(recorded)
-        self._folds[entry.game] = (fold, recorded.n)
-        self._show(recorded)
-        if isinstance(recorded.event, Ended):
+        fold.feed(event, time, number)
+        self._folds[entry.game] = (fold, number)
+        if self._watch is not None:
+            self._show(recorded)
+        if event.type == "ended":
             del self._folds[entry.game]
             self._over(entry.game, fold.rows())
 
@@ -89,3 +90,11 @@ class AnalyticsActor(PooledActor):
             # a view is no part of the measurement
             logger.exception("showing the game failed; it goes on unseen")
             self._watch = None
+
+
+def _recorded(entry: Entry) -> Recorded:
+    """Return the event of a record's entry, as its moderator in this process made it or read from its bytes."""
+    content = entry.content
+    if isinstance(content, Unpacked) and isinstance(content.message, Recorded):
+        return content.message
+    return parse_flat(unpack(entry.body), entry.number)

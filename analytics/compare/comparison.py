@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from analytics import Result
 from analytics.compare.pairing import Units, by_block, by_seed
-from analytics.compare.rearranging import PERMUTATIONS, Rearrangements, holm
 from analytics.measures.agents import seats_of
 from analytics.measures.bootstrap import Draws, told
 from analytics.measures.families import HEADLINES
@@ -19,6 +18,8 @@ from analytics.measures.formulas import number
 from analytics.measures.frames import aligned
 from analytics.measures.headlines import MEASURES
 from analytics.measures.measure import Measure, Score
+from analytics.measures.primary import PRIMARY
+from analytics.measures.rearranging import PERMUTATIONS, Rearrangements, max_t
 from analytics.measures.study import Sheet, Study, View, describe, evaluate
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def compare(
     names: tuple[str, str] = ("A", "B"),
     metrics: Iterable[str] | None = None,
     permutations: int = PERMUTATIONS,
+    primary: Iterable[str] = PRIMARY,
 ) -> Result:
     """Compare two studies in every headline metric.
 
@@ -48,9 +50,10 @@ def compare(
     ``b`` are pooled over all games of a side. ``difference`` is B minus A; its 95 % bootstrap
     interval resamples pairs together and what is paired with nothing on each side for itself; there
     is none below five units, or where every draw gives the same. ``p`` is a two-sided permutation
-    test: pairs are swapped, unpaired blocks dealt anew to the sides; ``p_holm`` is adjusted for all
-    metrics tested. A difference says how these agents did in these games; p says how easily chance
-    alone would do that, not how large or how important it is.
+    test: pairs are swapped, unpaired blocks dealt anew to the sides. ``p_adjusted`` is adjusted for
+    all primary metrics together, by their greatest difference in each of the same rearrangements;
+    every other metric is ``exploratory`` and has none. A difference says how these agents did in
+    these games; p says how easily chance alone would do that, not how large or how important it is.
 
     Args:
         a: one study.
@@ -58,6 +61,7 @@ def compare(
         names: what they are called.
         metrics: names of the metrics; all unless given.
         permutations: rearrangements to draw, unless there are no more than that.
+        primary: names of the primary metrics; those of them that are compared are adjusted together.
 
     Raises:
         KeyError: there is no such metric.
@@ -71,7 +75,8 @@ def compare(
         sheet, common = (Sheet(Study(columns, beside, own_bins=kept), unit, units.count) for kept in (True, False))
         sides.append(_ComparedSide(names[at], sheet, common, about))
     by = "seed" if units.pairs else None
-    return _compare("studies", sides[0], sides[1], units, by, metrics, permutations)
+    measures = _measures(metrics)
+    return _compare("studies", (sides[0], sides[1]), units, by, measures, permutations, set(primary))
 
 
 def compare_agents(
@@ -80,6 +85,7 @@ def compare_agents(
     b: str,
     metrics: Iterable[str] | None = None,
     permutations: int = PERMUTATIONS,
+    primary: Iterable[str] = PRIMARY,
 ) -> Result:
     """Compare two agents of one study by what they did: as `compare`, but the units are the blocks
     in which either played, and a rearrangement swaps the two within blocks.
@@ -94,6 +100,7 @@ def compare_agents(
         b: name of another.
         metrics: as in `compare`.
         permutations: as in `compare`.
+        primary: as in `compare`.
 
     Raises:
         KeyError: there is no such metric.
@@ -106,19 +113,24 @@ def compare_agents(
     for name in (a, b):
         sheet = Sheet(study, units.a, units.count, name)
         sides.append(_ComparedSide(name, sheet, sheet, seats_of(study, name)))
-    return _compare("agents", sides[0], sides[1], units, "block", metrics, permutations)
+    measures = _measures(metrics)
+    return _compare("agents", (sides[0], sides[1]), units, "block", measures, permutations, set(primary))
+
+
+def _measures(names: Iterable[str] | None) -> list[Measure]:
+    return [MEASURES[name] for name in (MEASURES if names is None else names)]
 
 
 def _compare(
     kind: str,
-    a: _ComparedSide,
-    b: _ComparedSide,
+    sides: tuple[_ComparedSide, _ComparedSide],
     units: Units,
     paired_by: str | None,
-    metrics: Iterable[str] | None,
+    measures: list[Measure],
     permutations: int,
+    primary: set[str],
 ) -> Result:
-    measures = [MEASURES[name] for name in (MEASURES if metrics is None else metrics)]
+    a, b = sides
     draws = Draws([units.pairs, units.only_a, units.only_b], fewest=units.fewest)
     held = [side.sheet.held(measures) for side in (a, b)]
     drawn = [side.sheet.drawn(measures, draws) for side in (a, b)]
@@ -157,9 +169,9 @@ def _compare(
             "p": p,
             "p_reason": why,
         }
-    adjusted = holm(p_values)
+    adjusted = _adjusted({name: rearranged[name] for name in p_values if name in primary}, deals)
     for name, row in found.items():
-        row["p_holm"] = adjusted.get(name)
+        row |= {"exploratory": name not in primary, "p_adjusted": adjusted.get(name)}
     return {
         "kind": kind,
         "a": {"name": a.name, **a.about},
@@ -177,7 +189,24 @@ def _compare(
         "permutations": deals.count,
         "exact": deals.exact,
         "tested": len(p_values),
+        "adjusted": len(adjusted),
     }
+
+
+def _adjusted(rearranged: Mapping[str, Array], deals: Rearrangements) -> dict[str, float]:
+    """Return p-values adjusted together; differences are held against their spread over the
+    rearrangements, so that they are on one scale.
+    """
+    import numpy as np
+
+    scaled = {}
+    for name, differences in rearranged.items():
+        spread = float(np.nanstd(differences[1:]))
+        scaled[name] = abs(differences) / (spread or 1.0)
+    kept = slice(1, None) if deals.exact else slice(None)
+    return max_t(
+        {name: float(own[0]) for name, own in scaled.items()}, {name: own[kept] for name, own in scaled.items()}
+    )
 
 
 def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangements) -> Mapping[str, Array]:

@@ -27,7 +27,7 @@ _COLUMNS: Final = (
         "baseline_b",
         "difference",
     ),
-    *("low", "high", "p", "p_holm", "reason"),
+    *("low", "high", "p", "p_adjusted", "exploratory", "reason"),
 )
 _NAME: Final = 60
 
@@ -45,13 +45,20 @@ def _blocks(result: Result) -> Iterator[Block]:
     if _dealt_differently(result):
         yield warning("the two were dealt roles in different shares; differences may be those of the roles")
     caption = (
-        "B minus A with its bootstrap 95 % interval; p: permutation test, Holm: adjusted for all "
-        f"{of(result['tested'], 'test')}"
+        "B minus A with its bootstrap 95 % interval; p: permutation test, adjusted for "
+        f"{of(result['adjusted'], 'primary metric')} together"
     )
-    heads = columns("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p", "Holm")
+    metrics = result["metrics"]
+    heads = columns("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p", "Adjusted")
     notes = (f"{UNDEFINED} undefined: see --json for the reason of each.",)
-    rows = tuple(_row(name, row) for name, row in result["metrics"].items())
-    yield TableBlock("comparison", caption, heads, rows, notes if any(_lacks(row) for row in rows) else ())
+    first = tuple(_row(name, row) for name, row in metrics.items() if not row["exploratory"])
+    if first:
+        yield TableBlock("comparison", caption, heads, first, notes if any(_lacks(row) for row in first) else ())
+    others = tuple(_row(name, row) for name, row in metrics.items() if row["exploratory"])
+    if others:
+        told = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
+        heads = columns("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p")
+        yield TableBlock("exploratory", told, heads, others, notes if any(_lacks(row) for row in others) else ())
 
 
 def _lacks(row: Row) -> bool:
@@ -60,13 +67,14 @@ def _lacks(row: Row) -> bool:
 
 def _row(name: str, row: Result) -> Row:
     difference, unit = row["difference"], row["unit"]
+    tested = ("p",) if row["exploratory"] else ("p", "p_adjusted")
     interval = between(difference["low"], difference["high"], unit, signed=True)
     cells = (
         *(shown(row[side], "share" if unit == "points" else unit) for side in "ab"),
         *(count(row[f"n_{side}"]) for side in "ab"),
         shown(difference["value"], unit, signed=True),
         interval or UNDEFINED,
-        *("< 0.0001" if row[p] is not None and row[p] < 0.0001 else number(row[p], 4) for p in ("p", "p_holm")),
+        *("< 0.0001" if row[p] is not None and row[p] < 0.0001 else number(row[p], 4) for p in tested),
     )
     return Row(Cell(name), tuple(Cell(cell) for cell in cells))
 

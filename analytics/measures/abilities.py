@@ -237,7 +237,7 @@ def _section(study: Study, ground: str) -> Result:
         "agents": agents,
         "roles": _roles(found),
         "components": found.layout.groups,
-        "leads": {ability: _lead(study, ground, ability) for ability in ABILITIES},
+        "leads": {ability: ability_lead(study, ground, ability) for ability in ABILITIES},
         "statement_sd": found.spread,
         "scale": scale_of(found),
         **shared,
@@ -358,7 +358,10 @@ def ranked(study: Study, ground: str, ability: str) -> Ranked | None:
     return Ranked(agents, figures.values, figures.effects)
 
 
-def _lead(study: Study, ground: str, ability: str) -> Result | None:
+def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
+    """Return who is first and who second in an ability, and their difference; None where nobody can
+    be ranked.
+    """
     import numpy as np
 
     found, order = ground_of(study, ground).fit, ranked(study, ground, ability)

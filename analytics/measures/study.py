@@ -201,10 +201,21 @@ class Sheet:
         return found
 
     def drawn(self, measures: Sequence[Measure], draws: Draws) -> dict[str, Array]:
-        """Return each metric in every draw of the units, NaN where it is undefined.
+        """Return each metric in every draw of the units, NaN where it is undefined."""
+        return self.varied(measures, draws.sums)[0]
 
-        Draws of areas are moved by what the cells of histograms make of the pooled value (nothing
-        if each distinct score has its own).
+    def varied(
+        self, measures: Sequence[Measure], vary: Callable[[Array], Array]
+    ) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Return each metric, and the baseline of each that has one, in variants of the units' sums,
+        NaN where undefined.
+
+        Areas are moved by what the cells of histograms make of the pooled value (nothing if each
+        distinct score has its own).
+
+        Args:
+            measures: the metrics.
+            vary: makes variants, by column, of what it is given by unit and column.
         """
         import numpy as np
 
@@ -213,17 +224,19 @@ class Sheet:
         def cells(score: Score, role: int) -> Array:
             matrix = self.histogram(score, role)
             whole[score, role] = matrix.sum(axis=0, dtype=np.float64)
-            return draws.sums(matrix)
+            return vary(matrix)
 
         matrix, back = self.frame.stacked(HEADLINES)
-        found = evaluate(measures, View(back(draws.sums(matrix)), cells))
+        frame = back(vary(matrix))
+        found = evaluate(measures, View(frame, cells))
         areas = [measure for measure in measures if measure.area is not None]
         coarse = evaluate(areas, View(self.total, lambda score, role: whole[score, role]))
         for name, exact in self.pooled(areas).items():
             if not isnan(exact):
                 lowest = -1 if MEASURES[name].unit == "points" else 0
                 found[name] = np.clip(found[name] + (exact - coarse[name]), lowest, 1)
-        return found
+        beside = {measure.name: measure.baseline(frame) for measure in measures if measure.baseline is not None}
+        return found, beside
 
     def each(self, measures: Sequence[Measure]) -> dict[str, Array]:
         """Return each metric of every game, exact, NaN where undefined; units must be the games in

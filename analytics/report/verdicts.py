@@ -1,19 +1,20 @@
-"""What a difference from a baseline, or between agents, lets a sentence say."""
+"""What the primary metrics let a sentence say; whatever else is said is exploratory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from analytics import Result
-from analytics.report.cells import ends, look
+from analytics.measures.primary import TELLING
+from analytics.report.cells import look
+from wolfbus.document.blocks import Part, Strong
 
-Verdict: TypeAlias = Literal["above", "below", "unclear", "few"]
-"""Against nothing: the interval lies above 0, below it, holds it or is missing, or rests on too few games."""
+__all__ = ["TELLING", "Verdict", "blocks_of", "metric", "over_all", "said_of", "verdict"]
 
-TELLING: Final = 8
-"""Blocks of games below which no sentence says what is better: intervals of fewer are as wide as they should be, and
-say next to nothing."""
+Verdict: TypeAlias = Literal["above", "below", "unclear", "few", "exploratory"]
+"""Against its baseline a metric is above it, below it, or neither can be told; there are too few games; or nobody
+declared that the study is to be judged by it."""
 
 
 def blocks_of(findings: Result) -> int:
@@ -32,19 +33,15 @@ def over_all(findings: Result, name: str) -> Mapping[str, Any]:
     return found.get("all_observers") or found
 
 
-def verdict(difference: Mapping[str, Any], blocks: int) -> Verdict:
-    """Return what an estimate of a difference says.
+def verdict(findings: Result, name: str) -> Verdict:
+    """Return what may be said of a metric."""
+    found: Verdict | Literal["undefined"] | None = look(findings, "primary", "metrics", name, "verdict")
+    if found is None:
+        return "exploratory"
+    return "unclear" if found == "undefined" else found
 
-    A baseline that is estimated on the same games moves with the value, so that the interval of their difference
-    decides and not whether the value's interval holds the baseline.
 
-    Args:
-        difference: an estimate.
-        blocks: how many blocks of games it rests on.
-    """
-    if blocks < TELLING:
-        return "few"
-    low, high = ends(difference)
-    if low is not None and low > 0:
-        return "above"
-    return "below" if high is not None and high < 0 else "unclear"
+def said_of(findings: Result, name: str, words: Mapping[Verdict, str]) -> Part:
+    """Return the words for a metric's verdict: strong where it is a primary one."""
+    found = verdict(findings, name)
+    return words[found] if found == "exploratory" else Strong(words[found])

@@ -90,8 +90,7 @@ class TrialGame:
             elif event.type == "ended":
                 self.over = True
         self._events += events
-        bodies = [plain(event) for event in events]
-        posts = self._deliveries.of_step(events, bodies, requests)
+        posts = self._deliveries.of_step(events, requests)
         if caught_up:
             posts = self._catch_up()
         for stream, entry in posts:
@@ -107,7 +106,7 @@ class TrialGame:
         self._events = [self.opened]
         self._referee = Referee(self.opened)
         self._deliveries = Deliveries(self._desk.house, self.opened)
-        self._deliveries.of_step(self._events, [plain(self.opened)], ())
+        self._deliveries.of_step(self._events, ())
 
     def catch_up(self) -> None:
         """Tell the agent everything again, and repeat what is open."""

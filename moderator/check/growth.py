@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from wolfbus.bus.protocol import Entry
@@ -17,7 +16,7 @@ _BY_NAME: Final = frozenset({"votes", "roles"})
 
 def grown(entry: Entry) -> Entry:
     """Return a message for an agent with a member more in each of its maps."""
-    return replace(entry, body=pack(_grown(unpack(entry.body))))
+    return entry._replace(content=pack(_grown(unpack(entry.body))))
 
 
 def _grown(value: Any) -> Any:

@@ -20,6 +20,7 @@ from moderator.engine.night_time import NightTime
 from moderator.engine.presence import Presence
 from moderator.engine.recovery import Recovered, read_back
 from moderator.engine.referee import OpenRequest, Referee, seat_of
+from moderator.engine.shortening import Aside
 from moderator.rules.steps import Step, Steps
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
@@ -27,7 +28,6 @@ from wolfbus.bus import streams
 from wolfbus.bus.ids import Id
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
-from wolfbus.messages.calls import ModelCall, Segment
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected, Stopped
 from wolfbus.record.writer import RecordFile
 from wolfbus.vocabulary import KINDS
@@ -90,7 +90,7 @@ class ModeratorActor(PooledActor):
         self._newcomers: dict[str, None] = {}
         self._answers: dict[int, Answers] = {}
         self._waits_for: tuple[int, ...] = ()
-        self._aside: list[Rejected | Segment | ModelCall] = []
+        self._aside: list[Aside] = []
         self._running: dict[int, list[Timer]] = {}
         self._landing: _Landing | None = None
         self._broken: WolfError | None = None
@@ -224,8 +224,8 @@ class ModeratorActor(PooledActor):
         self._commit(self._steps.advance(joined))
 
     def _commit(self, step: Step) -> None:
-        events: tuple[AnyEvent, ...] = (*self._aside, *step.events)
-        self._aside = []
+        reports, self._aside = self._referee.reports.write(self._aside, step.events, self._answers.values())
+        events: tuple[AnyEvent, ...] = (*reports, *step.events)
         requests: list[OpenRequest] = []
         for event in events:
             self._presence.feed(event)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from moderator.engine.deliveries import Deliveries
 from moderator.engine.referee import OpenRequest
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.protocol import Commit, Entry, Unpacked
+from wolfbus.canonical import canonical_members
 from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
@@ -70,18 +71,19 @@ class CommitBuilder:
         expected = self.head
         now = round(self.now, 3)
         herald = self.deliveries.herald
-        bodies, entries, lines = [], [], []
+        entries, lines = [], []
         for event in events:
             body = plain(event)
-            bodies.append(body)
-            self.digest.feed(event, body)
+            members = canonical_members(body)
+            self.digest.feed(event, members)
             self.count += 1
             unsealed = Recorded(self.count, now, herald.audience(event), event)
-            recorded, line, value = seal(self.head, unsealed, body)
+            recorded, line, values = seal(self.head, unsealed, body, members)
             self.head = recorded.hash
             lines.append(line)
-            entries.append(Entry(pack(value), event.type, "moderator", self._game, self.count, f"{self.count}-0"))
-        posts = self.deliveries.of_step(events, bodies, requests)
+            content = Unpacked(recorded, pack, values)
+            entries.append(Entry(content, event.type, "moderator", self._game, self.count, f"{self.count}-0"))
+        posts = self.deliveries.of_step(events, requests)
         if self._number is not None:
             posts.extend(self._news(events, self._number))
         return self._commit(expected, entries, posts), lines

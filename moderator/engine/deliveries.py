@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from moderator.engine.referee import OpenRequest
 from moderator.engine.seating import Taker
-from wolfbus.audience import Herald
+from wolfbus.audience import AgentMail, Herald, PublicNews, SeatMail
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.messages.base import PROTOCOL, SeatName
 from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped
+from wolfbus.messages.requests import Ask
 
 logger = logging.getLogger(__name__)
 
-Plain: TypeAlias = dict[str, Any]
-"""A message as plain values. What we build here is a `Delivery`, and every receiver checks that it is."""
+Sort: TypeAlias = Literal["delivery", "catch_up"]
 
 
 class Deliveries:
@@ -68,17 +68,14 @@ class Deliveries:
         """Return the seats that an agent plays, in seating order."""
         return self._seats.get(agent, ())
 
-    def of_step(
-        self, events: Sequence[AnyEvent], bodies: Sequence[Plain], asks: Iterable[OpenRequest]
-    ) -> list[tuple[str, Entry]]:
+    def of_step(self, events: Sequence[AnyEvent], asks: Iterable[OpenRequest]) -> list[tuple[str, Entry]]:
         """Return (stream, entry) pairs for one step: a delivery per agent with anything new, and news for the table.
 
         Args:
             events: the step's events, in record order.
-            bodies: the same as plain values.
             asks: requests to put to their agents.
         """
-        news, parts = _facts(self._herald, zip(events, bodies, strict=True))
+        news, parts = _facts(self._herald, events)
         _add_asks(parts, asks)
         posts = []
         for agent in self._seats:
@@ -94,9 +91,7 @@ class Deliveries:
             if own or news:
                 posts.append(self._post(agent, "delivery", news, own))
         table = streams.table(self._house, self._game)
-        for item in news:
-            packed = pack({"v": PROTOCOL, "type": "news", "game": self._game, **item})
-            posts.append((table, self._entry("news", packed, item["n"], f"{item['n']}-0")))
+        posts += [(table, self._entry("news", Unpacked(item, self._pack_news), item.n, f"{item.n}-0")) for item in news]
         return posts
 
     def of_catch_up(
@@ -110,44 +105,71 @@ class Deliveries:
             events: the game's events so far, in record order.
             asks: for each agent to be told, the open requests to its seats.
         """
-        news, parts = _facts(Herald(), ((event, plain(event)) for event in events))
+        news, parts = _facts(Herald(), events)
         for requests in asks.values():
             _add_asks(parts, requests)
         self._behind.difference_update(asks)
         return [self._post(agent, "catch_up", news, self._own(agent, parts)) for agent in asks if agent in self._seats]
 
-    def _own(self, agent: str, parts: Mapping[SeatName, Plain]) -> list[Plain]:
+    def _own(self, agent: str, parts: Mapping[SeatName, SeatMail]) -> list[SeatMail]:
         return [parts[seat] for seat in self._seats[agent] if seat in parts]
 
-    def _post(self, agent: str, sort: str, news: Sequence[Plain], own: Sequence[Plain]) -> tuple[str, Entry]:
+    def _post(self, agent: str, sort: Sort, news: list[PublicNews], own: list[SeatMail]) -> tuple[str, Entry]:
         """Give an agent the public news, and its own seats' parts."""
-        delivery = {"v": PROTOCOL, "type": sort, "game": self._game, "facts": news, "seats": own}
-        return streams.inbox(self._house, agent), self._entry(sort, pack(delivery))
+        mail = AgentMail(sort, self._game, news, own)
+        return streams.inbox(self._house, agent), self._entry(sort, Unpacked(mail, _pack_mail))
 
-    def _entry(self, kind: str, body: bytes, number: int = 0, entry_id: str = "") -> Entry:
+    def _pack_news(self, news: PublicNews) -> bytes:
+        return pack({"v": PROTOCOL, "type": "news", "game": self._game, "n": news.n, "fact": news.fact})
+
+    def _entry(self, kind: str, body: Unpacked, number: int = 0, entry_id: str = "") -> Entry:
         return Entry(body, kind, "moderator", self._game, number, entry_id)
 
 
-def _facts(herald: Herald, events: Iterable[tuple[AnyEvent, Plain]]) -> tuple[list[Plain], dict[SeatName, Plain]]:
-    """Return what events, given with their plain values, tell everybody, and what they tell single seats."""
-    news: list[Plain] = []
-    parts: dict[SeatName, Plain] = {}
-    for event, body in events:
+def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[list[PublicNews], dict[SeatName, SeatMail]]:
+    """Return what events tell everybody, and what they tell single seats."""
+    news: list[PublicNews] = []
+    parts: dict[SeatName, SeatMail] = {}
+    for event in events:
         told = herald.tell(event)
-        news.extend(
-            {"n": public.n, "fact": body if public.fact is event else plain(public.fact)} for public in told.public
-        )
+        news += told.public
         for seat, private in told.private:
-            fact = body if private.fact is event else plain(private.fact)
-            part = parts.setdefault(seat, {"seat": seat})
-            part.setdefault("facts", []).append({"n": private.n, "after": private.after, "fact": fact})
+            part = parts.get(seat)
+            if part is None:
+                part = parts[seat] = SeatMail(seat)
+            part.facts.append(private)
     return news, parts
 
 
-def _add_asks(parts: dict[SeatName, Plain], asks: Iterable[OpenRequest]) -> None:
+def _add_asks(parts: dict[SeatName, SeatMail], asks: Iterable[OpenRequest]) -> None:
     for request in asks:
-        part = parts.setdefault(request.seat, {"seat": request.seat})
-        part.setdefault("asks", []).append(request.ask())
+        part = parts.get(request.seat)
+        if part is None:
+            part = parts[request.seat] = SeatMail(request.seat)
+        part.asks.append(request.ask())
+
+
+def _pack_mail(mail: AgentMail) -> bytes:
+    """Return a delivery's bytes; what a part is empty of is left out."""
+    seats = []
+    for part in mail.seats:
+        own: dict[str, Any] = {"seat": part.seat}
+        if part.facts:
+            own["facts"] = [{"n": news.n, "after": news.after, "fact": news.fact} for news in part.facts]
+        if part.asks:
+            own["asks"] = [_plain_ask(ask) for ask in part.asks]
+        seats.append(own)
+    facts = [{"n": news.n, "fact": news.fact} for news in mail.facts]
+    return pack({"v": PROTOCOL, "type": mail.type, "game": mail.game, "facts": facts, "seats": seats})
+
+
+def _plain_ask(ask: Ask) -> dict[str, Any]:
+    """Return a request's members in the order in which they always travelled."""
+    value = plain(ask)
+    for name in ("about", "legal"):
+        if name in value:
+            value[name] = value.pop(name)
+    return value
 
 
 def admit(opened: Opened, offered: Taker, deliveries: Deliveries) -> bool:

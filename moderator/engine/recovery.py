@@ -21,7 +21,7 @@ from wolfbus.messages.events import Ended, Opened
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, parse_flat, seal
 
-_BESIDE: Final = frozenset({"rejected", "segment", "model_call"})
+_BESIDE: Final = frozenset({"rejected", "segment", "prompt_text", "model_call"})
 
 
 @dataclass(slots=True)

@@ -14,17 +14,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from pydantic import ValidationError
+
 from moderator.engine.lost_steps import LostSteps
 from moderator.engine.questions import Questions
 from moderator.engine.reports import REPORTS, Reports
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
-from wolfbus.messages.codec import REPLIES, unpack, validate
-from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
+from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
-from wolfbus.messages.replies import AnyReply
+from wolfbus.messages.replies import AnyReply, LocalReply
+from wolfbus.messages.requests import Ask
 from wolfbus.reading.labels import normalise
 from wolfbus.vocabulary import Fault, Kind, Outcome
 
@@ -54,22 +57,19 @@ class OpenRequest:
     agent: str
     deadline_s: float
 
-    def ask(self) -> dict[str, object]:
-        """Return the request as it travels: an `Ask`, as plain values."""
+    def ask(self) -> Ask:
+        """Return the request as the agent is told of it."""
         asked, asking = self.asked, self.asking
-        ask: dict[str, object] = {
-            "id": self.id,
-            "kind": asking.kind,
-            "round": asked.round,
-            "phase": asked.phase,
-            "turn": asked.turn,
-            "deadline_s": self.deadline_s,
-        }
-        if asked.about is not None:
-            ask["about"] = asked.about
-        if asking.legal is not None:
-            ask["legal"] = asking.legal
-        return ask
+        return Ask(
+            id=self.id,
+            kind=asking.kind,
+            round=asked.round,
+            phase=asked.phase,
+            turn=asked.turn,
+            about=asked.about,
+            legal=asking.legal,
+            deadline_s=self.deadline_s,
+        )
 
 
 class Referee:
@@ -77,6 +77,9 @@ class Referee:
 
     Args:
         opened: seats, their agents, and the config with its limits.
+
+    Attributes:
+        reports: what agents report of their model calls.
     """
 
     def __init__(self, opened: Opened) -> None:
@@ -87,7 +90,7 @@ class Referee:
         self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
         self._lost = LostSteps(opened)
         self._questions = Questions(opened.game)
-        self._reports = Reports(opened, self._questions, self._lost)
+        self.reports = Reports(opened, self._questions, self._lost)
         self._open: dict[str, OpenRequest] = {}
         self._by_batch: dict[int, set[str]] = {}
         # of a game that goes on from its record: what closed by a reply, and the messages that stand in it otherwise
@@ -114,6 +117,7 @@ class Referee:
         they make nothing.
         """
         self._lost.recall(event)
+        self.reports.recall(event)
         if event.type == "asked":
             self.ask(event, set())
         elif event.type == "answered":
@@ -127,11 +131,7 @@ class Referee:
         elif event.type == "rejected":
             self._remember(event.sender, event.source)
         elif event.type == "model_call":
-            agent = self._agents.get(event.seat, "")
-            self._remember(agent, event.source)
-            self._reports.recall(event, agent)
-        elif event.type == "segment":
-            self._reports.recall(event, "")
+            self._remember(self._agents.get(event.seat, ""), event.source)
 
     def _remember(self, agent: str, source: str | None) -> None:
         if source is not None:
@@ -196,10 +196,14 @@ class Referee:
             ]
 
     def _judge(self, agent: str, entry: Entry) -> list[AnyAnswered | Rejected | Segment | ModelCall]:
-        size = len(entry.body)
-        limit = self._config.max_reply_bytes
         if entry.sender and entry.sender != agent:
             raise _RefusedError("sender", f"it names {entry.sender!r:.80} as its sender, who does not write here")
+        if isinstance(entry.content, Unpacked) and isinstance(entry.content.message, LocalReply):
+            local = entry.content.message
+            request = self._match(agent, local.request, local.seat, local.game)
+            return [] if request is None else [self._read_local(request, local)]
+        size = len(entry.body)
+        limit = self._config.max_reply_bytes
         if size > max(limit, REPORT_BYTES):
             raise _oversize(size, limit)
         try:
@@ -216,16 +220,25 @@ class Referee:
         if size > limit:
             raise _oversize(size, limit)
         if report:
-            return [*self._reports.receive(agent, value, size, entry.id[:64] or None)]
+            return [*self.reports.receive(agent, value, size, entry.id[:64] or None)]
         if sort != "reply":
             raise _RefusedError("unreadable", f"a message of type {sort!r:.60} is no reply")
-        answer = self._receive_reply(agent, value)
-        return [] if answer is None else [answer]
+        request = self._match(agent, value.get("request"), value.get("seat"), value.get("game"))
+        return [] if request is None else [self._read(request, value)]
 
-    def _receive_reply(self, agent: str, value: dict[str, Any]) -> AnyAnswered | None:
-        name = value.get("request")
-        shown = name[:200] if isinstance(name, str) else None
+    def _match(self, agent: str, name: object, own: object, game: object) -> OpenRequest | None:
+        """Return the open request that a reply answers; None for a reply that the record accounts for, or will.
+
+        Args:
+            agent: whose stream it stood on.
+            name: id of the request that it names.
+            own: the seat that it is for, as it says.
+            game: its game, as it says.
+        """
         request = self._open.get(name) if isinstance(name, str) else None
+        if request is not None and request.agent == agent and request.seat == own and game == self._game:
+            return request
+        shown = name[:200] if isinstance(name, str) else None
         seat = request.seat if request is not None else self._questions.seat_asked(name)
         if seat is None:
             if self._lost.may_hold(agent, name):
@@ -235,16 +248,45 @@ class Referee:
             raise _RefusedError("unknown", "no such request was ever made", shown)
         if self._agents[seat] != agent:
             raise _RefusedError("sender", f"{seat} is played by another agent", shown)
-        if value.get("seat") != seat or value.get("game") != self._game:
-            note = f"the reply is for {value.get('seat')!r:.60} in game {value.get('game')!r:.80}; the request is not"
+        if own != seat or game != self._game:
+            note = f"the reply is for {own!r:.60} in game {game!r:.80}; the request is not"
             raise _RefusedError("sender", note, shown)
-        if request is not None:
-            return self._read(request, value)
         if name in self._answered:
             # this is the reply that closed it, read again; one more would be a second answer
             self._answered.remove(name)
             return None
         raise _RefusedError("closed", "this request is closed already", shown)
+
+    def _read_local(self, request: OpenRequest, reply: LocalReply) -> AnyAnswered:
+        """Close a request by a reply of this process: the event that it becomes checks it."""
+        asking, asked, content = request.asking, request.asked, reply.content
+        if content.__class__ is not CONTENT[asking.kind]:
+            wrong = f"kind: {reply.kind!r:.40} does not answer a {asking.kind}"
+            return self._close(request, "defaulted", fault="unparseable", note=wrong)
+        values = {
+            "batch": asked.batch,
+            "seat": request.seat,
+            "about": asked.about,
+            # its fields and not itself: whoever made it may have gone round its checks
+            "content": content.__dict__,
+            "reading": reply.reading,
+            "thought": reply.thought,
+        }
+        try:
+            answered: AnyAnswered = ANSWERED[asking.kind].__pydantic_validator__.validate_python(values)
+        except ValidationError as error:
+            return self._close(request, "defaulted", fault="unparseable", note=first_fault(error)[:300])
+        read = answered.content
+        if read is None:
+            return self._close(request, "defaulted", fault="unparseable", note="no content")
+        fault, note = find_fault(read, asking.legal, self._config.bid_max, None)
+        if fault is not None:
+            return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought)
+        settled = normalise(read)
+        if settled is not read:
+            answered = answered.model_copy(update={"content": settled})
+        self._drop(request)
+        return answered
 
     def _read(self, request: OpenRequest, value: dict[str, Any]) -> AnyAnswered:
         if value.get("kind") != request.asking.kind:

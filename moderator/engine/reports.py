@@ -6,15 +6,17 @@ A report changes nothing in the game: it closes no request, and no seat is told 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from moderator.engine.lost_steps import LostSteps
 from moderator.engine.questions import Questions
+from moderator.engine.shortening import Aside, ReportShortener
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall, Segment, segment_hash
 from wolfbus.messages.codec import CALLED, SEGMENTS, pack, plain, validate
-from wolfbus.messages.events import Opened, Rejected
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Opened, Rejected
 
 BYTES_PER_AGENT: Final = 256 * 1024 * 1024
 """Reports that a record keeps of one agent; a flood must not fill the disk."""
@@ -37,25 +39,28 @@ class Reports:
         self._lost = lost
         self._game = opened.game
         self._agents = {seat.name: seat.agent for seat in opened.seats}
+        self._shortener = ReportShortener()
         self._known: set[str] = set()
         self._bytes: Counter[str] = Counter()
         self._unclaimed: Counter[str] = Counter()
 
-    def recall(self, event: Segment | ModelCall, agent: str) -> None:
-        """Take in a report that the record holds already.
+    def recall(self, event: AnyEvent) -> None:
+        """Take in an event of the record that the game goes on from.
 
-        Args:
-            event: what it made.
-            agent: who sent it; of a segment, which does not say, it is whoever reports the next call from the same
-                incarnation.
+        Who sent prompt text, which does not say, is whoever reports the next call from the same incarnation.
         """
-        size = len(pack(plain(event)))
-        incarnation = (event.source or "").partition("-")[0]
-        if event.type == "segment":
-            self._known.add(event.segment)
-            self._unclaimed[incarnation] += size
-        else:
-            self._bytes[agent] += size + self._unclaimed.pop(incarnation, 0)
+        self._known.update(self._shortener.recall(event))
+        if event.type == "segment" or event.type == "prompt_text":
+            self._unclaimed[(event.source or "").partition("-")[0]] += len(pack(plain(event)))
+        elif event.type == "model_call":
+            unclaimed = self._unclaimed.pop((event.source or "").partition("-")[0], 0)
+            self._bytes[self._agents.get(event.seat, "")] += len(pack(plain(event))) + unclaimed
+
+    def write(
+        self, aside: Sequence[Aside], step: Sequence[AnyEvent], kept: Iterable[Mapping[SeatName, AnyAnswered]]
+    ) -> tuple[list[Aside], list[Aside]]:
+        """Return what is written of a step's reports, and what waits; see `ReportShortener.shorten`."""
+        return self._shortener.shorten(aside, step, kept)
 
     def receive(
         self, agent: str, value: dict[str, Any], size: int, source: str | None

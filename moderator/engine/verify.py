@@ -12,7 +12,7 @@ from wolfbus.audience import Herald
 from wolfbus.canonical import canonical
 from wolfbus.errors import RecordError, RulesError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.calls import ModelCall, Segment
+from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Rejected, Stopped
 from wolfbus.record.digest import Digest
@@ -74,7 +74,7 @@ class Verifier:
             self._open(event, line)
         elif isinstance(event, Stopped):
             self.stopped = event.reason
-        elif isinstance(event, Rejected | Segment | ModelCall):
+        elif isinstance(event, Rejected | Segment | PromptAddition | ModelCall):
             # they stand beside the game; but prompt text must be what its name says, and calls name what is there
             self._segments.check(event, line)
         elif self._expected:

@@ -139,10 +139,13 @@ class Host:
             reason: why; it stands in the news too, which spectators read.
             game: which one; None for all.
         """
+        if self._begun:
+            # at once: nothing that follows from the reason may be heard before it
+            self._games.stop(reason, game)
         self._later(self._break_off)(reason, game)
 
     def _break_off(self, reason: WolfError, game: str | None) -> None:
-        # what was asked for before has a record, too
+        # what was asked for before, and is not begun, gets a record too
         self._scheduler.open_games()
         self._games.stop(reason, game)
 

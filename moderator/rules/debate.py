@@ -74,7 +74,7 @@ def _floor(table: Table, turn: int, offers: Answers, overbids: Counter[SeatName]
     effective: dict[SeatName, Fraction] = {}
     for seat, answer in offers.items():
         bid = answer.content.bid if isinstance(answer.content, Bid) else 0
-        effective[seat] = bid * factor ** overbids[seat]
+        effective[seat] = bid * factor ** overbids[seat] if overbids[seat] else Fraction(bid)
         if bid >= table.config.overbid_at:
             overbids[seat] += 1
     highest = max(effective.values())

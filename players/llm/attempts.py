@@ -129,7 +129,8 @@ class Attempts:
         while True:
             shape = self._capability.for_model(self._model)
             try:
-                return await self._attempt(Request(self._model, asked.messages, asked.form, shape, max_tokens))
+                request = Request(self._model, asked.messages, asked.form, shape, max_tokens, asked.chain)
+                return await self._attempt(request)
             except Failed as failed:
                 failure = failed.failure
             except Paused as pause:

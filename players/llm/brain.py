@@ -155,7 +155,9 @@ class ModelBrain(Agent):
         if turn.parts > 1:
             # the bound is meant for one answer
             model = model.model_copy(update={"max_tokens": model.max_tokens * min(turn.parts, _MOST_PARTS)})
-        question = ModelQuestion(model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried)
+        question = ModelQuestion(
+            model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried, chain=prompt.chain
+        )
         completion = await self._gateway.complete(question)
         outlet.called(report(turn, self._model, prompt, completion, reask=reask))
         answers = turn.read(completion)

@@ -16,10 +16,18 @@ Purpose: TypeAlias = Kind | Literal["probe"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a chat."""
+    """One message of a chat.
+
+    Attributes:
+        role: whose words they are.
+        content: the words.
+        kept: characters at its beginning that later prompts of the same chain begin with as well, as far as is known;
+            where a server caches only what is marked, the mark stands there.
+    """
 
     role: ChatRole
     content: str
+    kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,7 @@ class ModelQuestion:
         hurried: whether the time is shorter than such a question usually has, so that missing it says nothing of the
             server.
         scope: what keeps equal questions of different asks apart in a cassette; usually "".
+        chain: names the chain of prompts that this one goes on, for servers that route by it; "" for none.
     """
 
     model: Model
@@ -60,6 +69,7 @@ class ModelQuestion:
     deadline: float
     hurried: bool = False
     scope: str = ""
+    chain: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ class Request:
         form: what shape the reply should have.
         shape: what the request may hold.
         max_tokens: bound on the reply.
+        chain: names the chain of prompts that this one goes on; "" for none.
     """
 
     model: Model
@@ -74,6 +75,7 @@ class Request:
     form: Form
     shape: Shape
     max_tokens: int
+    chain: str = ""
 
     @property
     def settings(self) -> dict[str, Scalar]:

@@ -65,6 +65,11 @@ class Endpoint(_Settings):
     provider: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")] = "openai"
     """How it is spoken to: "openai" as to OpenAI's own servers; "mock" answers by itself, without a server; or the
     dotted name of a Python module with a provider of yours."""
+    cache: Literal["auto", "key", "marks"] = "auto"
+    """How the server is told which beginnings of prompts come again: "auto" not at all, for servers that find out by
+    themselves (OpenAI, DeepSeek, vLLM, SGLang, llama.cpp); "key" also sends ``prompt_cache_key``, one for each seat, by
+    which OpenAI leads its calls to the same machine; "marks" marks the beginnings with ``cache_control``, without which
+    Anthropic's models, also behind LiteLLM or OpenRouter, cache nothing."""
     patience: Annotated[float, Field(ge=0, le=86_400)] = 30.0
     """Seconds for which calls wait for an endpoint that is down; after that they fail at once until it is back."""
     follow_redirects: str | None = None

@@ -59,7 +59,7 @@ def forget_claims() -> None:
 
 
 def entry(entry_id: str = "", body: bytes = b"\x00\xffwolf\r\n", number: int = 7) -> Entry:
-    return Entry(body=body, type="bid", sender="ann", game=GAME, number=number, id=entry_id)
+    return Entry(content=body, type="bid", sender="ann", game=GAME, number=number, id=entry_id)
 
 
 def entries(count: int, incarnation: int = 1000, start: int = 1) -> list[Entry]:

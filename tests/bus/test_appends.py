@@ -10,7 +10,7 @@ from wolfbus.errors import BusError, StaleWriter
 
 
 def test_what_is_appended_is_read_back_byte_for_byte(bus: Bus) -> None:
-    strange = Entry(body=bytes(range(256)), type="speak", sender="zoë", game="", number=0, id="5-0")
+    strange = Entry(content=bytes(range(256)), type="speak", sender="zoë", game="", number=0, id="5-0")
     bus.append(OUT, [strange])
     assert bus.entries(OUT) == [strange]
 

@@ -57,7 +57,7 @@ class Game:
             self.events.extend(step.events)
             requests = [r for event in step.events if event.type == "asked" for r in referee.ask(event, set())]
             asked = []
-            for stream, entry in deliveries.of_step(step.events, [plain(event) for event in step.events], requests):
+            for stream, entry in deliveries.of_step(step.events, requests):
                 if stream in by_stream:
                     seat = by_stream[stream]
                     self.inbox[seat].append(entry.body)

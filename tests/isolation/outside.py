@@ -10,7 +10,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgpack
@@ -228,7 +228,7 @@ def _answer_all(bus: Bus, house: Games, read: Read, agents: dict[str, tuple[Outs
                     if table.mischief is not None and (seat, ask.id) not in table.told:
                         for extra in table.mischief(table, seat, ask):
                             numbers[agent] += 1
-                            replies.append(replace(extra, id=f"1-{numbers[agent]}"))
+                            replies.append(extra._replace(id=f"1-{numbers[agent]}"))
                     if table.catch_up and ask.kind == "vote" and (seat, ask.id) not in table.told:
                         # everybody's vote is waited for, so nothing but the catch-up can come before this reply
                         table.told.add((seat, ask.id))

@@ -27,7 +27,6 @@ from wolfbus.config import GameConfig
 from wolfbus.draws import brain_seed, draw, game_seed
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import ANSWERED, Opened
-from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, seal
 
@@ -78,7 +77,7 @@ def mail_of(opened: Opened, plan: Plan) -> dict[str, list[bytes]]:
     while not step.ended:
         requests = [request for event in step.events if event.type == "asked" for request in referee.ask(event, set())]
         going = [request for request in requests if not referee.is_declined(request)]
-        for stream, entry in deliveries.of_step(step.events, [plain(event) for event in step.events], going):
+        for stream, entry in deliveries.of_step(step.events, going):
             if stream in boxes:
                 mail[boxes[stream]].append(b"%s|%s|%d|" % (entry.type.encode(), entry.sender.encode(), entry.number))
                 mail[boxes[stream]][-1] += entry.body
@@ -86,7 +85,7 @@ def mail_of(opened: Opened, plan: Plan) -> dict[str, list[bytes]]:
             if request not in going:
                 answer = referee.decline(request)
             else:
-                content = plan.answer(request.seat, Ask(**request.ask()))
+                content = plan.answer(request.seat, request.ask())
                 fault, _ = find_fault(content, request.asking.legal, 10, None)
                 answer = ANSWERED[request.asking.kind](
                     batch=request.asked.batch,
@@ -225,7 +224,7 @@ def of_opening(opened: Opened) -> Iterator[bytes]:
     yield bytes.fromhex(recorded.hash)
     yield hashlib.sha256(line).digest()
     digest = Digest()
-    digest.feed(opened, plain(opened))
+    digest.feed(opened)
     yield bytes.fromhex(digest.hexdigest())
     roles = {seat.name: seat.role for seat in opened.seats}
     for value in (roles, list(roles.values()), plain(opened.config)):

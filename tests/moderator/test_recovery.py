@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -202,7 +201,7 @@ def test_a_reply_to_a_step_that_the_bus_lost_is_held_against_nobody_by_whoever_t
         out = streams.outbox(HOUSE, agent)
         start, _, last = bus.last_id(out).partition("-")
         entry = Entry(pack(body | {"kind": kind, "content": content}), "reply", agent, "g", number)
-        bus.append(out, [replace(entry, id=f"{start}-{int(last) + 1}")])
+        bus.append(out, [entry._replace(id=f"{start}-{int(last) + 1}")])
     stage.agents(memory_url, *AGENTS, joins=True)
     process = stage.process(memory_url)
     process.take_over(AGENTS)

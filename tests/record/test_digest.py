@@ -84,6 +84,7 @@ def test_numbers_times_and_hashes_do_not_count() -> None:
         opened_with(started=5.0),
         with_seats(lambda seat: seat.model_copy(update={"agent": "elsewhere"})),
         with_config(absent_grace=0.5),
+        with_config(memory="full"),
         with_config(deadlines=Deadlines(bid=1.0)),
         with_(Answered, lambda event: event.model_copy(update={"thought": "other"})),
         with_(Answered, lambda event: event.model_copy(update={"raw": "other"})),
@@ -98,6 +99,7 @@ def test_numbers_times_and_hashes_do_not_count() -> None:
         "time of the start",
         "agents",
         "absent grace",
+        "memory",
         "deadlines",
         "thoughts",
         "raw texts",
@@ -125,7 +127,7 @@ OTHER_RULES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("field", sorted(set(GameConfig.model_fields) - {"deadlines", "absent_grace"}))
+@pytest.mark.parametrize("field", sorted(set(GameConfig.model_fields) - {"deadlines", "absent_grace", "memory"}))
 def test_every_rule_counts(field: str) -> None:
     old = getattr(synthetic.CONFIG, field)
     another = {bool: lambda: not old, int: lambda: old + 1, float: lambda: old / 2}

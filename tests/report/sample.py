@@ -13,6 +13,7 @@ from analytics.columns import ColumnsBuilder
 from analytics.fold import fold
 from analytics.gather import FileNote, Gathered, StudySource
 from analytics.measures.ledger import Ledger
+from analytics.measures.primary import PRIMARY
 from analytics.report.context import Context, Indexed
 from analytics.report.report import Report
 from analytics.rows import GameRows
@@ -60,6 +61,22 @@ def estimate(value: float | None = 0.5, n: int = 40, **more: Any) -> dict[str, A
     if value is None:
         return {"value": None, "low": None, "high": None, "n": 0, "reason": "no game has it", **more}
     return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": n, "reason": None, **more}
+
+
+def primary(agents: tuple[str, ...]) -> dict[str, Any]:
+    """A primary metric that is tested and not clear of its baseline."""
+    return {
+        "label": "a headline",
+        "unit": "share",
+        "value": 0.5,
+        "baseline": 0.4,
+        "difference": estimate(0.1),
+        "agent": agents[0] if agents else None,
+        "second": agents[-1] if agents else None,
+        "p": 0.2,
+        "p_adjusted": 0.4,
+        "verdict": "unclear",
+    }
 
 
 def headline(value: float | None = 0.5, unit: str = "share", **more: Any) -> dict[str, Any]:
@@ -196,7 +213,10 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
     metrics = {
         **{
             name: headline()
-            for name in ("villager_wins", "deception_rate", "accuracy", "balanced_accuracy", "vote_hit")
+            for name in (
+                *("villager_wins", "deception_rate", "accuracy", "balanced_accuracy", "vote_hit"),
+                "truth_balanced_accuracy",
+            )
         },
         "suspicion_gap": headline(0.2, "points"),
         "auc": headline(0.6, "score"),
@@ -219,6 +239,10 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
         },
         "abilities": {
             **dict.fromkeys(("role", "label"), abilities), "truth": {**abilities, "mistakes_left_out": 3}, "model": {},
+        },
+        "primary": {
+            "metrics": {name: primary(agents) for name in PRIMARY}, "declared": False, "blocks": 40, "flips": 200,
+            "exact": False,
         },
         "variability": {"metrics": metrics, "draws": 2000, "blocks": 40, "games": 40, "block_kind": "game"},
         "agents": dict.fromkeys(agents, one),

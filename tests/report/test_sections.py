@@ -109,21 +109,21 @@ def test_an_interval_that_is_lacking_is_explained():
 
 
 VERDICTS = {
-    "accuracy_lift": (
-        "Observers beat the constant guess", "Observers do worse than the constant guess",
-        "Observers do not clearly beat the constant guess", "Too few games to tell whether observers beat",
+    "balanced_accuracy": (
+        "Observers tell deceptive statements from", "Observers take truthful statements for",
+        "Observers do not clearly tell deceptive", "Too few games to tell whether observers tell deceptive",
     ),
     "suspicion_gap": (
         "Suspicion separates Werewolves", "points away from Werewolves",
         "does not clearly separate", "Too few games to tell whether suspicion separates",
     ),
     "vote_hit_lift": (
-        ": more often than a vote at random", ": less often than a vote at random",
-        ": not clearly more often than a vote at random", "too few games to tell whether that is more often",
+        "Votes find Werewolves more often", "Votes find Werewolves less often",
+        "Votes do not clearly find", "Too few games to tell whether votes find",
     ),
-    "truth_accuracy_lift": (
-        "; that is better than the constant guess", "; that is worse than the constant guess",
-        "; that is not clearly better", "too few games to tell whether that is better",
+    "truth_balanced_accuracy": (
+        "Observers tell false statements from", "Observers take true statements for",
+        "Observers do not clearly tell false", "Too few games to tell whether observers tell false",
     ),
 }  # fmt: skip
 
@@ -133,28 +133,19 @@ def said(findings, context) -> str:
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-def test_the_summary_judges_by_the_interval_of_the_difference_and_by_how_many_games_there_are(whole, name):
+def test_the_summary_says_of_a_primary_metric_what_its_adjusted_test_lets_it_say(whole, name):
     findings, context = whole
-    above, below, unclear, few = VERDICTS[name]
-    for low, high, blocks, told in (
-        (0.01, 0.2, 10, above),
-        (-0.2, -0.01, 40, below),
-        (-0.1, 0.2, 40, unclear),
-        (None, None, 40, unclear),
-        (0.01, 0.2, 7, few),
-    ):
-        findings["variability"]["blocks"] = blocks
-        findings["variability"]["metrics"][name] |= {"low": low, "high": high}
+    words = dict(zip(("above", "below", "unclear", "few"), VERDICTS[name], strict=True))
+    for found, told in words.items():
+        findings["primary"]["metrics"][name]["verdict"] = found
         assert told in said(findings, context)
-        assert not any(other in said(findings, context) for other in {above, below, unclear, few} - {told})
-
-
-def test_an_accuracy_whose_interval_is_far_from_the_constant_guess_says_nothing_alone(whole):
-    findings, context = whole
-    findings["variability"]["metrics"]["accuracy"] |= {"low": 0.98, "high": 0.99}
-    findings["variability"]["metrics"]["accuracy_lift"] |= {"low": -0.041, "high": 0.007}
-    assert "Observers do not clearly beat the constant guess" in said(findings, context)
-    assert "a difference of +20.0 points (95 % interval −4.1 to +0.7)" in said(findings, context)
+        assert not any(other in said(findings, context) for other in set(words.values()) - {told})
+    # whatever its interval: nobody declared it
+    del findings["primary"]["metrics"][name]
+    told = section_markdown(summary.section(findings, context))
+    assert not any(other in told.replace("*", "") for other in words.values())
+    (line,) = (line for line in told.splitlines() if "(exploratory)" in line)
+    assert "**" not in line
 
 
 def test_few_blocks_are_a_caveat(whole):
@@ -178,16 +169,15 @@ def _abilities(findings, basis: str, ability: str, **found):
         )  # fmt: skip
 
 
-def test_the_best_agent_is_named_only_where_it_is_clear_of_the_second(whole):
+def test_the_best_agent_is_named_only_where_the_test_says_so(whole):
     findings, context = whole
     _abilities(findings, "role", "sensitivity", big=(0.5, 0.1), small=(-0.5, 0.2))
-    leads = findings["abilities"]["role"]["leads"]
-    leads["sensitivity"] |= {"agent": "llm:big", "difference": sample.estimate(1.0) | {"low": 0.7, "high": 1.3}}
-    leads["concealment"] |= {"agent": "llm:big", "difference": sample.estimate(0.1) | {"low": -0.2, "high": 0.4}}
+    rows = findings["primary"]["metrics"]
+    rows["best_detector"] |= {"agent": "llm:big", "verdict": "above"}
     told = said(findings, context)
     assert "llm:big tells the two apart best, with +0.50 (95 % interval +0.40 to +0.60)" in told
     assert "nobody clearly is told apart least (the first two are too close)" in told
-    findings["variability"]["blocks"] = 7
+    rows["best_detector"]["verdict"] = "few"
     assert "nobody clearly tells the two apart best (too few games to tell)" in said(findings, context)
 
 

@@ -7,7 +7,7 @@ import http.client
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from tests.cli_views.games import lively
@@ -116,4 +116,11 @@ class Events:
                 name, line, value = "", None, None
 
     def close(self) -> None:
+        self._response.close()
         self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

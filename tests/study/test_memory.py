@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from players.llm.shared_budget import NOTHING
 from tests.study.runs import ENVIRONMENT, WOLFBUS
-from wolfbus.cli.studying.playing import Done, Playing, Word
+from wolfbus.cli.studying.news import Done, StudyNews
+from wolfbus.cli.studying.workers import LocalPlayers, Orders
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import PlannedGame
 
@@ -22,13 +24,14 @@ def url(request: pytest.FixtureRequest) -> str:
 
 
 def test_a_game_that_is_over_is_freed_without_waiting_for_the_collector(url: str, tmp_path: Path) -> None:
-    told: queue.SimpleQueue[Word] = queue.SimpleQueue()
+    told: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
     (tmp_path / "records").mkdir()
-    playing = Playing(url, GameConfig(debate_turns=2, max_rounds=2), tmp_path, None, told.put)
+    orders = Orders(url, GameConfig(debate_turns=2, max_rounds=2), tmp_path, ["scripted"])
+    players = LocalPlayers(orders, None, NOTHING, lambda _game: None, told)
 
     def play(first: int, last: int) -> None:
         for number in range(first, last + 1):
-            playing.play(PlannedGame(number, f"g-{number}", str(number), str(number), ("scripted",) * 8))
+            players.post([PlannedGame(number, f"g-{number}", str(number), str(number), ("scripted",) * 8)])
             assert isinstance(told.get(timeout=30), Done)
 
     try:
@@ -41,7 +44,7 @@ def test_a_game_that_is_over_is_freed_without_waiting_for_the_collector(url: str
         found = gc.collect()
     finally:
         gc.enable()
-        playing.close()
+        players.close(hasty=False)
     # ten games in rings of references would be thousands
     assert found < 100
     # a line of each stays until the house's news is summed up; a game that is kept has hundreds

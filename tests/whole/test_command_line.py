@@ -340,3 +340,16 @@ def test_a_house_that_cannot_be_opened_leaves_no_thread_behind(tmp_path, redis_s
     assert result.returncode == 1
     assert b"secret" not in result.stderr
     assert b"Traceback" not in result.stderr
+
+
+def test_several_processes_play_the_games_that_one_plays_and_say_what_they_took():
+    told = []
+    for workers in (1, 2):
+        result = wolfbus("bench", "--games", "4", "--workers", str(workers), "--json")
+        assert result.returncode == 0, result.stderr
+        told.append(json.loads(result.stdout))
+    one, two = told
+    assert [each["workers"] for each in told] == [1, 2]
+    for name in ("games", "failed", "statements", "record_bytes_per_statement", "wins"):
+        assert one[name] == two[name]
+    assert two["cpu_ms_per_statement"] > 0

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.answer import Said
-from wolfbus.messages.requests import Ask, PublicFact
+from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
 
@@ -118,6 +118,16 @@ class Agent:
         what was proposed this night.
         """
         raise NotImplementedError
+
+    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
+        """Take in facts as they came, numbered and in order, some perhaps again: for agents that show a game.
+
+        Called first of all with whatever comes, and at once.
+
+        Args:
+            facts: what everybody learns.
+            own: what this seat alone learns.
+        """
 
     def seated(self, view: SeatView, /) -> Awaitable[None] | None:
         """Hear of the role and the rules. Called once, first."""

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.codec import first_fault, pack, plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
+from wolfbus.messages.replies import LocalReply
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import storable
 from wolfbus.vocabulary import Fault, Kind, Reading
@@ -111,7 +112,7 @@ def _from_value(kind: Kind, simple: object) -> Content | None:
     return Choice(target=simple) if kind in {"kill", "protect", "inspect"} else None
 
 
-def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = None) -> dict[str, object]:
+def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = None) -> dict[str, Any]:
     """Return the reply that carries an answer, as plain values.
 
     Args:
@@ -127,7 +128,7 @@ def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = Non
         ValueError: see `answer_of`.
     """
     answer = answer_of(ask.kind, said)
-    reply: dict[str, object] = {
+    reply: dict[str, Any] = {
         "v": PROTOCOL,
         "type": "reply",
         "game": game,
@@ -146,6 +147,55 @@ def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = Non
     if limit is not None and 4 * beside > limit and len(pack(reply)) > limit:
         _cut(reply, limit)
     return reply
+
+
+_BESIDE: Final = 1024
+"""Bytes that the members of a reply take beside its texts, at most."""
+
+
+def is_local(answer: Answer, wanted: type[Content], limit: int) -> bool:
+    """Return whether an answer can be handed over as it is inside this process.
+
+    It can if it holds no more than content, with a thought perhaps, and surely has no more bytes than `limit`.
+    """
+    content, thought = answer.content, answer.thought
+    if content.__class__ is not wanted or answer.raw or answer.note or answer.fault:
+        return False
+    length = 0
+    if thought is not None:
+        if thought.__class__ is not str or not thought.isascii():
+            return False
+        length = len(thought)
+    for value in vars(content).values():
+        if value.__class__ is str:
+            length += len(value)
+        elif value.__class__ is tuple and value:
+            # claims: they are few, and made of parts
+            return False
+    return 4 * length + _BESIDE <= limit
+
+
+def local_reply(game: str, seat: str, ask: Ask, answer: Answer) -> LocalReply:
+    """Return the reply that carries such an answer; see `is_local`."""
+    content: Any = answer.content
+    return LocalReply(game, ask.id, seat, ask.kind, content, answer.thought, answer.reading)
+
+
+def pack_local(reply: LocalReply) -> bytes:
+    """Return the bytes of the `Reply` that a local one stands for."""
+    value: dict[str, Any] = {
+        "v": PROTOCOL,
+        "type": "reply",
+        "game": reply.game,
+        "request": reply.request,
+        "seat": reply.seat,
+        "kind": reply.kind,
+        "reading": reply.reading,
+        "content": plain(reply.content),
+    }
+    if reply.thought is not None:
+        value["thought"] = reply.thought
+    return pack(value)
 
 
 def _cut(reply: dict[str, object], limit: int) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from wolfbus.audience import PublicNews, SeatMail
 from wolfbus.errors import RulesError
 from wolfbus.messages.requests import Ask, Public, SeatPart
 from wolfbus.view import SeatView
@@ -28,8 +29,8 @@ class SeatNews:
         heard: when it came, on the clock of `time.monotonic`.
     """
 
-    facts: tuple[Public, ...]
-    part: SeatPart | None
+    facts: Sequence[Public | PublicNews]
+    part: SeatPart | SeatMail | None
     asked_at: float | None = None
     heard: float = field(default_factory=time.monotonic)
 
@@ -45,9 +46,9 @@ class Requests:
     def take(self, asks: Iterable[Ask]) -> tuple[Ask, ...]:
         """Return those that nobody has taken yet; they are under way from now on."""
         with self._lock:
-            fresh = tuple(ask for ask in asks if ask.id not in self._under_way and ask.id not in self._answered)
-            self._under_way.update(ask.id for ask in fresh)
-        return fresh
+            fresh = [ask for ask in asks if ask.id not in self._under_way and ask.id not in self._answered]
+            self._under_way.update([ask.id for ask in fresh])
+        return tuple(fresh)
 
     def under_way(self, request: str) -> bool:
         """Return whether a request was taken, and an answer to it is wanted still."""

@@ -242,7 +242,7 @@ class Member:
 
     def _obey(self, entry: Entry) -> None:
         try:
-            message = decode_mail(entry.body)
+            message = decode_mail(entry.content)
         except VersionError as error:
             logger.debug("a message of the house is passed over: %s", error)
             return

@@ -11,7 +11,7 @@ from typing import Final
 
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusWriter
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import PromptText, segment_hash
@@ -58,12 +58,12 @@ class Outbox:
         self._segments: dict[str, set[str]] = {}
         self._segments_lock = threading.Lock()
 
-    def send(self, game: str, body: bytes, kind: str = "reply") -> None:
+    def send(self, game: str, body: bytes | Unpacked, kind: str = "reply") -> None:
         """Queue a message.
 
         Args:
             game: id of the game it belongs to, "" for none.
-            body: the message, packed.
+            body: the message, packed or not.
             kind: its type, in the clear.
 
         Raises:

@@ -18,8 +18,9 @@ from wolfbus.agent.answer import Answer
 from wolfbus.agent.hearing import SeatNews
 from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.seat import GameLeft, SeatActor
+from wolfbus.audience import AgentMail, SeatMail
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import MessageError, VersionError, WolfError
 from wolfbus.messages.codec import decode_mail
@@ -88,8 +89,8 @@ class AgentState:
 class SeatRouter(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
 
-    Tell it the bodies of what its mailbox says of games, the id of a game that will not end, or
-    `JoinedAnew`. It reads deliveries one at a time: what waits, waits as bytes.
+    Tell it the contents of what its mailbox says of games, the id of a game that will not end, or
+    `JoinedAnew`. It reads deliveries one at a time: what waits, waits as it came.
 
     Args:
         outbox: where messages go.
@@ -126,15 +127,18 @@ class SeatRouter(PooledActor):
 
         def deliver(_stream: str, entries: Sequence[Entry]) -> None:
             for entry in entries:
-                ref.tell(entry.body)
+                ref.tell(entry.content)
 
         reader.follow(stream, deliver, bus.last_id(stream))
         return ref
 
     def on_receive(self, message: object) -> None:
         """Hear one message of the mailbox, or leave the game of an id."""
-        if isinstance(message, bytes):
-            self._hear(message)
+        if isinstance(message, bytes | Unpacked):
+            if isinstance(message, Unpacked) and isinstance(message.message, AgentMail):
+                self._hand_out(message.message)
+            else:
+                self._hear(message)
         elif isinstance(message, str):
             self._leave(message)
         elif isinstance(message, _Missed):
@@ -163,7 +167,7 @@ class SeatRouter(PooledActor):
         """Count out a seat that has let go of all that it had; safe from any thread."""
         self._state.count(-1)
 
-    def _hear(self, body: bytes) -> None:
+    def _hear(self, body: bytes | Unpacked) -> None:
         """Take in one message: hand out a delivery, leave a game that is dropped.
 
         The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here
@@ -184,7 +188,7 @@ class SeatRouter(PooledActor):
                     logger.info("game %s is broken off: %s", mail.game, mail.reason, extra=where)
                 self._leave(mail.game)
 
-    def _hand_out(self, delivery: Delivery) -> None:
+    def _hand_out(self, delivery: Delivery | AgentMail) -> None:
         """Tell every seat of a game what is new, after seating those that were not seated yet.
 
         What is for a seat that never was seated is passed over: its game is over here, or a
@@ -239,7 +243,7 @@ class SeatRouter(PooledActor):
         self._state.played += 1
         self._state.playing = len(self._games)
 
-    def _sit_down(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart) -> None:
+    def _sit_down(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart | SeatMail) -> None:
         seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
         if seated is None:
             where = {"game": game, "seat": part.seat}

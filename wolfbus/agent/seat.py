@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
-from wolfbus.agent.answer import Said
+from wolfbus.agent.answer import Answer, Said
 from wolfbus.agent.hearing import Hearing, SeatNews, worth_answering
 from wolfbus.agent.loop import await_later
 from wolfbus.agent.writer import Post, ReplyWriter
@@ -132,6 +132,7 @@ class SeatActor(PooledActor):
         self._quick = agent.quick
         self._starts = kind.start is not Agent.start
         self._listens = kind.heard is not Agent.heard
+        self._receives = kind.received is not Agent.received
         self._by_kind = kind.answer is Agent.answer
         self._hearing = Hearing(self._seat)
         self._writer = ReplyWriter(self._game, self._seat, self._context.outbox, self._hearing.requests)
@@ -184,6 +185,8 @@ class SeatActor(PooledActor):
         agent, view = self._agent, self._hearing.view
         public, private = len(view.public), len(view.private)
         asks: tuple[Ask, ...] = ()
+        if self._receives:
+            agent.received(news.facts, news.part.facts if news.part is not None else ())
         try:
             asks = self._hearing.hear(news)
         except RulesError as error:
@@ -225,7 +228,7 @@ class SeatActor(PooledActor):
 
     def _settle(self, call: _Call, given: Any, error: BaseException | None) -> None:
         """Do with what a call returned or raised what is to be done with it."""
-        if error is None and inspect.isawaitable(given):
+        if error is None and given.__class__ is not Answer and inspect.isawaitable(given):
             self._busy = call
             ref = self.actor_ref
             self._awaited = await_later(given, lambda given, error: tell_if_alive(ref, _Done(call, given, error)))

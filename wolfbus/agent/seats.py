@@ -33,7 +33,7 @@ class Seats(AgentState):
     def deliver(self, entries: Sequence[Entry]) -> None:
         """Take what is said of games, from any thread."""
         for entry in entries:
-            tell_if_alive(self._router, entry.body)
+            tell_if_alive(self._router, entry.content)
 
     def welcome(self) -> None:
         """Hear that a moderator has welcomed the member: seats wait for what they are told."""

@@ -6,12 +6,23 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
-from wolfbus.agent.answer import NO_ANSWER, Answer, Said, reply_to
+from wolfbus.agent.answer import (
+    NO_ANSWER,
+    Answer,
+    Said,
+    answer_of,
+    is_local,
+    local_reply,
+    pack_local,
+    reply_to,
+)
 from wolfbus.agent.hearing import Requests
+from wolfbus.bus.protocol import Unpacked
 from wolfbus.errors import BusError
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText
 from wolfbus.messages.codec import pack, plain
+from wolfbus.messages.content import CONTENT
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import storable
 
@@ -37,8 +48,8 @@ class Replies(Protocol):
 class Post(Protocol):
     """Where a seat's messages go; safe from any thread."""
 
-    def send(self, game: str, body: bytes, kind: str = "reply", /) -> None:
-        """Send one packed message of a game, of this type."""
+    def send(self, game: str, body: bytes | Unpacked, kind: str = "reply", /) -> None:
+        """Send one message of a game, of this type."""
         ...
 
     def send_segments(self, game: str, seat: str, texts: Sequence[PromptText], /) -> None:
@@ -75,7 +86,12 @@ class ReplyWriter:
                 self._requests.drop(ask.id)
             return
         try:
-            body = pack(reply_to(self._game, self._seat, ask, said, self.limit))
+            answer = answer_of(ask.kind, said)
+            body: bytes | Unpacked
+            if self.limit is not None and is_local(answer, CONTENT[ask.kind], self.limit):
+                body = Unpacked(local_reply(self._game, self._seat, ask, answer), pack_local)
+            else:
+                body = pack(reply_to(self._game, self._seat, ask, answer, self.limit))
         except Exception as error:  # noqa: BLE001 - whatever an agent gives instead of an answer, the record says what
             self.fail(ask, error)
             return
@@ -111,13 +127,13 @@ class ReplyWriter:
         report = {"v": PROTOCOL, "type": "called", "game": self._game, "call": plain(call)}
         self._send(pack(report), "called")
 
-    def _close(self, ask: Ask, body: bytes) -> None:
+    def _close(self, ask: Ask, body: bytes | Unpacked) -> None:
         if self._requests is None or self._requests.answered(ask.id):
             self._send(body, "reply")
         else:
             logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
 
-    def _send(self, body: bytes, kind: str) -> None:
+    def _send(self, body: bytes | Unpacked, kind: str) -> None:
         try:
             self._post.send(self._game, body, kind)
         except BusError as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader
+from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader, Unpacked
 from wolfbus.errors import ConfigError
 
-__all__ = ["Bus", "Commit", "Entry", "Owner", "Reader", "open_bus"]
+__all__ = ["Bus", "Commit", "Entry", "Owner", "Reader", "Unpacked", "open_bus"]
 
 
 def open_bus(url: str) -> Bus:

@@ -151,7 +151,8 @@ def nonsense(commit: Commit) -> str:
         return "a step of the house itself has no record"
     if commit.record:
         first = parse_id(commit.record[0].id)[0]
-        if first < 1 or any(entry.id != f"{first + n}-0" for n, entry in enumerate(commit.record)):
+        wanted = [f"{number}-0" for number in range(first, first + len(commit.record))]
+        if first < 1 or [entry.id for entry in commit.record] != wanted:
             return "the ids of record entries count up as SEQ-0, from 1, without gaps"
     newest: dict[str, Id | None] = {}
     own = record(commit.house, commit.game)

@@ -28,12 +28,18 @@ class MemoryReader:
         self._cursors: dict[str, Id] = {}
         self._dirty: dict[str, None] = {}  # a dict keeps the order in which streams changed
         self._woken = False
+        self._asleep = False
         self._closed = False
 
     def changed(self, stream: str) -> None:
         """Hear that a followed stream changed; called by the store under its lock."""
         self._dirty[stream] = None
-        self._news.notify()
+        self._rouse()
+
+    def _rouse(self) -> None:
+        if self._asleep:
+            self._asleep = False
+            self._news.notify()
 
     def follow(self, stream: str, after: str = "0-0") -> None:
         """Add `stream`, from the entry after id `after`; a stream already followed starts anew from there."""
@@ -64,7 +70,9 @@ class MemoryReader:
                 left = until - time.monotonic()
                 if self._woken or left <= 0:
                     break
+                self._asleep = True
                 self._news.wait(left)
+                self._asleep = False
             self._woken = False
             return []
 
@@ -80,9 +88,9 @@ class MemoryReader:
         found: list[tuple[str, list[Entry]]] = []
         for name in list(self._dirty):
             stream = self._store.stream(name)
-            entries = stream.after(self._cursors[name], limit) if stream is not None else []
+            entries, last = stream.part(self._cursors[name], limit) if stream is not None else ([], START)
             if entries:
-                self._cursors[name] = parse_id(entries[-1].id)
+                self._cursors[name] = last
                 found.append((name, entries))
             if len(entries) < limit:
                 del self._dirty[name]
@@ -92,7 +100,7 @@ class MemoryReader:
         """Make a blocked `read` return now, or else the next one at once."""
         with self._news:
             self._woken = True
-            self._news.notify()
+            self._rouse()
 
     def close(self) -> None:
         """End the session; a blocked `read` returns an empty list."""
@@ -100,7 +108,7 @@ class MemoryReader:
             for stream in list(self._cursors):
                 self.unfollow(stream)
             self._closed = True
-            self._news.notify()
+            self._rouse()
 
 
 _named: weakref.WeakValueDictionary[str, Store] = weakref.WeakValueDictionary()
@@ -142,12 +150,16 @@ class MemoryBus:
         ids = ascending_ids(entries)
         store = self._store
         with store.lock:
-            for entry_id, entry in zip(ids, entries, strict=True):
-                held = store.stream(stream)
-                if held is not None and entry_id <= held.last:
-                    had_landed(stream, entry, held.find(entry_id), held.extent())
+            held = store.stream(stream)
+            fresh: list[Entry] = []
+            for at, entry in enumerate(entries):
+                if held is not None and ids[at] <= held.last:
+                    had_landed(stream, entry, held.find(ids[at]), held.extent())
                 else:
-                    store.add(stream, entry_id, entry)
+                    fresh.append(entry)
+            if fresh:
+                # ids ascend, so what is new stands behind what had landed
+                store.extend(stream, ids[-len(fresh) :], fresh)
 
     def post(self, stream: str, entry: Entry) -> str:
         """Append to a stream with many writers; returns the id ``MILLISECONDS-n``."""

@@ -1,6 +1,7 @@
 """What every bus does: the protocol behind ``memory://`` and ``redis://``.
 
-A bus moves encoded bytes between streams. It knows nothing of Werewolf. Three promises make it a bus for games of
+A bus moves encoded bytes between streams; inside one process, messages that need not be encoded. It knows nothing of
+Werewolf. Three promises make it a bus for games of
 record:
 
 1. *Compare-and-append*: every entry has an explicit id, and appending it again is recognised, never doubled.
@@ -12,19 +13,53 @@ record:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from wolfbus.errors import BusError
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Unpacked:
+    """A message inside the process that wrote it; it becomes bytes when somebody asks for them.
+
+    Equal to whatever has the same bytes.
+
+    Args:
+        message: what readers in this process take as it is; nobody changes it.
+        pack: makes the message's bytes of `values`.
+        values: the message as plain values; None where `message` is that already.
+    """
+
+    __slots__ = ("_pack", "_packed", "_values", "message")
+
+    def __init__(self, message: Any, pack: Callable[[Any], bytes], values: Any = None) -> None:
+        self.message = message
+        self._pack = pack
+        self._values = message if values is None else values
+        self._packed: bytes | None = None
+
+    def packed(self) -> bytes:
+        """Return the bytes."""
+        packed = self._packed
+        if packed is None:
+            packed = self._packed = self._pack(self._values)
+        return packed
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Unpacked):
+            return self is other or self.packed() == other.packed()
+        return self.packed() == other
+
+    def __hash__(self) -> int:
+        return hash(self.packed())
+
+
+class Entry(NamedTuple):
     """One message on a stream.
 
     Attributes:
-        body: the message, msgpack bytes.
+        content: the message, msgpack bytes; from a writer in this process it may be unpacked still.
         type: message type, in the clear, so that a router or ``redis-cli XRANGE`` need not decode.
         sender: participant that wrote it, in the clear.
         game: game id, or "" where no game is meant.
@@ -32,12 +67,18 @@ class Entry:
         id: ``"A-B"``, two integers; "" where the bus assigns it (see `Commit.posts`, `Bus.post`).
     """
 
-    body: bytes
+    content: bytes | Unpacked
     type: str
     sender: str
     game: str = ""
     number: int = 0
     id: str = ""
+
+    @property
+    def body(self) -> bytes:
+        """The message, msgpack bytes."""
+        content = self.content
+        return content.packed() if isinstance(content, Unpacked) else content
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ class BusWriter(Closable):
         self._appends: dict[str, list[Entry]] = {}
         self._commits: deque[tuple[Commit, Done]] = deque()
         self._news = threading.Condition()
-        self._closing = False
+        self._closing = self._asleep = False
         self._full_at: float | None = None
         self._thread = threading.Thread(target=self._run, name=name)
 
@@ -157,7 +157,7 @@ class BusWriter(Closable):
         with self._news:
             self._check_open()
             self._appends.setdefault(stream, []).append(entry)
-            self._news.notify()
+            self._rouse()
 
     def commit(self, commit: Commit, done: Done) -> None:
         """Queue a step; `done` is called from the writing thread with its outcome, see `Bus.commit`.
@@ -172,7 +172,7 @@ class BusWriter(Closable):
         with self._news:
             self._check_open()
             self._commits.append((commit, done))
-            self._news.notify()
+            self._rouse()
 
     def start(self) -> Self:
         """Start writing."""
@@ -196,6 +196,11 @@ class BusWriter(Closable):
     def __enter__(self) -> Self:
         return self.start()
 
+    def _rouse(self) -> None:
+        if self._asleep:
+            self._asleep = False
+            self._news.notify()
+
     def _check_open(self) -> None:
         if self._closing:
             raise BusDown("the writer was closed")
@@ -210,7 +215,9 @@ class BusWriter(Closable):
         while True:
             with self._news:
                 while not (self._appends or self._commits or self._closing):
+                    self._asleep = True
                     self._news.wait()
+                self._asleep = False
                 appends, commits = self._take()
             if not appends and not commits:
                 return

@@ -16,7 +16,7 @@ import click
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from wolfbus.cli.studying.playing import Word
+    from wolfbus.cli.studying.news import StudyNews
     from wolfbus.study.result import GameResult
 
 
@@ -69,7 +69,7 @@ def bench(
         PlannedGame(number, f"{prefix}-{number}", str(seed + number - 1), prefix, brains)
         for number in range(1, games + 1)
     ]
-    news: queue.SimpleQueue[Word] = queue.SimpleQueue()
+    news: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="wolfbus-bench-") as name:
         folder = Path(name)
         (folder / "records").mkdir()
@@ -118,12 +118,12 @@ def bench(
         click.echo(f"{name.replace('_', ' '):28}{value}")
 
 
-def _result(word: Word) -> GameResult:
-    from wolfbus.cli.studying.playing import Done, Halt
+def _result(news: StudyNews) -> GameResult:
+    from wolfbus.cli.studying.news import Done
 
-    if isinstance(word, Done):
-        return word.result
-    raise WolfError(word.why if isinstance(word, Halt) else "a game was broken off")
+    if isinstance(news, Done):
+        return news.result
+    raise WolfError(news.why)
 
 
 def peak_memory_mb() -> float:

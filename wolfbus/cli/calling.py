@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -134,3 +135,8 @@ def _told_if_slow(models: Sequence[Model]) -> Iterator[None]:
         yield
     finally:
         notice.cancel()
+
+
+def quiet_brains() -> contextlib.AbstractContextManager[Any]:
+    """Send whatever brains print to stderr: it is not a result."""
+    return contextlib.redirect_stdout(sys.stderr)

@@ -13,7 +13,7 @@ from wolfbus.cli.criteria import criteria_of, criteria_options, tell_how_many, t
 
 if TYPE_CHECKING:
     from analytics.columns import Columns
-    from analytics.gather import Criteria, FileNote
+    from analytics.gather import Criteria, Gathered
 
 
 @click.command()
@@ -43,7 +43,8 @@ def compare(
     **criteria: Any,
 ) -> int:
     """Compare two studies, folders or files A and B in every headline metric: the two values, their difference with a
-    bootstrap interval, and a permutation p-value, plain and adjusted for the number of metrics.
+    bootstrap interval, and a permutation p-value. Those of the primary metrics, at most six that the study declared
+    before it was played ([report] primary in its file), are adjusted together; all else is exploratory.
 
     Games of the same seed are paired. With --agents, compare two agents (brains) within the games of all that is given.
 
@@ -58,15 +59,17 @@ def compare(
     wanted = _metrics(metrics)
     how = criteria_of(**criteria)
     if agents is not None:
-        columns, damaged = _read(sources, how, workers)
+        read = _read(sources, how, workers)
+        columns, damaged = read.columns, read.problems
         x, y = (_agent(columns, name) for name in agents)
         if x == y:
             raise ConfigError(f"--agents: {agents[0]} and {agents[1]} are the same agent, {x}")
-        result = comparing.compare_agents(columns, x, y, wanted, permutations)
+        result = comparing.compare_agents(columns, x, y, wanted, permutations, _primary([read]))
     elif len(sources) == 2:
-        (a, wrong), (b, too) = (_read([source], how, workers) for source in sources)
-        damaged = wrong + too
-        result = comparing.compare(a, b, (sources[0], sources[1]), wanted, permutations)
+        a, b = (_read([source], how, workers) for source in sources)
+        damaged = a.problems + b.problems
+        names = sources[0], sources[1]
+        result = comparing.compare(a.columns, b.columns, names, wanted, permutations, _primary([a, b]))
     else:
         raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
     click.echo(_shown(result, as_json=as_json, as_table=as_table), nl=False)
@@ -94,8 +97,15 @@ def _metrics(names: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(names)) or None
 
 
-def _read(sources: Sequence[str], criteria: Criteria, workers: int | None) -> tuple[Columns, tuple[FileNote, ...]]:
-    """Return the games' columns, and the files with which something is wrong."""
+def _primary(read: Sequence[Gathered]) -> tuple[str, ...]:
+    """Return the primary metrics that the studies declared, the usual ones unless they agree."""
+    from analytics.measures.primary import primary_of
+
+    return primary_of(study.manifest for gathered in read for study in gathered.studies)[0]
+
+
+def _read(sources: Sequence[str], criteria: Criteria, workers: int | None) -> Gathered:
+    """Return the games, and say with which files something is wrong."""
     from analytics.gather import gather
     from analytics.gather.checks import check_lines
     from wolfbus.errors import RecordError
@@ -106,7 +116,7 @@ def _read(sources: Sequence[str], criteria: Criteria, workers: int | None) -> tu
         click.echo(f"wolfbus: {line}", err=True)
     if not gathered.columns.ids:
         raise RecordError(f"{', '.join(sources)}: no game could be read")
-    return gathered.columns, gathered.problems
+    return gathered
 
 
 def _agent(columns: Columns, name: str) -> str:

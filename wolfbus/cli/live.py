@@ -58,6 +58,11 @@ class LiveView:
             self._playing_now = self._began is not None and self._clock() - self._began - recorded.time < _LATE
         self._changed.set()
 
+    def restart(self) -> None:
+        """Forget the game so far; the next event is the first one again."""
+        with self._lock:
+            self._state = GameState()
+
     def __enter__(self) -> Self:
         if self._console.is_terminal and not self._console.is_dumb_terminal:
             self._live = Live(console=self._console, get_renderable=self._frame, auto_refresh=False, screen=True)

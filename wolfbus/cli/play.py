@@ -13,21 +13,22 @@ import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
 from wolfbus.cli.calling import model_options, open_venue
+from wolfbus.cli.ending import GameEnding
 from wolfbus.cli.options import check_seed, load_config
-from wolfbus.cli.reasons import Reasons
-from wolfbus.cli.shown import shown
+from wolfbus.cli.shown import Shower, shown
 from wolfbus.cli.viewing import on_a_page, view_options
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Sequence
 
-    from analytics.rows import GameRows
     from players.llm.accounts import Accounts
     from players.venue import Venue
     from wolfbus.cli.embedded import Game
-    from wolfbus.messages.events import Ended
     from wolfbus.record.line import Recorded
+
+PACE = 2.0
+"""Times reading pace at which a game of scripted players is shown in a terminal."""
 
 
 @click.command()
@@ -62,6 +63,14 @@ if TYPE_CHECKING:
 )
 @click.option("--game", "game_id", metavar="ID", help="Game id; fresh unless given.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+@click.option("--tables", is_flag=True, help="Print every table that a single game has numbers for, too.")
+@click.option(
+    "--pace",
+    type=click.FloatRange(0, 1_000_000),
+    metavar="N",
+    help="Show a game of scripted players at N times reading pace; 0 as it is played. Space pauses, arrows go from "
+    "sentence to sentence, q ends the showing. [default: 2 in a terminal, else 0]",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Do not show the game as it happens.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
 @view_options
@@ -77,8 +86,10 @@ def play(
     out: Path,
     game_id: str | None,
     port: int,
+    pace: float | None,
     *,
     as_json: bool,
+    tables: bool,
     quiet: bool,
     plain: bool,
     view: bool,
@@ -86,8 +97,7 @@ def play(
 ) -> int:
     """Play one game: eight players, a moderator and an analyst as actors on a bus, in this process.
 
-    The game is shown on stderr as it happens; its record is written to OUT/GAME.ndjson; the metrics are printed on
-    stdout.
+    The game is shown on stderr as it happens; its record is written to OUT/GAME.ndjson; how it ended is told on stdout.
     """
     from players.spec import expand
 
@@ -110,27 +120,38 @@ def play(
         around.enter_context(contextlib.redirect_stdout(sys.stderr))
         venue = around.enter_context(open_venue(brains, loaded.models, logs=out / f"{game_id}.stderr", **calls))
         # a person at this terminal must not see what the others know
-        see = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
-        reasons = Reasons(see)
-        told: Callable[[Recorded], None] = reasons.take
+        shower = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
+        # whoever looks at the page is not made to wait here
+        speed = _speed(0.0 if view else pace, brains) if shower is not None else 0.0
+        kept: list[Recorded] = []
+        see = None if shower is None else kept.append if speed else shower.see
+        ending = GameEnding(see)
+        told: Callable[[Recorded], None] = ending.take
         if view:
             # it stays when all else of the command is done
             told = _both(told, context.with_resource(on_a_page(game_id, out, port)))
         game = _play(url, loaded.config, seed, brains, path, game_id, told, venue)
         accounts = venue.accounts
+        if speed and shower is not None:
+            _show_paced(kept, shower, speed)
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
         _tell_costs(accounts, as_json=as_json)
         return INTERRUPTED
     over = game.over
-    if over is None or over.error is not None or game.rows is None or over.ended is None:
+    if over is None or over.error is not None or ending.ended is None:
         reason = over.error if over is not None and over.error is not None else "the game did not finish"
         click.echo(f"wolfbus: {reason}", err=True)
         if path.exists():
             click.echo(f"wolfbus: the record so far is in {path}", err=True)
         _tell_costs(accounts, as_json=as_json)
         return FAILED
-    _report(game, over.ended, over.digest, game.rows, path, accounts, reasons.commonest(), as_json=as_json)
+    if as_json:
+        _print_summary(game, ending, over.digest, path, accounts)
+    else:
+        if tables:
+            _print_tables(path)
+        _print_ending(ending, over.digest, path, accounts)
     return 0
 
 
@@ -140,6 +161,22 @@ def _both(first: Callable[[Recorded], None], second: Callable[[Recorded], None])
         second(recorded)
 
     return see
+
+
+def _speed(pace: float | None, brains: Sequence[str]) -> float:
+    """Return how fast a game that is over at once is shown, 0 for as it is played."""
+    if pace is not None:
+        return pace
+    instant = all(brain.partition(":")[0] in {"scripted", "random", "silent"} for brain in brains)
+    return PACE if instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
+
+
+def _show_paced(kept: Sequence[Recorded], shower: Shower, speed: float) -> None:
+    from wolfbus.cli.keys import Keys
+    from wolfbus.cli.playback import play_back
+
+    with contextlib.suppress(KeyboardInterrupt), Keys() as keys:
+        play_back(kept, shower.see, speed, wait=keys.wait, restart=shower.restart)
 
 
 def check_game_id(game_id: str | None) -> str:
@@ -196,56 +233,56 @@ def _tell_costs(accounts: Accounts | None, *, as_json: bool) -> None:
         click.echo(json.dumps({"calls": accounts.summary()}))
 
 
-def _report(
-    game: Game,
-    ended: Ended,
-    digest: str,
-    rows: GameRows,
-    path: Path,
-    accounts: Accounts | None,
-    reasons: Mapping[str, str],
-    *,
-    as_json: bool,
-) -> None:
-    from analytics.metrics import Metrics
-    from analytics.report.caveats import missing_answers
-    from analytics.report.terminal import text
-
-    metrics = Metrics()
-    metrics.add(rows)
-    result = metrics.result()
-    seed = game.opened.seed
+def _print_summary(game: Game, ending: GameEnding, digest: str, path: Path, accounts: Accounts | None) -> None:
+    """Print a game that is over as one JSON object, and warnings on stderr."""
+    ended, seed = ending.ended, game.opened.seed
+    if ended is None:
+        return
+    warnings = [f"WARNING: {told}" for told in ending.warnings()]
+    # where nobody looks at tables, somebody may still look here
+    for line in warnings:
+        click.echo(f"wolfbus: {line}", err=True)
+    brains = ending.brains.values()
     summary: dict[str, Any] = {
-        "game": rows.game,
+        "game": game.opened.game,
         # a number that was given as one comes back as one
         "seed": int(seed) if seed.isdecimal() and str(int(seed)) == seed else seed,
         "digest": digest,
         "winner": ended.winner,
         "reason": ended.reason,
         "rounds": ended.rounds,
-        "statements": len(rows.statements),
-        "judgements": sum(1 for judgement in rows.judgements if judgement.usable),
+        "statements": ending.statements,
+        "judgements": ending.judgements,
         "record": str(path),
         "seconds": round(game.seconds, 3),
+        "answers": sum(brain["replies"] for brain in brains),
+        "defaulted": sum(brain["defaulted"] + brain["timed_out"] for brain in brains),
+        **({} if accounts is None else {"calls": accounts.summary()}),
+        "warnings": warnings,
     }
-    brains = result["repair"]["by_brain"].values()
-    summary["answers"] = sum(brain["overall"]["replies"] for brain in brains)
-    summary["defaulted"] = sum(brain["overall"]["defaulted"] + brain["overall"]["timed_out"] for brain in brains)
-    if accounts is not None:
-        summary["calls"] = accounts.summary()
-    if as_json:
-        summary["warnings"] = [f"WARNING: {told}" for told in missing_answers(result, reasons)]
-        # where nobody looks at tables, somebody may still look here
-        for line in summary["warnings"]:
-            click.echo(f"wolfbus: {line}", err=True)
-        click.echo(json.dumps(summary))
-        return
-    click.echo(text(result, reasons), nl=False)
-    won = {"villagers": "the villagers win", "werewolves": "the Werewolves win", None: "nobody wins"}[ended.winner]
-    rounds = f"{ended.rounds} round{'' if ended.rounds == 1 else 's'}"
-    click.echo(f"\nGame {rows.game}, seed {game.opened.seed}: {won} after {rounds} "
-               f"({ended.reason.replace('_', ' ')}).")  # fmt: skip
-    for line in accounts.lines() if accounts is not None else ():
-        click.echo(f"Calls  {line}")
-    click.echo(f"Digest {digest}")
-    click.echo(f"Record {path}  (check it: wolfbus replay {path})")
+    click.echo(json.dumps(summary))
+
+
+def _print_tables(path: Path) -> None:
+    """Print the tables of a game that is over, from its record."""
+    from analytics.report.terminal import text
+    from wolfbus.cli.proof import ProofCriteria, open_source, prove
+
+    click.echo(text(prove(open_source(str(path)), ProofCriteria(), keep=False).metrics))
+
+
+def _print_ending(ending: GameEnding, digest: str, path: Path, accounts: Accounts | None) -> None:
+    """Print how a game ended, and what to do next."""
+    for line in ending.warnings():
+        click.echo(f"WARNING: {line}")
+    for line in ending.lines(accounts.lines() if accounts is not None else ()):
+        click.echo(line)
+    seed = ending.opened.seed if ending.opened is not None else ""
+    # these commands take the newest record of ./runs by themselves
+    which = "" if path.parent == Path("runs") else f" {path}"
+    click.echo("One game is an anecdote: `wolfbus run --games 20` measures.")
+    click.echo(
+        f"Check it  wolfbus replay{which}    Numbers  wolfbus replay --tables{which}    Watch it  wolfbus view{which}"
+    )
+    click.echo(f"Record    {path}  (seed {seed})")
+    click.echo(f"Digest    {digest}")

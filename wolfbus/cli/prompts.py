@@ -13,7 +13,7 @@ from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.record.line import Recorded
-from wolfbus.record.prompts import PromptBook, RequestNames
+from wolfbus.record.prompts import PromptBook, RequestNames, WholeCalls
 from wolfbus.usage import Usage, sort_of
 
 _UNKNOWN: Final = "-"
@@ -24,8 +24,20 @@ _HEAD: Final = (
     *("tries", "failed", "queue", "latency", "tokens", "read", ""),
 )
 _RIGHT: Final = frozenset({"line", "time", "tries", "failed", "queue", "latency", "tokens"})
-_USUAL: Final[dict[str, Any]] = {"reask": False, "labels": False, "charged": True, "cassette": False, "failures": []}
+_USUAL: Final[dict[str, Any]] = {
+    "reask": False,
+    "labels": False,
+    "charged": True,
+    "cassette": False,
+    "failures": [],
+    "attempts": 1,
+    "queue_s": 0.0,
+}
 """What JSON says of fields that a record leaves out where there is nothing to say."""
+
+
+_ELSEWHERE: Final = frozenset({"like", "answered_as"})
+"""Fields that say where in a record more is said of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,9 @@ class CallMade:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything but prompt, reasoning and reply, absent fields as None."""
-        call = self.call.model_dump(mode="json", exclude={"type", "prompt", "reasoning", "reply"})
+        call = self.call.model_dump(
+            mode="json", exclude={"type", "prompt", "reasoning", "reply", "answered_as", "like"}
+        )
         return {"line": self.line, "time": self.time, **_USUAL, **call, "read": list(self.read)}
 
 
@@ -56,9 +70,11 @@ def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
     names = RequestNames()
     closed: dict[str, str] = {}
     latest: dict[str, int] = {}
+    calls = WholeCalls()
     made: list[tuple[Recorded, ModelCall]] = []
     for recorded in records:
         event = recorded.event
+        calls.feed(event, recorded.n)
         if isinstance(event, Asked):
             names.ask(event)
         elif isinstance(event, Answered):
@@ -71,7 +87,7 @@ def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
         CallMade(
             recorded.n,
             recorded.time,
-            call,
+            calls.whole(call, recorded.n),
             tuple(closed.get(name) if latest[name] == recorded.n else "asked again" for name in call.requests),
         )
         for recorded, call in made
@@ -151,8 +167,8 @@ def _about(call: Call) -> str:
     return printable(",".join(numbers), 24) or _UNKNOWN
 
 
-def _is_empty(call: Call) -> bool:
-    return call.error is not None or not (call.reply or "").strip()
+def _is_empty(call: ModelCall) -> bool:
+    return call.error is not None or not ((call.reply or "").strip() or call.answered_as)
 
 
 def _no_reply(call: Call) -> str:
@@ -180,7 +196,7 @@ class Exchange:
 
     def as_json(self) -> dict[str, Any]:
         """Return all that the record holds of the call, messages and reply exactly as they stand there."""
-        call = self.call.model_dump(mode="json", exclude={"type"})
+        call = self.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE})
         return {
             "call": {"line": self.line, **_USUAL, **call, "read": list(self.read)},
             "messages": [{"role": role, "content": text} for role, text in self.messages],
@@ -259,11 +275,11 @@ def exchange_at(records: Sequence[Recorded], line: int) -> Exchange:
     event = records[line - 1].event
     if not isinstance(event, ModelCall):
         raise ConfigError(f"--prompt {line}: no model call; line {line} is {_named(records[line - 1])}")
-    read = next(made.read for made in calls_of(records) if made.line == line)
+    made = next(made for made in calls_of(records) if made.line == line)
     book = PromptBook()
     for recorded in records[:line]:
         book.feed(recorded.event, recorded.n)
-    return Exchange(event, [(role, text) for role, text in book.messages(event, line)], line, read)
+    return Exchange(made.call, [(role, text) for role, text in book.messages(event, line)], line, made.read)
 
 
 def _named(recorded: Recorded) -> str:

@@ -118,9 +118,13 @@ class Proof:
                 str(self.winner), "nobody wins"
             )
             ended = f"{winner} after {counted(self.rounds, 'round')} ({str(self.reason).replace('_', ' ')})"
-        lines = [f"Game {self.rows.game}: {ended}" if self.rows else "No game could be read"]
+        game = f"Game {self.rows.game}: {ended}" if self.rows else "No game could be read"
+        return [game, *self.proof_lines()]
+
+    def proof_lines(self) -> list[str]:
+        """Return whether a wolfbus record holds, and what that proves."""
         if self.verified:
-            lines += [
+            return [
                 f"verified: {self.events} events. Every seal holds, and the rules give every derived event",
                 "  from the recorded answers. Not proven: that labels, judgements, texts, thoughts, times,",
                 "  brains and model calls are what was said. For that, compare the head with one that was",
@@ -128,9 +132,7 @@ class Proof:
                 f"Digest {self.digest}",
                 f"Head   {self.head}",
             ]
-        else:
-            lines.append(f"NOT verified: the first {self.events} events hold; the metrics are theirs")
-        return lines
+        return [f"NOT verified: the first {self.events} events hold; what is told is theirs"]
 
 
 def open_source(name: str) -> RecordSource:
@@ -155,7 +157,13 @@ def _is_line_of_ours(line: bytes) -> bool:
     return sum(mark in line for mark in (b'"hash":"', b'"audience":', b'"type":"', b'"time":')) >= 3
 
 
-def prove(source: RecordSource, criteria: ProofCriteria, *, keep: bool) -> Proof:
+def prove(
+    source: RecordSource,
+    criteria: ProofCriteria,
+    *,
+    keep: bool,
+    watch: Callable[[Recorded], None] | None = None,
+) -> Proof:
     """Read, re-execute and measure a wolfbus record in one pass.
 
     What stands before the first problem is measured all the same.
@@ -164,6 +172,7 @@ def prove(source: RecordSource, criteria: ProofCriteria, *, keep: bool) -> Proof
         source: an open wolfbus record.
         criteria: how to recompute.
         keep: whether to keep the events for showing or publishing.
+        watch: sees every event that holds; None for nobody.
 
     Raises:
         RecordError: it is no wolfbus record.
@@ -176,7 +185,14 @@ def prove(source: RecordSource, criteria: ProofCriteria, *, keep: bool) -> Proof
     verifier = Verifier()
     fold = GameFold(alpha=criteria.alpha, prior=criteria.prior, include_defaulted=criteria.include_defaulted)
     records: list[Recorded] = []
-    checked, rows = read_rows(source.lines, fold, prover=verifier, watch=records.append if keep else None)
+
+    def see(recorded: Recorded) -> None:
+        if watch is not None:
+            watch(recorded)
+        if keep:
+            records.append(recorded)
+
+    checked, rows = read_rows(source.lines, fold, prover=verifier, watch=see)
     source.close()
     if checked.opened is None and not source.is_record:
         raise RecordError(f"{source.name}: {checked.problem}")

@@ -38,7 +38,7 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
         if bus.owner(house).holder not in {"", _HOLDER}:
             raise ConfigError(f"house {house!r} belongs to a moderator; publish into a house of its own (--house)")
         epoch = bus.claim(house, _HOLDER)
-        for result in bus.commit(list(_commits(records, house, game, epoch))):
+        for result in bus.commit(list(commits_of(records, house, game, epoch))):
             if isinstance(result, Fenced):
                 raise ConfigError(f"house {house!r} holds another record of game {game}")
             if result is not None:
@@ -48,7 +48,8 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
     return len(records)
 
 
-def _commits(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:
+def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:
+    """Yield the steps of a record as a moderator of this epoch would commit them."""
     herald, head, before = Herald(), "", ""
     table = streams.table(house, game)
     for start in range(0, len(records), STEP):

@@ -14,6 +14,7 @@ import click
 from wolfbus.cli import FAILED
 
 if TYPE_CHECKING:
+    from wolfbus.cli.ending import GameEnding
     from wolfbus.cli.proof import Proof
 
 
@@ -41,7 +42,8 @@ def is_house(name: str) -> bool:
 
 
 @click.command()
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="[FILE]", required=False)
+@click.option("--tables", is_flag=True, help="Print every table that a single game has numbers for, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 @click.option("--alpha", type=Share(), help="Smoothing weight to recompute with.")
 @click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with.")
@@ -70,7 +72,7 @@ def is_house(name: str) -> bool:
 )
 @click.option("--plain", is_flag=True, help="Play back in plain lines even in a terminal.")
 def replay(
-    file: str,
+    file: str | None,
     alpha: float | None,
     prior: float | None,
     map_file: Path | None,
@@ -83,16 +85,25 @@ def replay(
     roles: Path | None,
     *,
     as_json: bool,
+    tables: bool,
     include_defaulted: bool,
     calls: bool,
     as_recorded: bool,
     plain: bool,
 ) -> int:
-    """Re-execute the record in FILE and say whether every event follows from the rules; then print its metrics.
+    """Re-execute the record in FILE, say whether every event follows from the rules, and how the game ended.
 
     FILE is a wolfbus record or a log that the paper's authors published; "-" is standard input, .gz is read too.
+    Without it, the newest record in ./runs is taken.
     """
     from wolfbus.cli import proof
+    from wolfbus.cli.ending import GameEnding
+
+    if file is None:
+        from wolfbus.record.reader import newest_record
+
+        file = str(newest_record(Path("runs")))
+        click.echo(f"wolfbus: {file}", err=True)
 
     looks = until is not None or seat is not None
     audits = calls or prompt is not None
@@ -112,12 +123,13 @@ def replay(
     if source.is_paper_log:
         _refuse(speed=speed, until=until, seat=seat, url=url, calls=calls or None, prompt=prompt)
         result = proof.read_paper(source, roles, criteria, as_recorded=as_recorded)
-        _print(result, map_file, as_json=as_json)
+        _print(result, None, map_file, as_json=as_json)
         return 0
     if roles is not None or as_recorded:
         raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")
     keep = speed is not None or looks or audits or url is not None
-    result = proof.prove(source, criteria, keep=keep)
+    ending = GameEnding()
+    result = proof.prove(source, criteria, keep=keep, watch=ending.take)
     if until is not None and until > len(result.records):
         raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
     if speed is not None:
@@ -129,7 +141,8 @@ def replay(
     elif looks:
         _show(result, until, seat)
     else:
-        _print(result, map_file, as_json=as_json)
+        # whoever computes anew asks for numbers
+        _print(result, None if tables or recomputes else ending, map_file, as_json=as_json)
     return 0 if result.verified else FAILED
 
 
@@ -163,12 +176,13 @@ def _publish(result: Proof, url: str, house: str) -> None:
 
 
 def _play_back(result: Proof, speed: float, until: int | None, *, plain: bool) -> None:
+    from wolfbus.cli.keys import Keys
     from wolfbus.cli.playback import play_back
     from wolfbus.cli.shown import shown
 
-    with shown(quiet=False, plain=plain) as see:
-        if see is not None:
-            play_back(result.records, see, speed, until)
+    with shown(quiet=False, plain=plain) as shower, Keys() as keys:
+        if shower is not None:
+            play_back(result.records, shower.see, speed, until, keys.wait, shower.restart)
 
 
 def _show(result: Proof, until: int | None, seat: str | None) -> None:
@@ -202,16 +216,20 @@ def _audit(result: Proof, prompt: int | None, *, as_json: bool) -> None:
     click.echo(shown, nl=False)
 
 
-def _print(result: Proof, map_file: Path | None, *, as_json: bool) -> None:
+def _print(result: Proof, ending: GameEnding | None, map_file: Path | None, *, as_json: bool) -> None:
+    """Print what was found, then how the game ended, or without `ending` all its tables."""
     if as_json:
         click.echo(json.dumps(result.as_json(), allow_nan=False))
         return
-    from analytics.report.terminal import text
+    if ending is None:
+        from analytics.report.terminal import text
 
-    for line in result.summary():
-        click.echo(line)
-    click.echo("")
-    click.echo(text(result.metrics), nl=False)
+        click.echo("\n".join([*result.summary(), ""]))
+        click.echo(text(result.metrics), nl=False)
+    elif ending.beats:
+        for line in [*ending.lines(), *result.proof_lines()]:
+            click.echo(line)
+        click.echo("Numbers: wolfbus replay --tables")
     if result.recalibrated is not None:
         from analytics.report.terminal import recalibration_table
         from wolfbus.document.terminal import written

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import sys
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from wolfbus.record.line import Recorded
 
@@ -13,22 +14,29 @@ TOLD = 20
 """Warnings that are told after a live view."""
 
 
+class Shower(NamedTuple):
+    """What shows events: `see` takes the next one, `restart` forgets all so far, where that can be."""
+
+    see: Callable[[Recorded], None]
+    restart: Callable[[], None] | None = None
+
+
 @contextlib.contextmanager
-def shown(*, quiet: bool, plain: bool) -> Iterator[Callable[[Recorded], None] | None]:
+def shown(*, quiet: bool, plain: bool) -> Iterator[Shower | None]:
     """Give what shows events on stderr: a live view in a terminal, plain lines elsewhere, nothing when quiet."""
     if quiet:
         yield None
     elif plain or not sys.stderr.isatty():
         from wolfbus.cli.lines import PlainLines
 
-        yield PlainLines(sys.stderr).see
+        yield Shower(PlainLines(sys.stderr).see)
     else:
         from rich.console import Console
 
         from wolfbus.cli.live import LiveView
 
         with _kept_back(), LiveView(Console(stderr=True)) as view:
-            yield view.see
+            yield Shower(view.see, view.restart)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.calling import model_options, open_venue
+from wolfbus.cli.calling import model_options, open_venue, quiet_brains
 from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:
@@ -58,9 +58,8 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     from wolfbus.bus import open_bus
     from wolfbus.cli.embedded import tune_garbage_collection
-    from wolfbus.cli.studying.agenda_player import AgendaPlayer
+    from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
     from wolfbus.cli.studying.loading import study_of_text
-    from wolfbus.cli.studying.playing import Playing, quiet_brains
     from wolfbus.service.stop import Stopping
     from wolfbus.study.shared_agenda import SharedAgenda
 
@@ -86,9 +85,9 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
         ):
             (Path(folder) / "records").mkdir()
             # a record stays on the bus until whoever runs the study has it
-            begin = partial(Playing, url, plan.config, Path(folder), venue, keep_s=None)
+            orders = HouseOrders(url, plan.config, Path(folder), at_once, keep_s=None)
             forget = partial(bus.expire, after_s=0)
-            halt = AgendaPlayer(agenda, plan.game, at_once, begin, forget, lease).play(stopping)
+            halt = AgendaPlayer(agenda, plan.game, orders, venue, forget, lease).play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED

@@ -1,8 +1,11 @@
 """Model calls: what a seat's agent reports of the model it asked, so that a record lets researchers audit every word.
 
-A prompt is stored as *segments*: pieces of text that stand once in a record, however many prompts hold them. A segment
-may follow another one (`after`), and its hash covers all that goes before it; so the growing public history of a game
-is one chain, and a call names a whole prompt by the last segment of each of its few chains.
+A prompt is reported as *segments*: pieces of text, sent once, however many prompts hold them. A segment may follow
+another one (`after`), and its hash covers all that goes before it; so what a seat is told in the course of a game is
+one chain, and a call names a whole prompt by the last segment of each of its few chains.
+
+A record keeps a text once (`PromptAddition`), numbers segments instead of naming them by hashes, and leaves out of a
+call what an earlier call or the answer that came of it says already. Records of versions before 0.9 hold `Segment`s.
 """
 
 from __future__ import annotations
@@ -30,6 +33,10 @@ REPLY_KEPT: Final = 65_536
 """Characters of a model's text that a call keeps; the rest is counted only."""
 
 
+ReplyStyle: TypeAlias = Literal["spaced", "dense", "indented"]
+"""How JSON is set: with a blank behind each comma and colon; without; over several lines."""
+
+
 class PromptText(Part):
     """A piece of prompt text."""
 
@@ -42,13 +49,35 @@ class PromptText(Part):
 
 
 class Segment(PromptText):
-    """A piece of prompt text, stored once in a record."""
+    """A piece of prompt text, as records of earlier versions hold it."""
 
     type: Literal["segment"] = "segment"
     segment: Hash
     """What names it: SHA-256 of the hash before (64 hex digits or nothing), its role, a line end, and its text."""
     source: Source | None = None
     """Id of the message that brought it, on its sender's stream."""
+
+
+class ChainAddition(Part):
+    """Segments that follow each other: what a chain of prompt text is continued with."""
+
+    after: Hash | Count | None = None
+    """Number of the segment that the first of them follows; its hash, if that is a `Segment`; absent where a chain
+    begins."""
+    role: ChatRole = Field(default="user", exclude_if=lambda role: role == "user")
+    """Whose words they are in the chat: the user's unless it says otherwise."""
+    texts: Annotated[tuple[str | Count, ...], Field(min_length=1)]
+    """The text of each; for a text that stands in the record already, the number of the first segment that has it."""
+
+
+class PromptAddition(Part):
+    """New prompt text. Its segments are numbered from 0, in the order in which they stand in the record."""
+
+    type: Literal["prompt_text"] = "prompt_text"
+    chains: tuple[ChainAddition, ...]
+    """What is added, chain by chain."""
+    source: Source | None = None
+    """Id of the message that brought the last of it, on its sender's stream."""
 
 
 class Call(Part):
@@ -78,14 +107,14 @@ class Call(Part):
     """What was sent beside the messages, such as temperature and the kind of structured output."""
     prompt: Annotated[tuple[Hash, ...], Field(max_length=8)]
     """The prompt: for each of its chains, in order, the last segment."""
-    attempts: Count
-    """Requests over the network that it took, failed ones included; 0 where none was made."""
+    attempts: Count = Field(default=1, exclude_if=lambda attempts: attempts == 1)
+    """Requests over the network that it took, failed ones included; 0 where none was made; 1 unless it says so."""
     failures: Annotated[tuple[Short, ...], Field(max_length=32)] = Field(default=(), exclude_if=lambda f: not f)
     """What the attempts before the last one failed of, a line each."""
     charged: bool = Field(default=True, exclude_if=lambda charged: charged)
     """Whether a server may have charged for work on it: not if all attempts were turned away or found none."""
-    queue_s: Seconds
-    """Seconds it waited for its turn under the limits on calls."""
+    queue_s: Seconds = Field(default=0.0, exclude_if=lambda seconds: seconds == 0)
+    """Seconds it waited for its turn under the limits on calls; 0 unless it says so."""
     latency_s: Seconds
     """Seconds from the first byte sent to the last one read, back-off between attempts included."""
     prompt_tokens: Count | None = None
@@ -109,9 +138,17 @@ class Call(Part):
 
 
 class ModelCall(Call):
-    """A model call, as its agent reported it; no part of the digest."""
+    """A model call, as its agent reported it, without what the record says elsewhere; no part of the digest."""
 
     type: Literal["model_call"] = "model_call"
+    prompt: Annotated[tuple[Hash | Count, ...], Field(max_length=8)]  # type: ignore[assignment]
+    """The prompt: for each of its chains, in order, the number of the last segment; its hash, if that is a
+    `Segment`."""
+    like: Annotated[int, Field(ge=1)] | None = None
+    """The call of this record, counted from 1, that says with which `url`, `parameters` and `served` it was made."""
+    answered_as: ReplyStyle | None = None
+    """Stands for `reply` where it is exactly what the answer to its request holds, thought first, as JSON of this
+    style."""
     source: Source | None = None
     """Id of the message that reported it, on its sender's stream."""
 

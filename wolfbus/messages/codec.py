@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 import msgpack
 from pydantic import TypeAdapter, ValidationError
 
+from wolfbus.bus.protocol import Unpacked
 from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.calls import Called, Segments
@@ -53,11 +54,19 @@ def plain(message: Part) -> dict[str, Any]:
     return values
 
 
+def _plain_part(value: object) -> dict[str, Any]:
+    if isinstance(value, Part):
+        return plain(value)
+    if isinstance(value, int):
+        raise OverflowError(f"a message cannot hold so large a number as {value!r:.40}")
+    raise TypeError(f"a message cannot hold {type(value).__name__}")
+
+
 def pack(value: dict[str, Any]) -> bytes:
-    """Return msgpack bytes of plain values."""
+    """Return msgpack bytes of plain values, in which parts may stand as they are."""
     packer = getattr(_local, "packer", None)
     if packer is None:
-        packer = _local.packer = msgpack.Packer(use_bin_type=True, autoreset=True)
+        packer = _local.packer = msgpack.Packer(default=_plain_part, use_bin_type=True, autoreset=True)
     packed: bytes = packer.pack(value)
     return packed
 
@@ -121,7 +130,7 @@ def first_fault(error: ValidationError) -> str:
     return fault[:300] if fault.isprintable() else repr(fault[:300])[1:-1]
 
 
-def decode_mail(body: bytes) -> Mail | None:
+def decode_mail(body: bytes | Unpacked) -> Mail | None:
     """Return the message of an agent's mailbox that `body` holds; None, with a debug line, for a type unknown here.
 
     Members that are unknown here are passed over.
@@ -130,7 +139,7 @@ def decode_mail(body: bytes) -> Mail | None:
         MessageError: it cannot be read.
         VersionError: it is of another protocol version.
     """
-    value = unpack(body)
+    value = unpack(body.packed() if isinstance(body, Unpacked) else body)
     sort = value.get("type")
     adapter = _MAIL.get(sort) if isinstance(sort, str) else None
     if adapter is None:

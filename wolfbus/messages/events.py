@@ -8,7 +8,7 @@ from pydantic import Field
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole
-from wolfbus.messages.calls import ModelCall, Segment
+from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.claims import ScoredClaim
 from wolfbus.messages.content import (
     Ballot,
@@ -379,6 +379,7 @@ AnyEvent: TypeAlias = Annotated[
     | Returned
     | Rejected
     | Segment
+    | PromptAddition
     | ModelCall
     | Stopped
     | Ended,

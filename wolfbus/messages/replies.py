@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -91,6 +91,28 @@ class WhisperReply(Reply[Proposal]):
     """Answers `whisper`."""
 
     kind: Literal["whisper"] = "whisper"
+
+
+class LocalReply(NamedTuple):
+    """A reply inside the process in which the request was made; elsewhere it is a `Reply`.
+
+    Attributes:
+        game: the game's id.
+        request: id of the request that this answers.
+        seat: who answers.
+        kind: what was asked for.
+        content: the answer.
+        thought: private scratchpad.
+        reading: how the content was read.
+    """
+
+    game: str
+    request: str
+    seat: SeatName
+    kind: Kind
+    content: Content
+    thought: str | None
+    reading: Reading
 
 
 AnyReply: TypeAlias = Annotated[

@@ -11,13 +11,13 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wolfbus.canonical import canonical
+from wolfbus.canonical import canonical, canonical_members
 from wolfbus.messages.codec import plain
-from wolfbus.messages.events import AnyEvent
+from wolfbus.messages.events import AnyEvent, Opened
 
-_NOT_RULES = {"deadlines", "absent_grace"}
-_ASIDE = frozenset({"rejected", "segment", "model_call", "stopped"})
-_OF_AN_ANSWER = ("type", "batch", "seat", "outcome", "fault", "content")
+_NOT_RULES = {"deadlines", "absent_grace", "memory"}
+_ASIDE = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
+_OF_AN_ANSWER = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
 
 
 class Digest:
@@ -26,11 +26,15 @@ class Digest:
     def __init__(self) -> None:
         self._sha = hashlib.sha256()
 
-    def feed(self, event: AnyEvent, body: Mapping[str, Any] | None = None) -> None:
-        """Add one event, whose plain values may be given as `body` if they are at hand."""
-        value = essence(event, plain(event) if body is None else body)
-        if value is not None:
-            self._sha.update(canonical(value) + b"\n")
+    def feed(self, event: AnyEvent, members: Mapping[str, str] | None = None) -> None:
+        """Add one event; the `canonical_members` of its plain values may be given if they are at hand."""
+        if event.type == "opened":
+            self._sha.update(canonical(_essence_of_opening(event)) + b"\n")
+        elif event.type not in _ASIDE:
+            if members is None:
+                members = canonical_members(plain(event))
+            counted = [members[name] for name in _counted(event, members)]
+            self._sha.update(f"{{{','.join(counted)}}}\n".encode())
 
     def hexdigest(self) -> str:
         """Return the digest so far, 64 hex digits."""
@@ -38,18 +42,28 @@ class Digest:
 
 
 def essence(event: AnyEvent, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return what of an event counts for the digest, None if nothing does."""
-    if event.type == "answered":
-        return {name: body[name] for name in _OF_AN_ANSWER if name in body}
+    """Return what of an event, given with its plain values, counts for the digest; None if nothing does."""
     if event.type in _ASIDE:
         return None
     if event.type == "opened":
-        return {
-            "type": "opened",
-            "config": event.config.model_dump(exclude=_NOT_RULES),
-            "seats": [[seat.name, seat.role, seat.brain, seat.declines] for seat in event.seats],
-        }
-    return body
+        return _essence_of_opening(event)
+    return {name: body[name] for name in _counted(event, body)}
+
+
+def _counted(event: AnyEvent, names: Iterable[str]) -> list[str]:
+    """Return the names of the members that count, in the order of canonical JSON."""
+    if event.type == "answered":
+        names = _OF_AN_ANSWER.intersection(names)
+    return sorted(names)
+
+
+def _essence_of_opening(event: Opened) -> dict[str, Any]:
+    """Return what of the opening event counts."""
+    return {
+        "type": "opened",
+        "config": event.config.model_dump(exclude=_NOT_RULES),
+        "seats": [[seat.name, seat.role, seat.brain, seat.declines] for seat in event.seats],
+    }
 
 
 def digest_of(events: Iterable[AnyEvent]) -> str:

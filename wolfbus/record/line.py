@@ -10,19 +10,18 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from bisect import bisect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from wolfbus.canonical import canonical
+from wolfbus.canonical import canonical, canonical_members
 from wolfbus.errors import MessageError, RecordError
 from wolfbus.messages.base import PROTOCOL, Audience
 from wolfbus.messages.codec import EVENTS, check_version, plain, validate
 from wolfbus.messages.events import AnyEvent
 
-_EMPTY = "0" * 64
-_EMPTY_MEMBER = f'"hash":"{_EMPTY}",'.encode()
 _BRACKET = ord("[")
 _EVENT = EVENTS.validator.validate_json
 _MEMBER = re.compile(rb'"hash":"([0-9a-f]{64})",')
@@ -47,7 +46,10 @@ class Recorded(NamedTuple):
 
 
 def seal(
-    previous: str, unsealed: Recorded, body: Mapping[str, Any] | None = None
+    previous: str,
+    unsealed: Recorded,
+    body: Mapping[str, Any] | None = None,
+    members: Mapping[str, str] | None = None,
 ) -> tuple[Recorded, bytes, dict[str, Any]]:
     """Chain an event to the line before it.
 
@@ -55,26 +57,27 @@ def seal(
         previous: hash of the line before, "" for the first.
         unsealed: the event; its own hash is not looked at.
         body: the event as plain values, if they are at hand.
+        members: `canonical_members` of `body`, if they are at hand.
 
     Returns:
         The sealed event, its line without the newline, and its members, version included, as plain values for the bus.
     """
-    value: dict[str, Any] = {
-        **(plain(unsealed.event) if body is None else body),
-        "n": unsealed.n,
-        "time": unsealed.time,
-        "audience": unsealed.audience,
-        "hash": _EMPTY,
-    }
-    if unsealed.event.type == "opened":
-        value["v"] = PROTOCOL
-    blank = canonical(value)
-    # quotes inside JSON strings are escaped, so the first match is the member itself
-    digest = hashlib.sha256(previous.encode() + blank.replace(_EMPTY_MEMBER, b"", 1)).hexdigest()
-    line = blank.replace(_EMPTY_MEMBER, f'"hash":"{digest}",'.encode(), 1)
+    number, time, audience, event, _ = unsealed
+    if body is None:
+        body = plain(event)
+    by_name = dict(canonical_members(body) if members is None else members)
+    by_name.update(canonical_members({"n": number, "time": time, "audience": audience}))
+    if event.type == "opened":
+        by_name["v"] = f'"v":{PROTOCOL}'
+    names = sorted(by_name)
+    place = bisect(names, "hash")
+    before = "{" + ",".join([by_name[name] for name in names[:place]])
+    after = ",".join([by_name[name] for name in names[place:]]) + "}"
+    digest = hashlib.sha256(f"{previous}{before},{after}".encode()).hexdigest()
+    line = f'{before},"hash":"{digest}",{after}'.encode()
     # on the bus every message says its version
-    value["v"], value["hash"] = PROTOCOL, digest
-    return Recorded(unsealed.n, unsealed.time, unsealed.audience, unsealed.event, digest), line, value
+    value = {**body, "n": number, "time": time, "audience": audience, "hash": digest, "v": PROTOCOL}
+    return Recorded(number, time, audience, event, digest), line, value
 
 
 def line_of(members: Mapping[str, Any]) -> bytes:

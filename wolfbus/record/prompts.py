@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
 
 from wolfbus.errors import RecordError
-from wolfbus.messages.calls import Call, ChatRole, ModelCall, Segment, segment_hash
-from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked
+from wolfbus.messages.calls import ChainAddition, ChatRole, ModelCall, PromptAddition, Segment, segment_hash
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
+from wolfbus.record.replies import reply_of
+
+SegmentName: TypeAlias = str | int
+"""What names a segment in a record: its number; its hash in records of earlier versions."""
 
 
 class SegmentCheck:
-    """Checks that segments are what their names say and that nothing refers to one that is not there.
+    """Checks that segments are what their names say and that nothing refers to one, or to a call, that is not there.
 
-    It keeps the names only, 64 characters a segment.
+    It keeps the names only, 64 characters a segment of an earlier version.
     """
 
     def __init__(self) -> None:
         self._names: set[str] = set()
+        self._count = self._calls = 0
 
     def check(self, event: AnyEvent, line: int | None = None) -> None:
-        """Check the next event of a record; all but segments and model calls pass.
+        """Check the next event of a record; all but prompt text and model calls pass.
 
         Args:
             event: the event.
@@ -35,10 +41,35 @@ class SegmentCheck:
             if segment_hash(event.after, event.role, event.text) != event.segment:
                 raise RecordError(f"segment {event.segment[:12]}… has another text than its hash says", line)
             self._names.add(event.segment)
+        elif isinstance(event, PromptAddition):
+            for chain in event.chains:
+                self._check_chain(chain, line)
         elif isinstance(event, ModelCall):
             for name in event.prompt:
-                if name not in self._names:
-                    raise RecordError(f"a model call names segment {name[:12]}…, which is not there", line)
+                if not self._is_there(name):
+                    raise RecordError(f"a model call names segment {_shown(name)}, which is not there", line)
+            if event.like is not None and event.like > self._calls:
+                raise RecordError(f"a model call is like call {event.like}, which is not there", line)
+            self._calls += 1
+
+    def _check_chain(self, chain: ChainAddition, line: int | None) -> None:
+        if chain.after is not None and not self._is_there(chain.after):
+            raise RecordError(f"segment {self._count} follows {_shown(chain.after)}, which is not there", line)
+        for text in chain.texts:
+            if isinstance(text, int) and text >= self._count:
+                raise RecordError(f"segment {self._count} has the text of {text}, which is not there", line)
+            self._count += 1
+
+    def _is_there(self, name: SegmentName) -> bool:
+        return name < self._count if isinstance(name, int) else name in self._names
+
+
+class PromptPiece(NamedTuple):
+    """A segment of a prompt: what it follows, whose words it holds, and these."""
+
+    after: SegmentName | None
+    role: ChatRole
+    text: str
 
 
 class PromptBook:
@@ -49,19 +80,22 @@ class PromptBook:
 
     def __init__(self) -> None:
         self._check = SegmentCheck()
-        self._segments: dict[str, Segment] = {}
+        self._pieces: dict[SegmentName, PromptPiece] = {}
+        self._count = 0
 
     def feed(self, event: AnyEvent, line: int | None = None) -> None:
         """Take in the next event; see `SegmentCheck.check`.
 
         Raises:
-            RecordError: with `line`, if a segment or a call is not what it claims to be.
+            RecordError: with `line`, if prompt text or a call is not what it claims to be.
         """
         self._check.check(event, line)
         if isinstance(event, Segment):
-            self._segments.setdefault(event.segment, event)
+            self._pieces.setdefault(event.segment, PromptPiece(event.after, event.role, event.text))
+        elif isinstance(event, PromptAddition):
+            self._add(event)
 
-    def messages(self, call: Call, line: int | None = None) -> list[tuple[ChatRole, str]]:
+    def messages(self, call: ModelCall, line: int | None = None) -> list[tuple[ChatRole, str]]:
         """Return the prompt of a call as (role, text) messages.
 
         The chains follow each other as the call names them. Text of one role makes one message, across chains too; a
@@ -75,27 +109,40 @@ class PromptBook:
             RecordError: with `line`, if it names a segment that has not been fed.
         """
         messages: list[tuple[ChatRole, list[str]]] = []
-        for segment in self.pieces(call, line):
-            if not messages or messages[-1][0] != segment.role:
-                messages.append((segment.role, []))
-            messages[-1][1].append(segment.text)
+        for piece in self.pieces(call, line):
+            if not messages or messages[-1][0] != piece.role:
+                messages.append((piece.role, []))
+            messages[-1][1].append(piece.text)
         return [(role, "".join(texts)) for role, texts in messages]
 
-    def pieces(self, call: Call, line: int | None = None) -> Iterator[Segment]:
+    def pieces(self, call: ModelCall, line: int | None = None) -> Iterator[PromptPiece]:
         """Yield the pieces of the prompt of a call, in order; see `messages`."""
         for head in call.prompt:
             yield from self._chain(head, line)
 
-    def _chain(self, head: str, line: int | None) -> Iterator[Segment]:
-        chain: list[Segment] = []
-        name: str | None = head
+    def _add(self, event: PromptAddition) -> None:
+        for chain in event.chains:
+            after = chain.after
+            for text in chain.texts:
+                words = self._pieces[text].text if isinstance(text, int) else text
+                self._pieces[self._count] = PromptPiece(after, chain.role, words)
+                after = self._count
+                self._count += 1
+
+    def _chain(self, head: SegmentName, line: int | None) -> Iterator[PromptPiece]:
+        chain: list[PromptPiece] = []
+        name: SegmentName | None = head
         while name is not None:
-            segment = self._segments.get(name)
-            if segment is None:
-                raise RecordError(f"a model call names segment {name[:12]}…, which is not there", line)
-            chain.append(segment)
-            name = segment.after
+            piece = self._pieces.get(name)
+            if piece is None:
+                raise RecordError(f"a model call names segment {_shown(name)}, which is not there", line)
+            chain.append(piece)
+            name = piece.after
         return reversed(chain)
+
+
+def _shown(name: SegmentName) -> str:
+    return str(name) if isinstance(name, int) else f"{name[:12]}…"
 
 
 class RequestNames:
@@ -115,3 +162,36 @@ class RequestNames:
         if stem is None:
             return None
         return f"{stem}{event.kind}/{event.seat}" + ("" if event.about is None else f"/{event.about}")
+
+
+class WholeCalls:
+    """Gives the model calls of one game with all that its record says of them elsewhere. Feed it in record order."""
+
+    def __init__(self) -> None:
+        self._calls: list[ModelCall] = []
+        self._requests = RequestNames()
+        self._unanswered: dict[str, list[tuple[int, ModelCall]]] = {}
+        self._replies: dict[int, str | None] = {}
+
+    def feed(self, event: AnyEvent, line: int) -> None:
+        """Take in the next event, which stands on that line."""
+        if isinstance(event, ModelCall):
+            self._calls.append(event)
+            if event.answered_as is not None:
+                self._unanswered.setdefault(event.requests[0], []).append((line, event))
+        elif isinstance(event, Asked):
+            self._requests.ask(event)
+        elif isinstance(event, Answered) and self._unanswered:
+            for at, call in self._unanswered.pop(self._requests.of(event) or "", ()):
+                if call.answered_as is not None:
+                    self._replies[at] = reply_of(event, call.answered_as)
+
+    def whole(self, call: ModelCall, line: int) -> ModelCall:
+        """Return a call that was fed with its server and settings; and its reply, once its answer was fed, too."""
+        changes: dict[str, object] = {}
+        if call.like is not None and call.like <= len(self._calls):
+            like = self._calls[call.like - 1]
+            changes |= {"url": like.url, "parameters": like.parameters, "served": like.served, "like": None}
+        if (reply := self._replies.get(line)) is not None:
+            changes |= {"reply": reply, "reply_length": None, "answered_as": None}
+        return call.model_copy(update=changes) if changes else call

@@ -249,3 +249,21 @@ def _refuse_foreign(line: bytes) -> None:
 
 def _whole_lines(count: int) -> str:
     return "1 whole line" if count == 1 else f"{count} whole lines"
+
+
+def newest_record(root: Path) -> Path:
+    """Return the record below a folder that was written last; hidden folders are left out.
+
+    Raises:
+        RecordError: there is none.
+    """
+    found = [
+        path
+        for path in root.rglob("*.ndjson*")
+        if path.name.endswith((".ndjson", ".ndjson.gz"))
+        and not any(part.startswith(".") for part in path.relative_to(root).parts)
+        and path.is_file()
+    ]
+    if not found:
+        raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
+    return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name))

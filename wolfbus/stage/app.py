@@ -6,16 +6,18 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
+from wolfbus.stage.answers import answer, event, problem, whole
 from wolfbus.stage.document import FORMAT
 from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.guard import HEADERS, Guard
 from wolfbus.stage.inspector import exchange_data
 from wolfbus.stage.library import Library, study_told
+from wolfbus.stage.seat_routes import SeatRoutes
 from wolfbus.stage.sources import GameSource
 from wolfbus.stage.studies import StudyReader, pairs, study_data
 from wolfbus.stage.watched import WatchedGame, encoded
@@ -41,9 +43,18 @@ class StageApp:
         library: what there is.
         guard: who may ask.
         studies: computes what is told of studies; None to show none.
+        people: who plays at these pages; None for nobody.
     """
 
-    def __init__(self, games: GameSource, library: Library, guard: Guard, studies: StudyReader | None = None) -> None:
+    def __init__(
+        self,
+        games: GameSource,
+        library: Library,
+        guard: Guard,
+        studies: StudyReader | None = None,
+        people: People | None = None,
+    ) -> None:
+        self._people = people
         self._games = games
         self._studies = studies
         self._library = library
@@ -55,8 +66,6 @@ class StageApp:
         app = web.Application(middlewares=[self._guarded], client_max_size=1 << 20)
         app.on_shutdown.append(self._end)
         app.router.add_get("/static/{name}", self._static)
-        for address in ("/", "/g/{game}", "/g/{game}/call/{line:[0-9]+}", "/s/{study}", "/c", "/learn"):
-            app.router.add_get(address, self._page)
         app.router.add_get("/library.json", self._list)
         app.router.add_get("/learn.json", self._learn)
         app.router.add_get("/g/{game}/data.json", self._data)
@@ -67,6 +76,14 @@ class StageApp:
         app.router.add_get("/s/{study}.json", self._study)
         app.router.add_get("/s/{study}/report.html", self._report)
         app.router.add_get("/c.json", self._compare)
+        if self._people is not None:
+            SeatRoutes(self._people, self._games).add_to(app)
+        # behind the data, whose addresses they match as well
+        for address in (
+            *("/", "/g/{game}", "/g/{game}/call/{line:[0-9]+}", "/s/{study}", "/c", "/learn"),
+            *("/seat", "/seat/{seat}"),
+        ):
+            app.router.add_get(address, self._page)
         return app
 
     @web.middleware
@@ -136,7 +153,7 @@ class StageApp:
     async def _events(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
         viewer = game.viewer(request.query.get("as", ""))
-        after = _whole(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
+        after = whole(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
         await response.prepare(request)
         with game.watched(), contextlib.suppress(ConnectionResetError):
@@ -147,21 +164,21 @@ class StageApp:
         shielded = game.shielded
         if after > game.feed(viewer).line:
             # a game that was played anew under the same name
-            await response.write(_event("reload", b"{}"))
+            await response.write(event("reload", b"{}"))
             return
         while not self._closing.is_set():
             feed = game.feed(viewer)
             if feed.line > after:
                 step, after = game.step(viewer, after), feed.line
-                await response.write(_event("step", step, after))
+                await response.write(event("step", step, after))
             if game.over and shielded and not game.shielded:
-                await response.write(_event("reload", b"{}"))
+                await response.write(event("reload", b"{}"))
                 return
             if feed.over:
                 return
             if game.closed or game.over:
                 words = game.problem or "the game was broken off"
-                await response.write(_event("gone", encoded({"words": words})))
+                await response.write(event("gone", encoded({"words": words})))
                 return
             if await game.change(_QUIET_S):
                 await asyncio.sleep(_TOGETHER_S)
@@ -233,27 +250,3 @@ class StageApp:
 
 class _Missing(Exception):  # noqa: N818 - never leaves this file
     """There is no such game or study; the sentence says so."""
-
-
-def answer(value: Any, status: int = 200) -> web.Response:
-    """Return plain values as JSON."""
-    response = web.Response(body=encoded(value), status=status, content_type="application/json", charset="utf-8")
-    response.enable_compression()
-    return response
-
-
-def problem(status: int, words: str) -> web.Response:
-    """Return a refusal: one sentence."""
-    response = answer({"error": words}, status)
-    response.headers.update(HEADERS)
-    return response
-
-
-def _event(name: str, data: bytes, line: int | None = None) -> bytes:
-    # JSON has no line ends outside of strings, and none inside them that are not escaped
-    head = f"event: {name}\n" + (f"id: {line}\n" if line is not None else "")
-    return head.encode() + b"data: " + data + b"\n\n"
-
-
-def _whole(word: str) -> int:
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0

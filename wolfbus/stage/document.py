@@ -117,7 +117,10 @@ class GameFeed:
     def step(self, since: int) -> dict[str, Any]:
         """Return what a page that has the beats up to line `since` lacks: the data of one live event."""
         first = next((place for place, beat in enumerate(self.beats) if beat.line > since), len(self.beats))
+        # who was not told at the opening who plays learns that as it goes
+        game = {} if self._game.get("seats") else {"game": self.game()}
         return {
+            **game,
             "line": self.line,
             "from": first,
             "beats": [as_json(beat) for beat in self.beats[first:]],

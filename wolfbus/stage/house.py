@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.pump import BusReader
 from wolfbus.errors import BusError, MessageError, NotAllowed, RecordError, StreamLost
 from wolfbus.messages.codec import HOUSE_NEWS, decode_news, unpack, validate
@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 _KEPT: Final = 64
 """Games that are over and kept in memory."""
+_FIRST_S: Final = 2.0
+"""Seconds that who asks for a game waits for the first of it."""
 
 
 class HouseSource:
@@ -48,20 +50,28 @@ class HouseSource:
         self._running: set[str] = set()
         self._readers: dict[str, RecordReader] = {}
         self._records: bool | None = None
+        self._caught_up: asyncio.Task[None] | None = None
         self._reader = BusReader(bus, self._trouble, name="stage-bus")
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin to read; called on the loop that the games are used on."""
         self._loop = loop
         self._reader.start()
-        self._reader.follow(streams.games(self._house), self._hear, lost=self._lost)
+        self._caught_up = loop.create_task(asyncio.to_thread(self._catch_up))
 
     async def open(self, name: str) -> WatchedGame | None:
         """Return a game of the house by its id."""
-        return self._games.get(name)
+        if self._caught_up is not None:
+            await self._caught_up
+        game = self._games.get(name)
+        if game is not None and game.empty:
+            await game.change(_FIRST_S)
+        return game
 
     async def close(self) -> None:
         """Stop reading."""
+        if self._caught_up is not None:
+            await self._caught_up
         await asyncio.to_thread(self._reader.close)
         with contextlib.suppress(BusError):
             self._bus.close()
@@ -75,6 +85,17 @@ class HouseSource:
             # a loop that has ended shows nothing any more
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(call)
+
+    def _catch_up(self) -> None:
+        """Take in what there is, before anybody is answered."""
+        stream, after = streams.games(self._house), "0-0"
+        try:
+            for entry in every_entry(self._bus, stream):
+                self._hear(stream, [entry])
+                after = entry.id
+        except BusError as error:
+            self._trouble(error)
+        self._reader.follow(stream, self._hear, after, lost=self._lost)
 
     def _hear(self, _stream: str, entries: list[Entry]) -> None:
         for entry in entries:

@@ -10,9 +10,10 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import Answered, Asked
 from wolfbus.record.line import Recorded
-from wolfbus.record.prompts import PromptBook, RequestNames
+from wolfbus.record.prompts import PromptBook, RequestNames, WholeCalls
 
-_TEXTS = frozenset({"prompt", "type", "source"})
+_QUESTION = "\nQUESTION"
+_TEXTS = frozenset({"prompt", "type", "source", "like", "answered_as"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,12 @@ class _Made:
     call: ModelCall
     pieces: tuple[tuple[str, str], ...]
     """Role and text of every piece of the prompt."""
+
+    @property
+    def question(self) -> int:
+        """Where the question begins: the piece from which on all is of this moment, or of its form."""
+        begins = [number for number, (_, text) in enumerate(self.pieces) if text.startswith(_QUESTION)]
+        return begins[-1] if begins else len(self.pieces) - 1
 
 
 class CallIndex:
@@ -37,9 +44,11 @@ class CallIndex:
         self._read: dict[str, str] = {}
         self._latest: dict[str, int] = {}
         book, names = PromptBook(), RequestNames()
+        self._calls = WholeCalls()
         for recorded in records:
             event = recorded.event
             book.feed(event, recorded.n)
+            self._calls.feed(event, recorded.n)
             if isinstance(event, Asked):
                 names.ask(event)
             elif isinstance(event, Answered):
@@ -63,7 +72,7 @@ class CallIndex:
         made = self._made.get(line)
         if made is None:
             return None
-        call = made.call
+        call = self._calls.whole(made.call, line)
         of = self._of[call.seat]
         place = of.index(line)
         before = set(self._made[of[place - 1]].pieces) if place else set()
@@ -99,7 +108,7 @@ class CallIndex:
         """
         if role == "system":
             return "rules"
-        if number == len(made.pieces) - 1 or role == "assistant":
+        if number >= made.question or role == "assistant":
             return "question"
         return "public" if len(self._seen[role, text]) > 1 else "seat"
 

@@ -62,7 +62,7 @@ def _swings(beats: Sequence[Beat]) -> Iterator[KeyMoment]:
         if beat.spoken is None:
             continue
         speaker = beat.spoken.speaker
-        before = next(seat.suspected for seat in earlier.seats if seat.name == speaker)
+        before = next((seat.suspected for seat in earlier.seats if seat.name == speaker), None)
         now = next(seat for seat in beat.seats if seat.name == speaker)
         if now.role == "Werewolf" and before is not None and now.suspected is not None:
             rises.append((now.suspected - before, beat, before, now.suspected))

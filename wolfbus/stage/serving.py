@@ -17,6 +17,7 @@ from wolfbus.errors import ConfigError, reason_of
 from wolfbus.stage.app import StageApp
 from wolfbus.stage.guard import Guard
 from wolfbus.stage.library import Library
+from wolfbus.stage.people import People
 from wolfbus.stage.sources import GameSource, Sources
 from wolfbus.stage.studies import StudyReader
 
@@ -34,12 +35,14 @@ class Served:
         library: what there is.
         starts: called on the server's loop before it listens.
         studies: computes what is told of studies; None to show none.
+        people: who plays at its pages; None for nobody.
     """
 
     sources: Sequence[GameSource]
     library: Library
     starts: Sequence[Callable[[asyncio.AbstractEventLoop], None]] = ()
     studies: StudyReader | None = None
+    people: People | None = None
 
 
 class StageServer:
@@ -116,12 +119,15 @@ class StageServer:
         self._loop = asyncio.get_running_loop()
         self._end = self._end or asyncio.Event()
         sources = Sources(self._served.sources)
-        app = StageApp(sources, self._served.library, self._guard, self._served.studies).app()
+        served = self._served
+        app = StageApp(sources, served.library, self._guard, served.studies, served.people).app()
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=True)
         await runner.setup()
         try:
-            for start in self._served.starts:
+            for start in served.starts:
                 start(self._loop)
+            if served.people is not None:
+                served.people.start(self._loop)
             await web.TCPSite(runner, self._host, self._port, reuse_address=True).start()
             self._port = runner.addresses[0][1]
         except OSError as failure:

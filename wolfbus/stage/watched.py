@@ -52,6 +52,12 @@ class WatchedGame:
         self._feeds: dict[Viewer, GameFeed] = {}
         self._steps: dict[tuple[Viewer, int], bytes] = {}
         self._changed = asyncio.Event()
+        self._ending: TableNews | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is known of it yet."""
+        return not self.records and not self._feeds
 
     @property
     def over(self) -> bool:
@@ -112,7 +118,12 @@ class WatchedGame:
         if not feed.line:
             feed.take(1, 0.0, [TableOpened(self.game, None, (), GameConfig())])
         for each in news:
-            feed.take(each.n + 1, 0.0, [each.fact])
+            if each.fact.type == "ended":
+                # it is shown with the roles, which are revealed right after it
+                self._ending = each
+                continue
+            facts = [each.fact] if self._ending is None else [each.fact, self._ending.fact]
+            feed.take(each.n + 1, 0.0, facts)
         self.wake()
 
     def end(self, problem: str | None = None) -> None:

@@ -247,7 +247,9 @@ def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None
         return f"it was begun {begun} --tickets, and goes on in the same way only"
     # of whoever joins, the folder tells who did
     joined = told["design"].get("kind") == "joined"
-    for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts"):
+    # metrics are declared before a study is played, and never after
+    declared = ("primary",) if "primary" in there else ()
+    for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts", *declared):
         mine, its = told.get(name), there.get(name)
         if name == "design":
             mine, its = (each.get("kind") if isinstance(each, dict) else each for each in (mine, its))

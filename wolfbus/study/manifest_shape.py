@@ -96,6 +96,7 @@ class _Manifest(_Playing):
     house: _Text | None = None
     tickets: bool | None = None
     design: _Design | None = None
+    primary: list[_Text] | None = None
     budget_usd: _Sum | None = None
     continued_with: list[_Playing] | None = None
     created: _Instant | None = None

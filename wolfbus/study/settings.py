@@ -23,6 +23,16 @@ TABLES: Final = ("rules", "models", "endpoints")
 Players = str | tuple[str, ...] | dict[str, str]
 
 
+class ReportSettings(BaseModel):
+    """What a study is to be judged by."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+
+    primary: tuple[str, ...]
+    """Primary metrics: at most six, declared before the study is played, and adjusted together; all else is
+    exploratory."""
+
+
 class StudySettings(BaseModel):
     """A study without its rules and models. Fields that are None were not told."""
 
@@ -51,6 +61,8 @@ class StudySettings(BaseModel):
     workers: Annotated[int, Field(ge=1, le=256)] | None = None
     """Processes that play; one unless given, but one for each core where all players are scripted and the games are
     many."""
+    report: ReportSettings | None = None
+    """What it is to be judged by; the usual metrics unless given."""
 
     @field_validator("seed")
     @classmethod
@@ -100,6 +112,8 @@ def settings_from_table(table: Mapping[str, Any], source: str) -> StudySettings:
         ConfigError: one line that names the source, the field and the reason.
     """
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+    if isinstance(report := values.get("report"), dict) and isinstance(report.get("primary"), list):
+        values["report"] = {**report, "primary": tuple(report["primary"])}
     if isinstance(values.get("seed"), int) and not isinstance(values["seed"], bool):
         values["seed"] = str(values["seed"])
     try:
@@ -126,12 +140,16 @@ def _first_line(error: ValidationError) -> str:
     place = str(first["loc"][0]) if first["loc"] else ""
     place = place if place.isprintable() else repr(place)
     if first["type"] == "extra_forbidden":
+        if len(first["loc"]) > 1:
+            return f"[{place}] {first['loc'][1]}: no such field; there is 'primary'"
         if place in GameConfig.model_fields:
             return f"{place}: a rule of the game; it belongs under [rules]"
         close = difflib.get_close_matches(place, [*StudySettings.model_fields, *TABLES], n=1)
         return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
     if place == "players":
         return "players: a spec, a list of brains, or a table of seat name to brain"
+    if place == "report":
+        return "[report] primary: input should be a list of names of metrics"
     if place == "agents" and first["type"] not in {"value_error", "too_short", "too_long"}:
         return "agents: input should be a list of brains"
     if first["type"] == "value_error":

@@ -27,6 +27,8 @@ GROUP: Final = "workers"
 LEASE_S: Final = 15.0
 """Seconds after which another worker may take what a silent one holds."""
 
+_POSTED_AT_ONCE: Final = 1000
+
 _RELEASED_MS: Final = 86_400_000
 """Idle time of what was given back, so that whoever looks next takes it."""
 
@@ -96,7 +98,9 @@ class SharedAgenda:
 
     def post(self, numbers: Iterable[int]) -> None:
         """Put games on the agenda that are not on it yet."""
-        self._run("post", *map(str, numbers))
+        told = list(map(str, numbers))
+        for first in range(0, len(told), _POSTED_AT_ONCE):
+            self._run("post", *told[first : first + _POSTED_AT_ONCE])
 
     def results(self, after: str) -> Iterator[tuple[str, Finished]]:
         """Yield what came of games, each with its id, behind an id; "0-0" for all."""

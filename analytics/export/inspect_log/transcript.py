@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from analytics.export.game import ExportedGame
 from analytics.export.inspect_log.library import Library
@@ -15,7 +15,13 @@ from wolfbus.messages.calls import ChatRole, ModelCall
 from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
 from wolfbus.printable import counted, storable
 
-Prompt = list[tuple[ChatRole, str]]
+
+class Prompt(NamedTuple):
+    """What a model was sent, as (role, text), and what it replied, if it did."""
+
+    messages: list[tuple[ChatRole, str]]
+    reply: str | None
+
 
 _STOPS: Final = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
 _NOBODY: Final = "nobody"
@@ -133,7 +139,7 @@ class Transcript:
 
     def _call(self, call: ModelCall, line: int, place: dict[str, Any]) -> Any:
         model, prompt = self._library.model, self._prompts.get(line)
-        words = storable(call.reply or "") if prompt is not None else ""
+        words = storable(prompt.reply or "") if prompt is not None else ""
         usage = usage_of(self._library, call)
         answer = model.ChatMessageAssistant(id=f"{call_id(self._game.id, line)}:reply", content=words, model=call.model)
         choice = model.ChatCompletionChoice(message=answer, stop_reason=_STOPS.get(call.finish or "", "unknown"))
@@ -147,7 +153,7 @@ class Transcript:
             role=self._game.rows.seats[call.seat].role,
             input=[
                 chat[role](id=f"{call_id(self._game.id, line)}:{at}", content=storable(text))
-                for at, (role, text) in enumerate(prompt or ())
+                for at, (role, text) in enumerate(prompt.messages if prompt is not None else ())
             ],
             tools=[],
             tool_choice="none",

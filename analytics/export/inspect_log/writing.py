@@ -16,9 +16,9 @@ from analytics.export.landing import Landing
 from analytics.export.writing import Exported
 from analytics.gather import Collection, Criteria, FileNote, collect
 from analytics.gather.checks import checks
-from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.calls import ChatRole, ModelCall
 from wolfbus.record.line import Recorded
-from wolfbus.record.prompts import PromptBook
+from wolfbus.record.prompts import PromptBook, WholeCalls
 
 
 class _Prompts:
@@ -26,17 +26,27 @@ class _Prompts:
 
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted
-        self._book = PromptBook()
-        self.by_line: dict[int, Prompt] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self._book, self._calls = PromptBook(), WholeCalls()
+        self._made: dict[int, tuple[ModelCall, list[tuple[ChatRole, str]]]] = {}
+
+    def by_line(self) -> dict[int, Prompt]:
+        """Return the prompts of the game that was read, each with the reply, by the lines of their calls."""
+        return {
+            line: Prompt(messages, self._calls.whole(call, line).reply) for line, (call, messages) in self._made.items()
+        }
 
     def watch(self, recorded: Recorded) -> None:
         if not self._wanted:
             return
         if recorded.event.type == "opened":
-            self._book, self.by_line = PromptBook(), {}
+            self._begin()
         self._book.feed(recorded.event, recorded.n)
+        self._calls.feed(recorded.event, recorded.n)
         if isinstance(recorded.event, ModelCall):
-            self.by_line[recorded.n] = self._book.messages(recorded.event, recorded.n)
+            self._made[recorded.n] = recorded.event, self._book.messages(recorded.event, recorded.n)
 
 
 def write_inspect(
@@ -82,7 +92,7 @@ def write_inspect(
                 model = model_of(game)
                 if model not in builders:
                     builders[model] = LogBuilder(library, study, model, manifests.get(study or "", {}), wanted)
-                builders[model].add(game, book.by_line)
+                builders[model].add(game, book.by_line())
             read += 1
             tell(read, total)
         for builder in builders.values():

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analytics import Result
+from analytics.measures.primary import LEADS
 from analytics.report.caveats import caveats
 from analytics.report.cells import look
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.verdicts import Verdict, blocks_of, metric, over_all, verdict
+from analytics.report.verdicts import Verdict, metric, over_all, said_of, verdict
 from wolfbus.document.blocks import Bullets, LinkText, Part, Section, Strong, warning
 from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
 
@@ -25,10 +26,10 @@ def section(findings: Result, context: Context) -> Section:
 
 def headlines(findings: Result, context: Context) -> list[str]:
     """Return the first five sentences as plain text, for a terminal."""
-    told = [
+    lines = [
         "".join(part if isinstance(part, str) else part.text for part in each) for each in sentences(findings, context)
     ]
-    return told[:5]
+    return lines[:5]
 
 
 def sentences(findings: Result, context: Context) -> Iterator[Sentence]:
@@ -114,29 +115,26 @@ def _deceived(findings: Result) -> Sentence:
 def _detected(findings: Result) -> Sentence:
     overall = look(findings, "headline", "all") or {}
     accuracy, constant = overall.get("accuracy"), overall.get("constant_accuracy")
-    if accuracy is None or constant is None:
-        return ("Whether observers detect deception is undefined: no judged statement has a self-label.",)
-    guess = "deceptive" if (overall.get("base_rate") or 0) >= 0.5 else "truthful"
-    lift = metric(findings, "accuracy_lift")
-    verdicts: dict[Verdict, str] = {
-        "above": "Observers beat the constant guess",
-        "below": "Observers do worse than the constant guess",
-        "unclear": "Observers do not clearly beat the constant guess",
-        "few": "Too few games to tell whether observers beat the constant guess",
-    }
-    told = _with_interval({**metric(findings, "accuracy"), "value": accuracy})
-    parts: list[Part] = [
-        Strong(verdicts[verdict(lift, blocks_of(findings))]),
-        (
-            f": their flags agree with the self-labels in {told} of {count(overall['n'])} judgements by those who do "
-            "not know whether the speaker is a Werewolf; "
-            f"calling every statement {guess} would in {percent(constant)}{_apart(lift)}."
-        ),
-    ]
     balanced = {**metric(findings, "balanced_accuracy"), "value": overall.get("balanced_accuracy")}
-    if balanced.get("value") is not None:
-        parts.append(f" Balanced accuracy, of which guessing has 50 %, is {_with_interval(balanced)}.")
-    return tuple(parts)
+    if accuracy is None or constant is None or balanced["value"] is None:
+        return ("Whether observers detect deception is undefined: no judged statements of both self-labels.",)
+    guess = "deceptive" if (overall.get("base_rate") or 0) >= 0.5 else "truthful"
+    words: dict[Verdict, str] = {
+        "above": "Observers tell deceptive statements from truthful ones",
+        "below": "Observers take truthful statements for the deceptive ones",
+        "unclear": "Observers do not clearly tell deceptive statements from truthful ones",
+        "few": "Too few games to tell whether observers tell deceptive statements from truthful ones",
+        "exploratory": "Observers against the self-labels (exploratory)",
+    }
+    return (
+        said_of(findings, "balanced_accuracy", words),
+        (
+            f": balanced accuracy is {_with_interval(balanced)}, and guessing has 50 %. Those who do not know "
+            f"whether the speaker is a Werewolf flag as the self-labels say in {percent(accuracy)} of "
+            f"{count(overall['n'])} judgements; calling every statement {guess} would with "
+            f"{percent(constant)}."
+        ),
+    )
 
 
 def _suspected(findings: Result) -> Sentence:
@@ -144,14 +142,15 @@ def _suspected(findings: Result) -> Sentence:
     separable = look(findings, "trends", "separable") or {}
     if gap.get("value") is None:
         return (f"Whether suspicion separates Werewolves is undefined: {gap.get('reason') or 'no pair was judged'}.",)
-    verdicts: dict[Verdict, str] = {
+    words: dict[Verdict, str] = {
         "above": "Suspicion separates Werewolves",
         "below": "Suspicion points away from Werewolves",
         "unclear": "Suspicion does not clearly separate Werewolves",
         "few": "Too few games to tell whether suspicion separates Werewolves",
+        "exploratory": "Suspicion of Werewolves (exploratory)",
     }
     parts: list[Part] = [
-        Strong(verdicts[verdict(gap, blocks_of(findings))]),
+        said_of(findings, "suspicion_gap", words),
         (
             f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the "
             "others, among those who do not know"
@@ -166,11 +165,10 @@ def _suspected(findings: Result) -> Sentence:
         parts.append("; no round can be named from which they stand out from Villagers.")
     auc = metric(findings, "auc")
     if auc.get("value") is not None:
-        told = (
+        parts.append(
             f" A deceptive statement meets more suspicion than a truthful one with probability "
             f"{_with_interval(auc, 'score')}; chance is 0.5."
         )
-        parts.append(told)
     return tuple(parts)
 
 
@@ -196,46 +194,44 @@ def _truth(findings: Result) -> Iterator[Sentence]:
 
 
 def _detected_lies(findings: Result) -> Iterator[Sentence]:
-    found = metric(findings, "truth_accuracy")
-    baseline = found.get("baseline")
-    if found.get("value") is None or baseline is None:
+    found = metric(findings, "truth_balanced_accuracy")
+    if found.get("value") is None:
         return
-    lift = metric(findings, "truth_accuracy_lift")
-    verdicts: dict[Verdict, str] = {
-        "above": "that is better than the constant guess",
-        "below": "that is worse than the constant guess",
-        "unclear": "that is not clearly better than the constant guess",
-        "few": "too few games to tell whether that is better than the constant guess",
+    words: dict[Verdict, str] = {
+        "above": "Observers tell false statements from true ones",
+        "below": "Observers take true statements for the false ones",
+        "unclear": "Observers do not clearly tell false statements from true ones",
+        "few": "Too few games to tell whether observers tell false statements from true ones",
+        "exploratory": "Observers against objective truth (exploratory)",
     }
-    told = (
-        f"Against objective truth, flags are right in {_with_interval(found)} of "
-        f"{of(found.get('n') or 0, 'judgement')} of such statements; {verdicts[verdict(lift, blocks_of(findings))]} "
-        f"({percent(baseline)}{_apart(lift)})."
+    yield (
+        said_of(findings, "truth_balanced_accuracy", words),
+        (
+            f": balanced accuracy is {_with_interval(found)} over {of(found.get('n') or 0, 'judgement')} of statements "
+            "whose claims can be checked, and guessing has 50 %."
+        ),
     )
-    yield (told,)
 
 
 def _voted(findings: Result) -> Iterator[Sentence]:
-    hit = metric(findings, "vote_hit")
-    if hit.get("value") is None:
+    hit, lift = metric(findings, "vote_hit"), metric(findings, "vote_hit_lift")
+    if hit.get("value") is None or hit.get("baseline") is None:
         return
-    baseline, lift = hit.get("baseline"), metric(findings, "vote_hit_lift")
-    verdicts: dict[Verdict, str] = {
-        "above": "more often than",
-        "below": "less often than",
-        "unclear": "not clearly more often than",
-        "few": "too few games to tell whether that is more often than",
+    words: dict[Verdict, str] = {
+        "above": "Votes find Werewolves more often than chance",
+        "below": "Votes find Werewolves less often than chance",
+        "unclear": "Votes do not clearly find Werewolves more often than chance",
+        "few": "Too few games to tell whether votes find Werewolves more often than chance",
+        "exploratory": "Votes against chance (exploratory)",
     }
-    against = ""
-    if baseline is not None:
-        told = verdicts[verdict(lift, blocks_of(findings))]
-        against = f": {told} a vote at random, which would in {percent(baseline)}{_apart(lift)}"
-    yield (f"Votes of those who are no Werewolves hit one in {_with_interval(hit)}{against}.",)
-
-
-def _apart(lift: Mapping[str, Any]) -> str:
-    """Return a difference from a baseline as the end of a sentence about both."""
-    return "" if lift.get("value") is None else f", a difference of {_with_interval(lift, 'points')}"
+    apart = "" if lift.get("value") is None else f", a difference of {_with_interval(lift, 'points')}"
+    yield (
+        said_of(findings, "vote_hit_lift", words),
+        (
+            f": of those who are no Werewolves {_with_interval(hit)} hit one; a vote at random would in "
+            f"{percent(hit['baseline'])}{apart}."
+        ),
+    )
 
 
 def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
@@ -248,18 +244,16 @@ def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
         yield (f"The agents fall into {groups:,} groups that never met, and nobody can be best of all: see ", more, ".")
         return
     parts: list[Part] = ["Of what Werewolves say and what the others say, "]
-    parts += _best(findings, "sensitivity", "tells the two apart best", context)
-    parts += ["; ", *_best(findings, "concealment", "is told apart least", context)]
+    parts += _best(findings, "best_detector", "tells the two apart best", context)
+    parts += ["; ", *_best(findings, "best_deceiver", "is told apart least", context)]
     yield (*parts, ": d′, whatever share an agent flags; see ", more, ".")
 
 
-def _best(findings: Result, ability: str, does: str, context: Context) -> list[Part]:
-    lead = look(findings, "abilities", "role", "leads", ability)
-    if lead is None:
-        return [f"nobody can be said to be the one who {does}"]
-    told = verdict(lead["difference"], blocks_of(findings))
-    if told == "above":
-        own = look(findings, "abilities", "role", "agents", lead["agent"], ability) or {}
-        return [context.agent_link(lead["agent"]), f" {does}, with {_with_interval(own, 'logit')}"]
-    why = "too few games to tell" if told == "few" else "the first two are too close"
-    return [f"nobody clearly {does} ({why})"]
+def _best(findings: Result, question: str, does: str, context: Context) -> list[Part]:
+    found, ability = verdict(findings, question), LEADS[question]
+    first = look(findings, "primary", "metrics", question, "agent")
+    if found == "above" and first is not None:
+        own = look(findings, "abilities", "role", "agents", first, ability) or {}
+        return [context.agent_link(first), Strong(f" {does}"), f", with {_with_interval(own, 'logit')}"]
+    why = {"few": "too few games to tell", "exploratory": "exploratory: see the numbers"}
+    return [f"nobody clearly {does} ({why.get(found, 'the first two are too close')})"]

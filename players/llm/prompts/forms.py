@@ -31,7 +31,7 @@ from players.llm.call import Form
 from wolfbus.messages.base import SeatName
 from wolfbus.vocabulary import DECEPTIONS, Deception, Kind
 
-FORM_LINE: Final = "Reply with one JSON object and nothing else, in this form:"
+FORM_LINE: Final = "Reply in this form:"
 """The line before a prompt's last line, which holds the template."""
 
 KINDS_ASKED: Final[tuple[Deception, ...]] = tuple(kind for kind in DECEPTIONS if kind != "unspecified")

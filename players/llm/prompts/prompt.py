@@ -1,6 +1,4 @@
-"""`Prompt`: what a model is sent for a request, as chains of segments: shared by all seats, the seat's own, the
-question.
-"""
+"""`Prompt`: what a model is sent for a request: the seat's story, a chain that only grows, and the question."""
 
 from __future__ import annotations
 
@@ -16,15 +14,15 @@ class Prompt:
 
     Attributes:
         messages: the chat: a system message that is the same for every seat of a game, and a user message that begins
-            with all that is public, goes on with what this seat alone knows, and ends with the question.
+            with all that this seat knows, in the order in which it learned it, and ends with the question.
         heads: what names it in the record: the last segment of each chain, in the order of the text.
         fresh: segments that this seat's prompts did not hold before, each behind the one that it follows.
-        shared: characters from the start of the prompt that all seats of the game share.
         form: what shape the reply should have.
+        chain: what all prompts of this seat have in common, as a name: the segment of its role.
     """
 
     messages: tuple[Message, ...]
     heads: tuple[str, ...]
     fresh: tuple[PromptText, ...]
-    shared: int
     form: Form
+    chain: str

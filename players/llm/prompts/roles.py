@@ -10,8 +10,8 @@ from wolfbus.vocabulary import Role
 _GOALS: Final[dict[Role, str]] = {
     "Villager": """\
 You win with the villagers' side: the Werewolves must be found and exiled.
-You have no power at night; what you have is your words, your judgement and your vote. It serves your side if you are \
-open about what you think and know, work together with those you trust, and point out what seems suspicious to you.
+You have no power at night, only your words, your judgement and your vote. It serves your side if you are open about \
+what you think and know, work together with those you trust, and point out what seems suspicious to you.
 """,
     "Werewolf": """\
 You win with the Werewolves: there must be as many of you as there are others.
@@ -31,7 +31,7 @@ but you: you decide what to reveal, and when, and what to withhold.
 }
 
 
-def identity(view: SeatView) -> str:
+def _identity(view: SeatView) -> str:
     """Return one sentence that says who a seat is."""
     article = "the" if view.config.count(view.role) == 1 else "a"
     return f"You are {view.me}, {article} {view.role}."
@@ -39,7 +39,7 @@ def identity(view: SeatView) -> str:
 
 def role_card(view: SeatView) -> str:
     """Return what a seat is told of its role; it never changes during a game."""
-    return f"{identity(view)}{_partners(view)}\n{_GOALS[view.role]}"
+    return f"{_identity(view)}{_partners(view)}\n{_GOALS[view.role]}"
 
 
 def _partners(view: SeatView) -> str:

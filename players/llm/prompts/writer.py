@@ -1,8 +1,8 @@
 """`PromptWriter`: writes one seat's prompts, each at the cost of what is new since the one before.
 
 A prompt's text follows from the view and the requests alone; what a writer remembers only saves time. In the record a
-prompt is three chains of segments: the system message followed by a piece per public fact, the same for all seats; the
-role card followed by a piece per private memory; the question. Consecutive segments of one role make one message.
+prompt is three chains of segments: the seat's `Story`, which begins with the system message; the question; the form.
+Consecutive segments of one role make one message. Questions that are put to a seat at once have their story in common.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from players.llm.call import Message
-from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, Shaped, shaped
-from players.llm.prompts.private import private_opening, private_piece
+from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, Shaped, form_in_words, shaped
 from players.llm.prompts.prompt import Prompt
-from players.llm.prompts.public import PUBLIC_OPENING, public_piece
 from players.llm.prompts.questions import question_text
 from players.llm.prompts.quoting import one_line, reply_shown
-from players.llm.prompts.system import system_text
+from players.llm.prompts.story import Story
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
@@ -35,11 +33,7 @@ class PromptWriter:
     """Writes the prompts of one seat in one game."""
 
     def __init__(self) -> None:
-        self._system = Message("system", "")
-        self._public = _Chain()
-        self._private = _Chain()
-        self._facts = 0
-        self._memories = 0
+        self._story = Story()
         self._asked: set[str] = set()
 
     def write(self, asks: Sequence[Ask], view: SeatView, *, with_label: bool = False) -> Prompt:
@@ -55,18 +49,21 @@ class PromptWriter:
             ValueError: these requests cannot go together, or there is none.
         """
         asks = _ordered(asks, with_label=with_label)
-        fresh = [*self._public_news(view), *self._private_news(view)]
+        story = self._story
+        fresh = story.grow(view)
         form = _form(asks, view, with_label=with_label)
-        text = question_text(asks, view, form.template, with_label=with_label)
-        question = PromptText(role="user", text=text)
-        head = self._once(question, fresh)
-        user = f"{self._public.text}{self._private.text}{text}"
+        # what is of this moment, and the form, which all questions of a kind share
+        texts = (question_text(asks, view, with_label=with_label), form_in_words(form.template))
+        heads = [self._once(PromptText(role="user", text=text), fresh) for text in texts]
         return Prompt(
-            messages=(self._system, Message("user", user)),
-            heads=(self._public.head, self._private.head, head),
+            messages=(
+                Message("system", story.system, kept=len(story.system)),
+                Message("user", f"{story.text}{''.join(texts)}", kept=len(story.text)),
+            ),
+            heads=(story.head, *heads),
             fresh=tuple(fresh),
-            shared=len(self._system.content) + len(self._public.text),
             form=form.form,
+            chain=story.chain,
         )
 
     def reask(self, prompt: Prompt, reply: str, note: str) -> Prompt:
@@ -91,29 +88,9 @@ class PromptWriter:
             messages=(*prompt.messages, *(Message(text.role, text.text) for text in texts)),
             heads=(*prompt.heads, *heads),
             fresh=tuple(fresh),
-            shared=prompt.shared,
             form=prompt.form,
+            chain=prompt.chain,
         )
-
-    def _public_news(self, view: SeatView) -> list[PromptText]:
-        pieces = [] if self._public.text else self._begin_public(view)
-        if self._facts < len(view.public):
-            pieces += self._public.grow([public_piece(fact) for fact in view.public[self._facts :]])
-            self._facts = len(view.public)
-        return pieces
-
-    def _begin_public(self, view: SeatView) -> list[PromptText]:
-        system = PromptText(role="system", text=system_text(view.config, view.names))
-        self._system = Message("system", system.text)
-        self._public.head = segment_hash(None, system.role, system.text)
-        return [system, *self._public.grow([PUBLIC_OPENING])]
-
-    def _private_news(self, view: SeatView) -> list[PromptText]:
-        pieces = [] if self._private.text else self._private.grow([private_opening(view)])
-        if self._memories < len(view.private):
-            pieces += self._private.grow([private_piece(memory, view) for memory in view.private[self._memories :]])
-            self._memories = len(view.private)
-        return pieces
 
     def _once(self, text: PromptText, fresh: list[PromptText]) -> str:
         """Return the name of a chain of one segment, and add it to `fresh` if no earlier prompt held it."""
@@ -122,26 +99,6 @@ class PromptWriter:
             self._asked.add(name)
             fresh.append(text)
         return name
-
-
-class _Chain:
-    """Text of the user message that only grows, and the name of its last segment."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self.head = ""
-
-    def grow(self, texts: Sequence[str]) -> list[PromptText]:
-        """Add a segment per text that is not empty; returns them."""
-        pieces = []
-        for text in texts:
-            if not text:
-                continue
-            after = self.head or None
-            pieces.append(PromptText(after=after, role="user", text=text))
-            self.head = segment_hash(after, "user", text)
-        self.text += "".join(texts)
-        return pieces
 
 
 def _ordered(asks: Sequence[Ask], *, with_label: bool) -> list[Ask]:

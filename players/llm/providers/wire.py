@@ -18,6 +18,9 @@ from players.llm.call import Message
 from players.llm.provider import Lack, ProviderReply, Request
 
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
+_BETWEEN: Final = "\n\n"
+"""What stands between two messages that are sent as one."""
+
 _MOST_TOKENS: Final = 2**53 - 1
 _LONGEST: Final = 366 * 86_400.0
 _DROPPABLE: Final[tuple[Lack, ...]] = ("top_p", "temperature", "reasoning_effort")
@@ -61,7 +64,12 @@ class ErrorInside(Exception):  # noqa: N818 - what it is
 def body_of(request: Request) -> bytes:
     """Return the JSON of a request."""
     model, shape = request.model, request.shape
-    body: dict[str, Any] = {"model": model.model, "messages": _messages(request.messages, system=shape.system)}
+    messages = _messages(request.messages, system=shape.system)
+    body: dict[str, Any] = {"model": model.model, "messages": messages}
+    if model.endpoint.cache == "marks":
+        _mark(messages, request.messages, system=shape.system)
+    elif model.endpoint.cache == "key" and request.chain:
+        body["prompt_cache_key"] = f"wolfbus-{request.chain[:32]}"
     body |= request.settings
     if shape.tokens is not None:
         body[shape.tokens] = request.max_tokens
@@ -79,15 +87,37 @@ def body_of(request: Request) -> bytes:
         return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _messages(messages: Sequence[Message], *, system: bool) -> list[dict[str, str]]:
+def _mark(sent: Sequence[dict[str, Any]], messages: Sequence[Message], *, system: bool) -> None:
+    """Mark the beginnings that later prompts will have in common with this one.
+
+    Args:
+        sent: messages as they are sent; changed in place.
+        messages: those that they were made of.
+        system: whether the system has a message of its own; if not, its text heads the first of the user's.
+    """
+    ahead = 0
+    if not system and len(messages) > 1 and messages[0].role == "system":
+        ahead = len(messages[0].content) + len(_BETWEEN)
+        messages = messages[1:]
+    for body, message in zip(sent, messages, strict=False):
+        if message.kept:
+            text, at = body["content"], ahead + message.kept
+            parts: list[dict[str, Any]] = [{"type": "text", "text": text[:at], "cache_control": {"type": "ephemeral"}}]
+            if at < len(text):
+                parts.append({"type": "text", "text": text[at:]})
+            body["content"] = parts
+        ahead = 0
+
+
+def _messages(messages: Sequence[Message], *, system: bool) -> list[dict[str, Any]]:
     if system:
         return [{"role": message.role, "content": message.content} for message in messages]
     # chat templates without a system role also want turns to alternate
-    merged: list[dict[str, str]] = []
+    merged: list[dict[str, Any]] = []
     for message in messages:
         role = "user" if message.role == "system" else message.role
         if merged and merged[-1]["role"] == role:
-            merged[-1]["content"] += f"\n\n{message.content}"
+            merged[-1]["content"] += f"{_BETWEEN}{message.content}"
         else:
             merged.append({"role": role, "content": message.content})
     return merged

@@ -14,7 +14,18 @@ from analytics.measures.formulas import Confusion
 from analytics.measures.headlines import MEASURES
 from analytics.metrics import metrics
 
-BEYOND = ("table4", "curves", "thresholds", "recalibration", "truth", "abilities", "variability", "agents", "intervals")
+BEYOND = (
+    "primary",
+    "table4",
+    "curves",
+    "thresholds",
+    "recalibration",
+    "truth",
+    "abilities",
+    "variability",
+    "agents",
+    "intervals",
+)
 """Sections that are computed from columns."""
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 from typing import Any
 
 import pytest
+
+from players.llm.call import Message
 
 from .conftest import Asking, model_at, question
 from .server import ScriptedServer, Step, error, refuse, roles
@@ -215,3 +218,32 @@ def test_a_worker_that_broke_down_over_a_grammar_changes_nothing_for_later_calls
     server.plan(step(500, {"error": {"message": "internal error: grammar worker crashed"}}))
     came = asking.one(question(model_at(server)))
     assert (came.attempts, came.parameters["structured"]) == (2, "schema")
+
+
+CHAIN = (Message("system", "You play a game.", kept=16), Message("user", "It is day. What now?", kept=10))
+
+
+@pytest.mark.parametrize("system", [True, False], ids=["system", "no system role"])
+def test_a_server_that_wants_marks_gets_them_where_the_next_prompt_goes_on(
+    asking: Asking, server: ScriptedServer, system: bool
+) -> None:
+    if not system:
+        server.plan(refuse(400, "system role not supported"))
+    model = model_at(server, endpoint={"cache": "marks"})
+    asking.one(dataclasses.replace(question(model), messages=CHAIN))
+    told = [part for message in server.bodies[-1]["messages"] for part in message["content"]]
+    marked = [part["text"] for part in told if part.get("cache_control") == {"type": "ephemeral"}]
+    assert marked == (["You play a game.", "It is day."] if system else ["You play a game.\n\nIt is day."])
+    assert "".join(part["text"] for part in told) == "You play a game." + "\n\n" * (not system) + "It is day. What now?"
+
+
+@pytest.mark.parametrize("cache", ["auto", "key"])
+def test_a_seats_calls_carry_one_key_only_where_the_endpoint_asks_for_it(
+    asking: Asking, server: ScriptedServer, cache: str
+) -> None:
+    model = model_at(server, endpoint={"cache": cache})
+    for chain in ("a" * 64, "a" * 64, "b" * 64, ""):
+        asking.one(dataclasses.replace(question(model), messages=CHAIN, chain=chain))
+    keys = [body.get("prompt_cache_key") for body in server.bodies]
+    assert keys == ([None] * 4 if cache == "auto" else [f"wolfbus-{'a' * 32}"] * 2 + [f"wolfbus-{'b' * 32}", None])
+    assert all(isinstance(message["content"], str) for body in server.bodies for message in body["messages"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from players.llm.prompts.private import private_opening, private_piece
+from players.llm.prompts.private import day_in_brief, private_piece
 from players.llm.prompts.public import public_piece
+from players.llm.prompts.roles import role_card
 from players.llm.prompts.writer import PromptWriter
 from tests.llm.prompts.calls import whole
 from tests.llm.prompts.games import CONFIGS, play
@@ -16,20 +17,30 @@ from wolfbus.messages.requests import Revealed, Whispered
 from wolfbus.testing.model_answer import scene_of
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 
+LIVE = "Living players: Ada, Cy.\n"
 PUBLIC = [
-    (Dawn(round=2), "\nDawn of day 2: nobody died in the night.\n"),
-    (Dawn(round=2, died="Bo", role="Seer"), "\nDawn of day 2: Bo died in the night. Bo was a Seer.\n"),
+    (Dawn(round=2), "\nDawn of day 2: nobody died in the night.\n" + LIVE),
+    (
+        Dawn(round=2, died="Bo", role="Seer"),
+        "\nDawn of day 2: Bo died in the night. Bo was a Seer.\nLiving players: Ada, Cy.\n",
+    ),
     (Exile(round=2), "End of day 2: nobody is exiled.\n"),
-    (Exile(round=2, seat="Bo", team="werewolves"), "End of day 2: Bo is exiled. Bo was a Werewolf.\n"),
-    (Exile(round=2, seat="Bo", team="villagers"), "End of day 2: Bo is exiled. Bo was no Werewolf.\n"),
+    (
+        Exile(round=2, seat="Bo", team="werewolves"),
+        "End of day 2: Bo is exiled. Bo was a Werewolf.\nLiving players: Ada, Cy.\n",
+    ),
+    (
+        Exile(round=2, seat="Bo", team="villagers"),
+        "End of day 2: Bo is exiled. Bo was no Werewolf.\nLiving players: Ada, Cy.\n",
+    ),
     (Silence(round=1, turn=2, seat="Bo"), "Bo had the floor and said nothing.\n"),
     (
-        Tally(round=1, votes={"Bo": None, "Ada": "Bo"}, needed=2),
-        "Vote of day 1, 2 votes exile: Ada for Bo, Bo for nobody.\n",
+        Tally(round=1, votes={"Bo": None, "Cy": "Bo", "Ada": "Bo"}, needed=2),
+        "Vote of day 1, 2 votes exile: for Bo Ada, Cy; for nobody Bo.\n",
     ),
     (
         Statement(statement=7, round=1, phase="vote", turn=1, speaker="Bo", text="Hm."),
-        '[7] Bo, reason for the vote: "Hm."\n',
+        '[7] Bo (vote): "Hm."\n',
     ),
     (
         Ended(winner="villagers", reason="no_wolves_left", rounds=3),
@@ -40,8 +51,8 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize(("fact", "text"), PUBLIC, ids=lambda value: getattr(value, "type", None))
-def test_a_public_fact_is_one_line(fact, text):
-    assert public_piece(fact) == text
+def test_a_public_fact_is_one_line_and_who_lives_another(fact, text):
+    assert public_piece(fact, ["Ada", "Cy"]) == text
 
 
 def own(kind, content=None, thought="Hm.", about=None):
@@ -50,55 +61,80 @@ def own(kind, content=None, thought="Hm.", about=None):
 
 
 PRIVATE = [
-    (own("speak", Speech(text="I am Bo.")), 'Day 2: you said "I am Bo." Your thought: "Hm."\n'),
+    (own("speak", Speech(text="I am Bo.")), '- Your thought before you spoke: "Hm."\n'),
     (own("speak", Speech(text="I am Bo."), None), ""),
-    (own("speak", thought=None), "Day 2: you had the floor and said nothing.\n"),
-    (own("vote", Ballot(target="Bo"), None), "Day 2: you voted for Bo.\n"),
-    (own("vote", Ballot(), " "), "Day 2: you abstained.\n"),
-    (own("vote"), 'Day 2: you gave no valid vote, which counts as abstaining. Your thought: "Hm."\n'),
-    (own("kill", Choice(target="Bo")), 'Night 2: you chose to kill Bo. Your thought: "Hm."\n'),
-    (own("protect", Choice(), None), "Night 2: you chose to protect nobody.\n"),
-    (own("inspect", thought=None), "Night 2: you gave no valid answer whom to inspect.\n"),
-    (own("whisper", Proposal(target="Bo"), None), "Night 2: you proposed to kill Bo.\n"),
-    (own("whisper", Proposal(word="Wait"), None), 'Night 2: you proposed to kill nobody, saying "Wait"\n'),
-    (own("whisper", thought=None), "Night 2: you gave no valid proposal.\n"),
+    (own("speak", thought=None), "- Day 2: you had the floor and said nothing.\n"),
+    (own("vote", Ballot(target="Bo")), '- Your thought at the vote: "Hm."\n'),
+    (own("vote", Ballot(), " "), ""),
+    (own("vote"), '- Day 2: you gave no valid vote, which counts as abstaining. Thought: "Hm."\n'),
+    (own("kill", Choice(target="Bo")), '- Night 2: you chose to kill Bo. Thought: "Hm."\n'),
+    (own("protect", Choice(), None), "- Night 2: you chose to protect nobody.\n"),
+    (own("inspect", thought=None), "- Night 2: you gave no valid answer whom to inspect.\n"),
+    (own("whisper", Proposal(target="Bo"), None), "- Night 2: you proposed to kill Bo.\n"),
+    (own("whisper", Proposal(word="Wait"), None), '- Night 2: you proposed to kill nobody, saying "Wait"\n'),
+    (own("whisper", thought=None), "- Night 2: you gave no valid proposal.\n"),
     (
         own("assess_own", Label(deceptive=True, confidence=0.5, kind="unspecified", reasoning="Why"), None, 4),
-        '[4] You: you labelled this deceptive, confidence 0.50. Reasoning: "Why"\n',
+        '- [4] your own: deceptive 0.50 "Why"\n',
     ),
     (own("assess_own", thought=None, about=4), ""),
-    (own("assess_own", about=4), '[4] You: you gave no label. Your thought: "Hm."\n'),
+    (own("assess_own", about=4), '- [4] your own: no label. Thought: "Hm."\n'),
     (
         OwnJudgement(4, True, 0.756, 1.0, "distortion", "", None),
-        "[4] Bo: you judged this deceptive (distortion), suspicion 0.76, confidence 1.00.\n",
+        "- [4] distortion 0.76/1.00\n",
     ),
     (
         Inspection(round=2, seat="Ada", target="Bo", role="Seer"),
-        "Night 2: your inspection shows that Bo is a Seer.\n",
+        "- Night 2: your inspection shows that Bo is a Seer.\n",
     ),
     (
         Whispered(round=2, turn=1, seat="Bo", target=None, word="Wait"),
-        'Night 2, proposal 1: Bo proposed to kill nobody, saying "Wait"\n',
+        '- Night 2, proposal 1: Bo proposed to kill nobody, saying "Wait"\n',
     ),
 ]
 
 
 @pytest.mark.parametrize(("memory", "text"), PRIVATE)
 def test_a_memory_is_one_line_or_nothing(memory, text):
-    statement = Statement(statement=4, round=1, phase="debate", turn=1, speaker="Bo", text="I am Bo.")
-    assert private_piece(memory, SeatView("Ada", statements={4: statement})) == text
+    assert private_piece(memory) == text
+
+
+def judged(statement, deceptive, reasoning, kind="none"):
+    return OwnJudgement(statement, deceptive, 0.5, 0.25, kind, reasoning, "Hm.")
+
+
+def test_a_day_in_brief_keeps_every_number_and_of_each_player_the_last_reason_for_distrust():
+    statements = {
+        number: Statement(statement=number, round=1, phase="debate", turn=1, speaker=speaker, text="I am here.")
+        for number, speaker in ((1, "Bo"), (2, "Cy"), (3, "Bo"), (4, "Bo"))
+    }
+    memories = [
+        Whispered(round=1, turn=1, seat="Cy", target="Bo", word="Now"),
+        judged(1, True, "Why not", "omission"),
+        judged(2, False, "He is calm"),
+        own("speak", Speech(text="I am Ada.")),
+        own("assess_own", Label(deceptive=False, confidence=0.5, reasoning="True"), about=5),
+        judged(3, True, "x" * 100, "distortion"),
+        judged(4, False, "Fine"),
+        own("whisper", Proposal(word="Wait")),
+    ]
+    assert day_in_brief(memories, SeatView("Ada", statements=statements)) == (
+        f'- You judged: Bo [1] omission 0.50/0.25, [3] distortion 0.50/0.25, [4] 0.50/0.25 "{"x" * 80}" '
+        "[+20 characters]; Cy [2] 0.50/0.25; you [5] none.\n- Proposed at night: Cy Bo; you nobody.\n"
+    )
+    assert day_in_brief([], SeatView("Ada")) == ""
 
 
 def test_a_role_card_names_partners_to_a_werewolf_only():
     names = ("Ada", "Bo", "Cleo")
     config = GameConfig(villagers=5, seers=2, doctors=1, werewolves=2)
-    card = private_opening(SeatView("Ada", "Werewolf", ("Bo",), names, config))
-    assert "\nYou are Ada, a Werewolf. Your partner: Bo.\n" in card
-    card = private_opening(SeatView("Ada", "Werewolf", ("Bo", "Cleo"), names, config))
+    card = role_card(SeatView("Ada", "Werewolf", ("Bo",), names, config))
+    assert card.startswith("You are Ada, a Werewolf. Your partner: Bo.\n")
+    card = role_card(SeatView("Ada", "Werewolf", ("Bo", "Cleo"), names, config))
     assert " Your partners: Bo, Cleo.\n" in card
     for role, words in (("Villager", "a Villager"), ("Seer", "a Seer"), ("Doctor", "the Doctor")):
-        card = private_opening(SeatView("Ada", role, (), names, config))
-        assert f"\nYou are Ada, {words}.\n" in card
+        card = role_card(SeatView("Ada", role, (), names, config))
+        assert card.startswith(f"You are Ada, {words}.\n")
         assert "lie" not in card.replace("believe", "")
 
 

@@ -38,4 +38,4 @@ def test_most_of_a_games_prompt_text_has_been_sent_before():
     play(calls, missing=0)
     share = prefix_share(map(whole, calls.prompts))
     assert share is not None
-    assert share > 0.6
+    assert share > 0.91

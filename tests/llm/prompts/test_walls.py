@@ -49,15 +49,17 @@ def test_every_private_field_that_is_shown_is_seen_by_the_canaries(game):
     assert expected <= fields
 
 
-def test_the_beginning_that_seats_share_holds_no_canary_and_no_role(game):
+def test_the_system_message_and_public_lines_hold_no_canary_and_no_role(game):
     calls, opened = game
-    longest = max(calls.prompts, key=lambda prompt: prompt.shared)
-    shared = whole(longest)[: longest.shared]
-    assert not CANARY.search(shared)
-    assert not re.search(r"[Yy]ou(?:r role is|'re| are) an? (?:Villager|Werewolf|Seer|Doctor)", shared)
-    if opened.config.reveal_on_death == "none":
-        public = shared[shared.index("\nPUBLIC: ") :]
-        assert not re.search(r"Villager|Werewolf|Seer|Doctor", public.replace("as the Seer", ""))
+    for seat, _, prompt in calls.made:
+        system, user = prompt.messages
+        assert not CANARY.search(system.content)
+        assert not re.search(r"[Yy]ou(?:r role is|'re| are) an? (?:Villager|Werewolf|Seer|Doctor)", system.content)
+        public = [line for line in user.content[: user.kept].split("\n")[3:] if not line.startswith("- ")]
+        assert not CANARY.search("\n".join(public))
+        if opened.config.reveal_on_death == "none":
+            told = "\n".join(public).replace("as the Seer", "")
+            assert not re.search(r"Villager|Werewolf|Seer|Doctor", told), seat
 
 
 def test_no_prompt_holds_the_seed_an_id_or_a_hash(game):
@@ -99,7 +101,7 @@ def test_only_werewolves_read_of_partners_and_proposals(game):
     calls, opened = game
     roles = {seat.name: seat.role for seat in opened.seats}
     for seat, _, prompt in calls.made:
-        own = whole(prompt)[prompt.shared :]
+        own = prompt.messages[1].content
         if roles[seat] != "Werewolf":
             assert not re.search(r"partner|propos|to kill ", own)
         if roles[seat] != "Seer":

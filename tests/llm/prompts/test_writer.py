@@ -33,7 +33,7 @@ def test_every_prompt_is_rebuilt_from_the_segments_reported_by_then(calls):
         shelves[seat].add(prompt.fresh)
         assert shelves[seat].messages(prompt.heads) == contents(prompt)
         assert [message.role for message in prompt.messages] == ["system", "user"]
-        assert len(prompt.heads) == 3
+        assert len(prompt.heads) == 2
 
 
 def test_no_segment_is_reported_twice_by_a_seat(calls):
@@ -42,38 +42,63 @@ def test_no_segment_is_reported_twice_by_a_seat(calls):
         assert len({(text.after, text.role, text.text) for text in fresh}) == len(fresh)
 
 
-def test_all_seats_have_one_public_beginning_that_only_grows(calls):
-    longest, heads = "", {}
-    for _, _, prompt in calls.made:
-        shared = whole(prompt)[: prompt.shared]
-        assert longest.startswith(shared) or shared.startswith(longest)
-        longest = max(longest, shared, key=len)
-        assert heads.setdefault(shared, prompt.heads[0]) == prompt.heads[0]
-        assert whole(prompt)[prompt.shared :].startswith("\nPRIVATE: what you alone know\nYou are ")
-    assert longest.count("\nPUBLIC: ") == 1
+def story_of(prompt: Prompt) -> str:
+    user = prompt.messages[1]
+    assert user.content[user.kept :].startswith("\nQUESTION, ")
+    return user.content[: user.kept]
 
 
-def test_what_a_seat_alone_knows_only_grows(calls):
-    known: dict[str, str] = {}
+def test_a_story_only_grows_within_a_day_and_a_day_past_is_told_in_brief_once(calls):
+    for seat in calls.writers:
+        stories = [story_of(prompt) for name, _, prompt in calls.made if name == seat]
+        before, cuts = "", 0
+        for story in stories:
+            if not story.startswith(before):
+                cuts += 1
+                # all up to the last dawn stands as it was, and another dawn has come
+                assert story.startswith(before[: max(before.rfind("\nDawn of "), 0)])
+                assert story.count("\nDawn of ") == before.count("\nDawn of ") + 1
+            before = story
+        assert cuts <= before.count("\nDawn of ")
+
+
+def test_a_full_memory_only_ever_grows_and_a_brief_one_is_shorter():
+    lengths = {}
+    for memory in ("full", "brief"):
+        calls = Calls()
+        play(calls, GameConfig(memory=memory, max_rounds=4), "memory")
+        lengths[memory] = sum(len(whole(prompt)) for prompt in calls.prompts)
+        if memory == "full":
+            told: dict[str, str] = {}
+            for seat, _, prompt in calls.made:
+                assert story_of(prompt).startswith(told.get(seat, ""))
+                told[seat] = story_of(prompt)
+    assert lengths["brief"] < lengths["full"]
+
+
+def test_a_brief_memory_has_every_public_line_that_a_full_one_has():
+    stories = {}
+    for memory in ("full", "brief"):
+        calls = Calls()
+        play(calls, GameConfig(memory=memory, max_rounds=3), "memory")
+        stories[memory] = {seat: story_of(prompt) for seat, _, prompt in calls.made}
+    for seat, full in stories["full"].items():
+        public = [
+            [line for line in story.split("\n") if not line.startswith("- ")]
+            for story in (full, stories["brief"][seat])
+        ]
+        assert public[0] == public[1]
+
+
+def public_lines(story: str) -> list[str]:
+    return [line for line in story.split("\n") if not line.startswith("- ")]
+
+
+def test_questions_put_at_once_have_everything_but_the_question_in_common(calls):
+    at_once: dict[tuple[str, str], set[str]] = {}
     for seat, _, prompt in calls.made:
-        own = whole(prompt)[prompt.shared :]
-        private = own[: own.rindex("\nQUESTION\n")]
-        assert private.startswith(known.get(seat, ""))
-        known[seat] = private
-
-
-def test_public_text_has_one_piece_per_fact():
-    views, shelf, last = {}, Shelf(), {}
-    calls = Calls()
-
-    def watch(seat, asks, view):
-        calls(seat, asks, view)
-        views[seat], last[seat] = len(view.public), calls.prompts[-1]
-
-    play(watch, SMALL)
-    shelf.add(text for prompt in calls.prompts for text in prompt.fresh)
-    for seat, prompt in last.items():
-        assert len(shelf.chain(prompt.heads[0])) == 2 + views[seat]
+        at_once.setdefault((seat, prompt.heads[0]), set()).add(story_of(prompt))
+    assert all(len(stories) == 1 for stories in at_once.values())
 
 
 @pytest.mark.parametrize("name", ["paper", "big", "compact"])
@@ -97,7 +122,7 @@ def test_a_writer_made_anew_on_a_view_that_caught_up_writes_the_same(name):
         ):
             again = PromptWriter().write(group, caught_up, with_label=labels)
             assert contents(again) == contents(prompt)
-            assert (again.heads, again.shared, again.form) == (prompt.heads, prompt.shared, prompt.form)
+            assert (again.heads, again.chain, again.form) == (prompt.heads, prompt.chain, prompt.form)
             compared += 1
 
     play(watch, config, "anew")
@@ -122,12 +147,12 @@ def test_the_system_message_is_one_for_all_seats_with_the_rules_as_they_are_prin
 
     def watch(seat, asks, view):
         calls(seat, asks, view)
-        configs.add(rules_text(view.config))
+        configs.add(rules_text(view.config, technical=False))
 
     play(watch, SMALL)
     (system,) = {prompt.messages[0].content for prompt in calls.prompts}
     (rules,) = configs
-    assert f"\nRULES\n\n{rules}\nPLAYERS, in seating order: " in system
+    assert f"\nRULES\n\n{rules}\nLiving players as it begins, in seating order: " in system
 
 
 def test_several_requests_become_one_object_with_the_bid_last():
@@ -186,8 +211,8 @@ def test_a_second_question_shows_the_reply_names_the_fault_and_repeats_the_form(
     assert 'the reply was cut off in "deceptive".\n' in again.messages[3].content
     assert again.messages[3].content.endswith(prompt.messages[1].content[-200:].split("\n")[-1])
     assert f"\n{FORM_LINE}\n" in again.messages[3].content
-    assert (again.form, again.shared) == (prompt.form, prompt.shared)
-    assert again.heads[:3] == prompt.heads
+    assert (again.form, again.chain) == (prompt.form, prompt.chain)
+    assert again.heads[:2] == prompt.heads
     shelf.add(again.fresh)
     assert shelf.messages(again.heads) == contents(again)
     # the same again is nothing new
@@ -217,7 +242,7 @@ def test_a_second_question_can_follow_a_second_one():
     writer, prompt, _ = first_prompt()
     third = writer.reask(writer.reask(prompt, "a", "b"), "c", "d")
     assert [message.role for message in third.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert len(third.heads) == 7
+    assert len(third.heads) == 6
 
 
 def test_the_words_of_a_vote_without_published_reasons_ask_for_none():
@@ -228,33 +253,38 @@ def test_the_words_of_a_vote_without_published_reasons_ask_for_none():
         assert votes
         for prompt in votes:
             assert list(prompt.form.schema["properties"]) == ["thought", "target", *(["reason"] if reasons else [])]
-            question = prompt.messages[-1].content.split("\nQUESTION\n")[1]
+            question = prompt.messages[-1].content.split("\nQUESTION, ")[1]
             assert ("reason" in question.replace("reasoning", "")) is reasons
 
 
 def test_where_suspicion_matters_it_stands_for_every_living_other_and_nowhere_else():
     def watch(_, asks, view):
         for ask in asks:
-            question = PromptWriter().write((ask,), view).messages[-1].content.split("\nQUESTION\n")[1]
+            question = PromptWriter().write((ask,), view).messages[-1].content.split("\nQUESTION, ")[1]
             line = next((line for line in question.split("\n") if line.startswith("Your suspicion so far")), None)
             assert (line is None) is (ask.kind in {"bid", "speak", "assess_own", "assess_other"})
             for name in view.others if line else ():
                 assert f"{name} {view.suspicion.of(view.me, name):.2f}" in line
             assert line is None or f" {view.me} 0." not in line
-            assert f"\nLiving players: {', '.join(view.living)}.\n" in question
 
     play(watch, SMALL)
 
 
-def test_statements_are_assessed_by_the_taxonomy_and_other_questions_do_not_mention_it():
+def test_only_who_assesses_is_asked_about_deception_and_which_statement_stands_above():
     def watch(_, asks, view):
         for ask in asks:
-            question = PromptWriter().write((ask,), view).messages[-1].content.split("\nQUESTION\n")[1]
+            prompt = PromptWriter().write((ask,), view)
+            question = prompt.messages[-1].content.split("\nQUESTION, ")[1]
             assesses = ask.kind in {"assess_own", "assess_other"}
-            for kind in ("omission", "distortion", "misdirection", "fabrication"):
-                assert (f"\n- {kind}: " in question) is assesses
             assert ("decepti" in question.replace("certainty of deception", "")) is assesses
+            for kind in ("omission", "distortion", "misdirection", "fabrication"):
+                assert f"{kind} (" in prompt.messages[0].content
+                assert (kind in question) is assesses
             if assesses:
-                assert json.dumps(view.statements[ask.about].text) in question
+                statement = view.statements[ask.about]
+                what = "" if statement.phase == "debate" else " (vote)"
+                line = f"\n[{ask.about}] {statement.speaker}{what}: {json.dumps(statement.text)}\n"
+                assert f"[{ask.about}]" in question
+                assert line in story_of(prompt)
 
     play(watch, SMALL)

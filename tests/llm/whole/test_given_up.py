@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from players.llm.settings import Endpoint, Model
+from players.llm.shared_budget import NOTHING
 from players.llm.unread import Unread
 from players.venue import Venue
 from tests.study.runs import manifest, run_here
 from wolfbus import cli
-from wolfbus.cli.studying.playing import Done, Playing, Word
+from wolfbus.cli.studying.news import Done, StudyNews
+from wolfbus.cli.studying.workers import LocalPlayers, Orders
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import PlannedGame
 from wolfbus.testing.model_server import ModelServer
@@ -120,20 +122,20 @@ def test_models_and_servers_are_counted_each_for_itself() -> None:
 
 
 def test_games_of_other_models_go_on_where_one_is_given_up(babbling: ModelServer, tmp_path: Path) -> None:
-    said: queue.SimpleQueue[Word] = queue.SimpleQueue()
+    said: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
     (tmp_path / "records").mkdir()
     config = GameConfig(debate_turns=1, max_rounds=1)
     with ModelServer() as good, Venue(give_up=5) as venue:
-        playing = Playing("memory://", config, tmp_path, venue, said.put)
+        players = LocalPlayers(Orders("memory://", config, tmp_path, []), venue, NOTHING, lambda _game: None, said)
         for number, server in enumerate((babbling, good, babbling), 1):
             brains = (f"llm:any@{server.url}",) * 8
-            playing.play(PlannedGame(number, f"g-{number}", str(number), str(number), brains))
+            players.post([PlannedGame(number, f"g-{number}", str(number), str(number), brains)])
         came = [said.get(timeout=60) for _ in range(3)]
         calls = babbling.stats().calls
         # of a model that was given up, no more is asked
-        playing.play(PlannedGame(4, "g-4", "4", "4", (f"llm:any@{babbling.url}",) * 8))
+        players.post([PlannedGame(4, "g-4", "4", "4", (f"llm:any@{babbling.url}",) * 8)])
         came.append(said.get(timeout=60))
-        playing.close()
+        players.close(hasty=False)
     assert babbling.stats().calls == calls
     results = {word.result.number: word.result for word in came if isinstance(word, Done)}
     assert [results[number].state for number in (1, 2, 3, 4)] == ["failed", "ended", "failed", "failed"]

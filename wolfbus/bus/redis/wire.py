@@ -46,7 +46,7 @@ def entry_of(item: list[Any]) -> Entry:
     held = dict(zip(pairs[::2], pairs[1::2], strict=False))
     number = held.get(b"n", b"")
     return Entry(
-        body=held.get(b"body", b""),
+        content=held.get(b"body", b""),
         type=_text(held.get(b"type", b"")),
         sender=_text(held.get(b"from", b"")),
         game=_text(held.get(b"game", b"")),

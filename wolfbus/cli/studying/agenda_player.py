@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import queue
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from wolfbus.cli.studying.playing import Broken, Done, Halt, Playing, Word
-from wolfbus.cli.studying.reading import failed
+from wolfbus.cli.embedded import EmbeddedHouse, Game
+from wolfbus.cli.studying.news import KEPT_S, Halt
+from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
+from wolfbus.config import GameConfig
+from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.study.agenda import StudyAgenda, Taken
 from wolfbus.study.plan import PlannedGame
+from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
+    from players.venue import Venue
     from wolfbus.service.stop import Stopping
 
 logger = logging.getLogger(__name__)
@@ -21,13 +29,39 @@ logger = logging.getLogger(__name__)
 DEATHS: Final = 3
 """Players that may die under a game before it counts as failed."""
 
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""What makes every further record impossible."""
+
 _GLANCE_S: Final = 0.1
 _HOLDS: Final = 3
 """How often a player says that it lives in the time after which it counts as dead."""
 _BREAK_S: Final = 5.0
 
-BeginPlaying: TypeAlias = Callable[[Callable[[Word | None], None]], Playing]
-"""Opens the house, told where to tell what happens."""
+
+@dataclass(frozen=True, slots=True)
+class HouseOrders:
+    """How one process plays.
+
+    Attributes:
+        url: the bus.
+        config: the rules.
+        folder: the study's; None to write no records.
+        at_once: games under way at a time, > 0.
+        threads: pool threads that run the actors, > 0.
+        keep_s: seconds that the record of a game that is over stays on a Redis: for spectators, since the file is the
+            record; None for ever.
+    """
+
+    url: str = field(repr=False)
+    config: GameConfig
+    folder: Path | None
+    at_once: int
+    threads: int = 2
+    keep_s: float | None = KEPT_S
+
+    def record(self, game: PlannedGame) -> Path | None:
+        """Return where a game's record is written; None for nowhere."""
+        return self.folder / game.record if self.folder is not None else None
 
 
 class AgendaPlayer:
@@ -36,35 +70,43 @@ class AgendaPlayer:
     Args:
         agenda: where games are.
         planned: returns a game that was taken, by its number.
-        at_once: games under way at a time, > 0.
-        begin: opens the house in which they are played.
+        orders: how it plays.
+        venue: what the brains share; None for a fresh one.
         forget: has the bus forget a game (house, id) that nobody wants from it.
         lease_s: seconds after which the agenda takes a silent player for dead, > 0.
+
+    Raises:
+        WolfError: the bus cannot be used.
     """
 
     def __init__(
         self,
         agenda: StudyAgenda,
         planned: Callable[[int], PlannedGame],
-        at_once: int,
-        begin: BeginPlaying,
+        orders: HouseOrders,
+        venue: Venue | None,
         forget: Callable[[str, str], object] = lambda _house, _game: None,
         lease_s: float = 15.0,
     ) -> None:
         self._agenda = agenda
         self._planned = planned
-        self._at_once = at_once
+        self._orders = orders
         self._forget = forget
         self._every_s = lease_s / _HOLDS
-        self._held: dict[int, tuple[Taken, PlannedGame]] = {}
-        self._words: queue.SimpleQueue[Word | None] = queue.SimpleQueue()
+        self._held: dict[str, tuple[Taken, PlannedGame]] = {}
+        self._news: queue.SimpleQueue[Game | WolfError | None] = queue.SimpleQueue()
         self._halt: Halt | None = None
-        self._playing = begin(self._words.put)
-        self._house = self._playing.house
+        self._ending = False
+        self._house = EmbeddedHouse(
+            orders.url, threads=orders.threads, venue=venue, done=self._news.put, keep_s=orders.keep_s
+        )
+        self._name = self._house.name
+        if venue is not None:
+            venue.fatal = self._fatal
 
     def wake(self) -> None:
         """Have a look at the agenda now; any thread may call it."""
-        self._words.put(None)
+        self._news.put(None)
 
     def play(self, stopping: Stopping) -> Halt | None:
         """Play until the agenda is closed, somebody asks to stop, or no more can be played.
@@ -79,59 +121,105 @@ class AgendaPlayer:
                 if not self._held and not self._agenda.is_open:
                     break
                 if time.monotonic() >= hold_at:
-                    self._agenda.hold(self._house, [taken.entry for taken, _ in self._held.values()])
+                    self._agenda.hold(self._name, [taken.entry for taken, _ in self._held.values()])
                     hold_at = time.monotonic() + self._every_s
                 self._take()
-                self._hear(_GLANCE_S)
+                self._hear()
             self._break_off(self._halt.why if self._halt is not None else stopping.why)
             hasty = self._halt is not None or bool(self._held)
         finally:
-            self._playing.close(hasty=hasty)
+            if hasty:
+                self._house.abandon()
+            self._house.close()
         return self._halt
 
     def _take(self) -> None:
-        room = self._at_once - len(self._held)
-        for taken in self._agenda.take(self._house, room) if room else ():
-            if taken.number in self._held:
+        room = self._orders.at_once - len(self._held)
+        for taken in self._agenda.take(self._name, room) if room else ():
+            game = self._planned(taken.number)
+            if game.game in self._held:
                 # silent for so long that it was thought dead, and quick enough to take it again
                 continue
-            game = self._planned(taken.number)
-            if taken.house not in {"", self._house}:
+            if taken.house not in {"", self._name}:
                 self._forget(taken.house, game.game)
             if taken.times >= DEATHS:
                 error = f"{DEATHS} workers died while they played it"
-                self._agenda.finish(taken, self._house, failed(game, error, 0.0))
+                self._agenda.finish(taken, self._name, failed(game, error, 0.0))
                 continue
-            self._held[taken.number] = taken, game
-            self._playing.play(game)
+            self._held[game.game] = taken, game
+            try:
+                self._house.open(self._orders.config, game.seed, game.brains, self._orders.record(game), game.game)
+            except WolfError as error:
+                self._lose(game, error, 0.0)
 
-    def _hear(self, patience_s: float) -> None:
+    def _hear(self) -> None:
         """Take in what has happened; wait a moment for something."""
         try:
-            word = self._words.get(timeout=patience_s)
+            news = self._news.get(timeout=_GLANCE_S)
             while True:
-                self._take_in(word)
-                word = self._words.get_nowait()
+                if isinstance(news, Game):
+                    self._over(news)
+                elif news is not None:
+                    self._give_up(news)
+                news = self._news.get_nowait()
         except queue.Empty:
             return
 
-    def _take_in(self, word: Word | None) -> None:
-        if isinstance(word, Done):
-            taken, game = self._held.pop(word.result.number)
-            if not self._agenda.finish(taken, self._house, word.result):
-                logger.info("another worker was first", extra={"game": game.game})
-                self._forget(self._house, game.game)
-        elif isinstance(word, Broken):
-            taken, game = self._held.pop(word.number)
-            self._forget(self._house, game.game)
-            self._agenda.give_back(self._house, taken.entry)
-        elif word is not None:
-            self._halt = self._halt or word
+    def _over(self, game: Game) -> None:
+        _, planned = self._held[game.opened.game]
+        over = game.over
+        if over is None or over.error is not None or over.ended is None:
+            error = over.error if over is not None and over.error is not None else WolfError("it did not finish")
+            self._lose(planned, error, game.seconds)
+            return
+        path = self._orders.record(planned)
+        head = head_of(path) if path is not None else ""
+        result: GameResult | str = "it was not measured"
+        if game.rows is not None:
+            result = ended(planned, game.rows, over.digest, over.ended.rounds, game.seconds, head)
+        elif path is not None:
+            # the record is whole, whatever became of the live measurement
+            result = result_of(path, planned, self._orders.config)
+        if isinstance(result, str) or (path is not None and not head):
+            self._lose(planned, WolfError(f"{path or planned.game}: the record is not whole"), game.seconds)
+        else:
+            self._finish(planned, result)
+
+    def _finish(self, game: PlannedGame, result: GameResult) -> None:
+        taken, _ = self._held.pop(game.game)
+        if not self._agenda.finish(taken, self._name, result):
+            logger.info("another worker was first", extra={"game": game.game})
+            self._forget(self._name, game.game)
+
+    def _lose(self, game: PlannedGame, error: WolfError, seconds: float) -> None:
+        """Tell that a game failed; or leave it to others, if that is no fault of its own."""
+        cause = error.__context__
+        if isinstance(error, BusError | BudgetSpent) or (isinstance(cause, OSError) and cause.errno in _NO_ROOM):
+            self._give_up(error)
+        if not self._ending and self._halt is None:
+            self._finish(game, failed(game, str(error), seconds))
+            return
+        taken, _ = self._held.pop(game.game)
+        self._forget(self._name, game.game)
+        self._agenda.give_back(self._name, taken.entry)
+
+    def _give_up(self, reason: WolfError) -> None:
+        if not self._ending:
+            self._halt = self._halt or Halt(str(reason), isinstance(reason, BudgetSpent))
+
+    def _fatal(self, reason: WolfError) -> None:
+        if isinstance(reason, GivenUp):
+            # this game has failed; those of other models go on
+            self._house.end(reason, reason.game)
+            return
+        self._news.put(reason)
+        self._house.end(reason)
 
     def _break_off(self, reason: str) -> None:
         """Give back what is under way."""
+        self._ending = True
         if self._held:
-            self._playing.end(reason)
+            self._house.end(WolfError(reason))
         until = time.monotonic() + _BREAK_S
         while self._held and time.monotonic() < until:
-            self._hear(_GLANCE_S)
+            self._hear()

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
-from wolfbus.cli.studying.playing import KEPT_S, Done, Halt, Word
-from wolfbus.cli.studying.reading import failed, fetch_record
+from wolfbus.cli.studying.news import KEPT_S, Done, Halt, StudyNews
+from wolfbus.cli.studying.reading import PlayedElsewhere, bring_home
 from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.printable import counted
 from wolfbus.service.stop import Stopping
@@ -60,7 +60,7 @@ class HousePlayers:
         plan: Plan,
         study: StudySettings,
         folder: StudyFolder,
-        news: queue.SimpleQueue[Word],
+        news: queue.SimpleQueue[StudyNews],
         say: Callable[[str], None],
     ) -> None:
         from moderator.house.agenda import Agenda
@@ -172,8 +172,9 @@ class HousePlayers:
         planned = self._planned(told.game)
         if planned is None:
             return
+        played = PlayedElsewhere(planned, self._house, told.error, told.seconds)
         try:
-            result = fetch_record(self._bus, self._house, planned, self._folder, self._config)
+            result = bring_home(self._bus, played, self._folder, self._config)
         except BusError as error:
             # it is on the bus still, and the run that resumes finds it there
             self._halt(str(error))
@@ -183,11 +184,6 @@ class HousePlayers:
             self._halt(f"{error.filename or self._folder}: {reason_of(error)}")
             self._stopping.ask("the disk does not take it")
             return
-        except WolfError as error:
-            result = str(error)
-        if isinstance(result, str):
-            why = told.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-            result = failed(planned, why, told.seconds)
         with self._lock:
             if self._asked.pop(planned.game, None) is None:
                 self._early[planned.game] = result

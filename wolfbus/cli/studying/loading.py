@@ -65,7 +65,8 @@ class LoadedStudy:
         told = self.settings.model_dump(exclude={"players"}, exclude_none=True)
         told["seed"], told["design"] = self.seed, self.settings.kind
         players = {"players": self.seats} if self.seats is not None else {}
-        return toml_text({**told, **players, "rules": self.config.model_dump(mode="json"), **self.tables})
+        report = {"report": told.pop("report")} if "report" in told else {}
+        return toml_text({**told, **players, **report, "rules": self.config.model_dump(mode="json"), **self.tables})
 
     def rules_text(self) -> str:
         """Return the rules and models as a config file of `wolfbus play`."""
@@ -120,6 +121,10 @@ def _study_of(
     if "players" in given:
         table.pop("agents", None)
     settings = settings_from_table({**table, **given}, source)
+    if settings.report is not None:
+        from analytics.measures.primary import check_primary
+
+        check_primary(settings.report.primary, source)
     if settings.players is None and settings.agents is None:
         settings = _without_players(settings, players, source, house=house)
     chosen = settings.players

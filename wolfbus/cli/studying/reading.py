@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, every_entry
 from wolfbus.config import GameConfig
-from wolfbus.errors import RecordError
+from wolfbus.errors import BusError, RecordError, WolfError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.checked import Prover
@@ -131,21 +132,52 @@ def failed(planned: PlannedGame, why: str, seconds: float) -> GameResult:
     )
 
 
-def fetch_record(bus: Bus, house: str, planned: PlannedGame, folder: Path, config: GameConfig) -> GameResult | str:
-    """Bring a game's record from the bus to a study's folder; returns its result, or why it is not whole.
+@dataclass(frozen=True, slots=True)
+class PlayedElsewhere:
+    """A game that is over, its record on the bus.
 
-    Under its own name there is never less than all that the bus has of it.
+    Attributes:
+        planned: the game.
+        house: the house in which it was played.
+        error: why it failed; None if it did not.
+        seconds: how long it took.
+    """
+
+    planned: PlannedGame
+    house: str
+    error: str | None
+    seconds: float
+
+
+def bring_home(bus: Bus, played: PlayedElsewhere, folder: Path, config: GameConfig) -> GameResult:
+    """Bring a game's record from the bus to a study's folder; returns its result.
 
     Args:
         bus: where the record is.
-        house: the house in which the game was played.
-        planned: the game.
+        played: the game.
         folder: the study's.
         config: the study's rules.
 
     Raises:
         BusError: the record cannot be read now.
         OSError: it cannot be written.
+    """
+    try:
+        result = _fetch(bus, played.house, played.planned, folder, config)
+    except BusError:
+        raise
+    except WolfError as error:
+        result = str(error)
+    if isinstance(result, str):
+        why = played.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
+        return failed(played.planned, why, played.seconds)
+    return result
+
+
+def _fetch(bus: Bus, house: str, planned: PlannedGame, folder: Path, config: GameConfig) -> GameResult | str:
+    """Return a game's result, or why its record is not whole.
+
+    Under its own name there is never less than all that the bus has of it.
     """
     from wolfbus.record.line import line_of
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol
 
 from wolfbus.cli.studying.folder import StudyFolder
-from wolfbus.cli.studying.playing import Done, Halt, Word
+from wolfbus.cli.studying.news import Done, Halt, StudyNews
 from wolfbus.cli.studying.progress import StudyProgress
 from wolfbus.study.manifest import FILE, Manifest, utc_now
 from wolfbus.study.plan import PlannedGame
@@ -62,7 +62,7 @@ class StudyScheduler:
         folder: StudyFolder,
         manifest: Manifest,
         pending: Iterable[PlannedGame],
-        news: queue.SimpleQueue[Word],
+        news: queue.SimpleQueue[StudyNews],
         progress: StudyProgress,
     ) -> None:
         self._folder = folder
@@ -143,7 +143,7 @@ class StudyScheduler:
         except queue.Empty:
             return
 
-    def _take_in(self, word: Word) -> None:
+    def _take_in(self, word: StudyNews) -> None:
         if isinstance(word, Done):
             self._note(word.result)
         elif isinstance(word, Halt):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
-from wolfbus.cli.studying.playing import KEPT_S, Done, Halt, Word
-from wolfbus.cli.studying.reading import failed, fetch_record
+from wolfbus.cli.studying.news import KEPT_S, Done, Halt, StudyNews
+from wolfbus.cli.studying.reading import PlayedElsewhere, bring_home
 from wolfbus.errors import BusError, WolfError
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.shared_agenda import Finished, SharedAgenda
@@ -51,7 +51,7 @@ class SharedPlayers:
         study: LoadedStudy,
         folder: Path,
         before: Amount,
-        news: queue.SimpleQueue[Word],
+        news: queue.SimpleQueue[StudyNews],
     ) -> None:
         self._folder = folder
         self._config = study.config
@@ -148,14 +148,8 @@ class SharedPlayers:
             planned = self._asked.get(finished.number)
         if planned is None:
             return not self._ended.is_set()
-        try:
-            result = fetch_record(self._bus, finished.house, planned, self._folder, self._config)
-        except BusError:
-            raise
-        except WolfError as error:
-            result = str(error)
-        if isinstance(result, str):
-            result = failed(planned, finished.error or result, finished.seconds)
+        played = PlayedElsewhere(planned, finished.house, finished.error, finished.seconds)
+        result = bring_home(self._bus, played, self._folder, self._config)
         with self._lock:
             told = self._asked.pop(finished.number, None) is not None
         if told:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from wolfbus.bus.url import shown_url
+from wolfbus.cli.calling import quiet_brains
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import LoadedStudy
+from wolfbus.cli.studying.news import Halt, StudyNews
 from wolfbus.cli.studying.options import RunOptions
-from wolfbus.cli.studying.playing import Halt, Word, quiet_brains
 from wolfbus.cli.studying.progress import StudyProgress
 from wolfbus.cli.studying.scheduler import StudyPlayers, StudyScheduler
 from wolfbus.cli.studying.showing import design_lines, design_notes, house_note
@@ -140,6 +141,7 @@ class StudyRun:
             "prompts": prompts_hash(plan.agents) if self.options.house is None else None,
             **({} if self.options.house is None else {"house": self.options.house, "tickets": self.options.tickets}),
             "design": design,
+            "primary": None if settings.report is None else list(settings.report.primary),
             "budget_usd": settings.budget,
             **versions(),
         }
@@ -153,6 +155,7 @@ class StudyRun:
         if playing not in (began, *others):
             others = [*others, playing]
         head |= began
+        head["primary"] = there.get("primary")
         return {**head, "continued_with": others} if others else head
 
     def _tell_who_played(self, design: dict[str, Any]) -> None:
@@ -210,7 +213,7 @@ class StudyRun:
         from wolfbus.cli.embedded import tune_garbage_collection
 
         tune_garbage_collection()
-        news: queue.SimpleQueue[Word] = queue.SimpleQueue()
+        news: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
         with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
             scheduler = StudyScheduler(folder, self.manifest, pending, news, progress)
             orders = self._orders(folder, len(pending), venue)
@@ -245,7 +248,7 @@ class StudyRun:
         folder: StudyFolder,
         venue: Venue | None,
         budget: Budget | None,
-        news: queue.SimpleQueue[Word],
+        news: queue.SimpleQueue[StudyNews],
         orders: Orders,
     ) -> StudyPlayers:
         """Return those who play: agents of a house, workers anywhere, or this machine."""

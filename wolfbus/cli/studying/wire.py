@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from wolfbus.cli.studying.playing import Halt
+from wolfbus.cli.studying.news import Halt
 from wolfbus.service.stop import Stopping
 from wolfbus.study.agenda import Taken
 from wolfbus.study.plan import PlannedGame

@@ -9,13 +9,13 @@ import signal
 import socket
 import sys
 import time
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wolfbus.cli.calling import quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
-from wolfbus.cli.studying.agenda_player import AgendaPlayer
-from wolfbus.cli.studying.playing import Playing, divided, quiet_brains
+from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
 from wolfbus.cli.studying.wire import ParentAgenda, Wire
 from wolfbus.config import GameConfig
 from wolfbus.errors import WolfError
@@ -46,9 +46,9 @@ def main() -> None:
 
 def _play(wire: Wire, told: dict[str, Any], agenda: ParentAgenda) -> None:
     config = GameConfig.model_validate_json(told["config"])
+    orders = HouseOrders(told["url"], config, _path(told["folder"]), told["at_once"], told["threads"])
     with _venue(told, agenda) as venue:
-        begin = partial(Playing, told["url"], config, _path(told["folder"]), venue, threads=told["threads"])
-        player = AgendaPlayer(agenda, agenda.planned, told["at_once"], begin)
+        player = AgendaPlayer(agenda, agenda.planned, orders, venue)
         agenda.changed = player.wake
         agenda.listen()
         wire.say(ready=True)
@@ -80,6 +80,20 @@ def _venue(told: dict[str, Any], agenda: ParentAgenda) -> Venue:
     venue = Shared(models, budget, cassette, _path(told["logs"]), give_up=told["give_up"])
     check(told["brains"], venue)
     return venue
+
+
+def divided(models: Mapping[str, Any], workers: int) -> dict[str, Any]:
+    """Return models whose endpoints may be pressed by one of several workers as hard as its share allows."""
+    return {name: _share(model, workers) for name, model in models.items()}
+
+
+def _share(model: Any, workers: int) -> Any:
+    endpoint = model.endpoint
+    limits: dict[str, Any] = {"at_once": max(1, endpoint.at_once // workers)}
+    for name in ("requests_per_minute", "tokens_per_minute"):
+        if getattr(endpoint, name) is not None:
+            limits[name] = getattr(endpoint, name) / workers
+    return model.model_copy(update={"endpoint": endpoint.model_copy(update=limits)})
 
 
 def _path(text: str | None) -> Path | None:

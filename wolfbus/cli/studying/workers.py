@@ -12,12 +12,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from wolfbus.cli.studying.agenda_player import AgendaPlayer
-from wolfbus.cli.studying.playing import Done, Halt, Playing, Word
+from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
+from wolfbus.cli.studying.news import Done, Halt, StudyNews
 from wolfbus.cli.studying.wire import Wire, amount_of, halt_of, taken_as_json
 from wolfbus.config import GameConfig
 from wolfbus.errors import WolfError
@@ -140,7 +139,7 @@ class LocalPlayers:
         venue: Venue | None,
         before: Amount,
         back: Callable[[PlannedGame], None],
-        news: queue.SimpleQueue[Word],
+        news: queue.SimpleQueue[StudyNews],
     ) -> None:
         self._orders = orders
         self._news = news
@@ -263,11 +262,13 @@ class LocalPlayers:
 class _OwnPlayer:
     """The very process that holds the agenda plays, in a thread of its own."""
 
-    def __init__(self, orders: Orders, venue: Venue | None, agenda: LocalAgenda, news: queue.SimpleQueue[Word]) -> None:
+    def __init__(
+        self, orders: Orders, venue: Venue | None, agenda: LocalAgenda, news: queue.SimpleQueue[StudyNews]
+    ) -> None:
         self._news = news
         self._stopping = Stopping()
-        begin = partial(Playing, orders.url, orders.config, orders.folder, venue, threads=orders.threads)
-        self.player = AgendaPlayer(agenda, agenda.planned, orders.at_once, begin)
+        mine = HouseOrders(orders.url, orders.config, orders.folder, orders.at_once, orders.threads)
+        self.player = AgendaPlayer(agenda, agenda.planned, mine, venue)
         self._thread = threading.Thread(target=self._play, name="player")
         self._thread.start()
 

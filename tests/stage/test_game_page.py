@@ -1,0 +1,278 @@
+"""The page of a game in a browser: read by keys and links, by any eyes, on any screen, and safe before any words."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.running import wolfbus
+from tests.stage.watching import watch
+
+STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
+BUDGET = 100_000
+"""Bytes of all scripts and styles together."""
+HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'> \u202egnp.evil\u2066 \x1b[2J\x1b[31m ${window.hacked=1} </p></article>"
+GROUPS = ("serious", "critical")
+
+
+def serious(page: Any) -> list[str]:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:300]} {each['nodes'][0]['failureSummary']}"
+        for each in found
+        if each["impact"] in GROUPS
+    ]
+
+
+def test_a_game_is_read_by_keys(browser, stage):
+    seen = watch(browser, f"{stage}/g/seven")
+    assert seen.at() == "before the game"
+    seen.press("ArrowRight", "ArrowRight")
+    assert seen.at() == "day 1, turn 1: Bruno speaks"
+    seen.press("Shift+ArrowRight")
+    assert seen.at().startswith("night 2")
+    seen.press("Shift+ArrowLeft", "ArrowLeft")
+    assert seen.at() == "night 1: Jonas is killed"
+    seen.press("m", "m")
+    assert seen.page.locator("[aria-current=true]").count() > 0
+    seen.press("End")
+    assert seen.at() == "the end: the Werewolves win"
+    assert seen.page.get_by_role("heading", level=1).inner_text() == "The Werewolves win"
+    seen.press("Home")
+    assert seen.place() == 0
+    seen.press("?")
+    assert seen.page.get_by_role("dialog").get_by_text("next key moment").is_visible()
+    seen.press("Escape", "ArrowRight", "t")
+    assert not seen.page.locator(".now .thought").first.is_visible()
+    seen.press("t")
+    assert seen.page.locator(".now .thought").first.is_visible()
+    seen.close()
+
+
+def test_it_plays_by_itself_and_stops_when_told(browser, stage):
+    seen = watch(browser, f"{stage}/g/seven#n=26")
+    seen.page.clock.install()
+    seen.press(" ")
+    seen.page.clock.run_for(60_000)
+    assert seen.at() == "the end: the Werewolves win"
+    assert seen.page.get_by_role("button", name="play", exact=True).is_visible()
+    seen.close()
+
+
+def test_a_link_opens_a_moment_with_somebodys_eyes_and_the_page_keeps_it(browser, stage):
+    seen = watch(browser, f"{stage}/g/seven#n=16&as=seat:Ada")
+    assert seen.place() == 16
+    assert seen.page.get_by_label("See as").input_value() == "seat:Ada"
+    assert seen.page.locator(".now .thought, .now .chip, .now .dot").count() == 0
+    assert seen.page.locator(".players small", has_text="Werewolf").count() == 0
+    seen.press("0", "ArrowLeft", "4")
+    seen.page.locator(".player[aria-pressed=true]", has_text="Kira").wait_for()
+    assert seen.page.evaluate("location.hash") == "#n=15&as=seat%3AKira"
+    assert seen.page.locator(".players small", has_text="Werewolf").count() == 2
+    seen.page.locator(".player", has_text="Kira").click()
+    seen.page.locator(".player", has_text="Seer").wait_for()
+    seen.close()
+
+
+def test_roles_can_be_hidden_until_the_end(browser, stage):
+    seen = watch(browser, f"{stage}/g/seven#n=16")
+    seen.press("h")
+    shown = seen.page.locator("body").inner_text()
+    for word in ("Werewolf ", "◆", "fabrication", "A false report", "falsely"):
+        assert word not in shown, word
+    assert seen.page.locator(".now .dot").count() == 5
+    seen.press("End")
+    assert seen.page.locator(".now .cast small", has_text="Werewolf").count() == 2
+    seen.close()
+
+
+def test_a_number_leads_to_the_statements_that_made_it(browser, stage):
+    seen = watch(browser, f"{stage}/g/seven#n=16")
+    cell = seen.page.get_by_role("button", name="Leon about Kira: 79%")
+    cell.click()
+    assert cell.evaluate("node => node === document.activeElement")
+    steps = seen.page.locator(".history li")
+    assert "45% ↗ 79%" in steps.last.inner_text()
+    assert "I am the Seer" in steps.last.inner_text()
+    steps.first.get_by_role("button").click()
+    assert seen.place() == 3
+    seen.page.get_by_role("button", name="Who moved").click()
+    assert "Nils about Kira" in seen.page.locator(".movers").inner_text()
+    seen.page.get_by_role("button", name="Over time").click()
+    assert seen.page.locator(".lines svg.spark").count() == 8
+    seen.page.get_by_role("button", name=re.compile("lie, day 2, turn 1")).click()
+    assert seen.place() == 16
+    assert [each.inner_text() for each in seen.page.locator(".votes .for b").all()] == [
+        "Ada",
+        "Kira",
+        "Nils",
+    ]
+    seen.page.locator(".now summary").click()
+    assert "the report is invented" in seen.page.locator(".now .why").inner_text()
+    seen.close()
+
+
+def test_what_a_model_was_asked_can_be_read(browser, stage, games):
+    game = next(iter(sorted((games / "models").rglob("*.ndjson*")))).name.split(".")[0]
+    seen = watch(browser, f"{stage}/g/models~{game}")
+    while seen.page.locator(".now [data-call]").count() == 0:
+        seen.press("ArrowRight")
+    seen.press("p")
+    box = seen.page.get_by_role("dialog")
+    box.get_by_text(re.compile(r"call \d+ of \d+ of this seat")).wait_for()
+    assert box.get_by_role("heading", name="Reply").is_visible()
+    before = box.locator("nav").first.inner_text()
+    box.get_by_role("button", name="next call").click()
+    seen.page.wait_for_function("before => document.querySelector('.call nav').innerText !== before", arg=before)
+    box.get_by_role("button", name="Close").click()
+    assert seen.page.get_by_role("dialog").count() == 0
+    seen.close()
+
+
+def test_the_seal_says_what_it_does_not_prove(browser, stage):
+    seen = watch(browser, f"{stage}/g/seven")
+    seen.page.get_by_role("button", name="sealed").click()
+    assert "nor that the moderator was honest" in seen.page.get_by_role("dialog").inner_text()
+    seen.press("Escape")
+    seen.page.get_by_role("button", name="Share").click()
+    with seen.page.expect_download() as got:
+        seen.page.get_by_role("link", name="Download the record").click()
+    assert got.value.suggested_filename == "seven.ndjson"
+    seen.press("Escape", "End", "ArrowLeft", "ArrowLeft", "ArrowLeft")
+    seen.page.get_by_role("button", name="Share").click()
+    with seen.page.expect_download() as got:
+        seen.page.get_by_role("button", name="Picture of this statement").click()
+    assert got.value.path().read_bytes().startswith(b"\x89PNG")
+    seen.close()
+
+
+@pytest.mark.parametrize("screen", ["light", "dark", "phone"])
+def test_everybody_can_use_it(browser, stage, screen):
+    size = {"width": 390, "height": 844} if screen == "phone" else {"width": 1280, "height": 800}
+    seen = watch(
+        browser,
+        f"{stage}/g/seven#n=22",
+        viewport=size,
+        color_scheme="dark" if screen == "dark" else "light",
+        has_touch=screen == "phone",
+    )
+    assert serious(seen.page) == []
+    if screen == "phone":
+        assert not seen.overflows()
+        assert not seen.page.locator(".heat").is_visible()
+        seen.page.get_by_role("button", name="Suspicion", exact=True).click()
+        assert seen.page.locator(".heat").is_visible()
+        small = seen.page.evaluate(
+            "[...document.querySelectorAll('button:not(.marks *, .bands *)')].filter(b => b.offsetParent && b.offsetHeight < 43).map(b => b.outerHTML.slice(0, 80))"
+        )
+        assert small == []
+        seen.page.get_by_role("button", name="Moments").click()
+        seen.page.get_by_role("button", name="Kira falsely claims").click()
+        assert seen.place() == 16
+        assert not seen.overflows()
+    seen.press("End", "Home")
+    assert serious(seen.page) == []
+    seen.close()
+
+
+def test_printed_it_holds_the_whole_game(browser, stage, tmp_path):
+    seen = watch(browser, f"{stage}/g/seven")
+    assert len(re.findall(rb"/Type\s*/Page\b", seen.page.pdf())) >= 3
+    assert seen.place() == 0
+    seen.page.emulate_media(media="print")
+    assert not seen.page.locator(".game > .bar").is_visible()
+    seen.close()
+
+
+def test_a_file_shows_the_same_and_asks_nobody(browser, games, tmp_path):
+    written = wolfbus(games, "page", "seven.ndjson", "-o", str(tmp_path / "page.html"))
+    assert written.code == 0, written.err
+    address = f"file://{tmp_path}/page.html"
+    seen = watch(browser, f"{address}#n=16&as=public")
+    assert seen.place() == 16
+    assert seen.page.locator(".now .thought").count() == 0
+    seen.press("5")
+    seen.page.locator(".player[aria-pressed=true]", has_text="Esther").wait_for()
+    seen.press("0", "End", "h", "?", "Escape")
+    assert seen.asked == [address]
+    seen.close()
+
+
+def test_hostile_words_stay_words(browser, stage):
+    def worsen(data: Any) -> Any:
+        for number, beat in enumerate(data["beats"]):
+            if (spoken := beat.get("spoken")) is not None:
+                spoken["text"] = "x" * 200_000 if number % 2 else HOSTILE
+                spoken["thought"] = HOSTILE
+                for each in spoken.get("judgements", ()):
+                    each["reasoning"] = HOSTILE
+            for seat in beat["seats"]:
+                if seat["name"] == "Bruno":
+                    seat["role"] = HOSTILE
+        data["game"]["title"] = HOSTILE
+        data["moments"][0]["words"] = HOSTILE
+        data["problems"] = [HOSTILE]
+        return data
+
+    seen = watch(browser, f"{stage}/g/seven#n=29", changed=worsen)
+    seen.page.locator(".now").wait_for()
+    for summary in seen.page.locator("summary").all()[:6]:
+        summary.click()
+    assert seen.page.evaluate("window.hacked") is None
+    shown = seen.page.locator("main").inner_text()
+    for words in ("<script>window.hacked", "[U+202E]", "[U+001B][2J", "All 200,000 characters"):
+        assert words in shown, words
+    assert "\u202e" not in seen.page.content()
+    assert seen.page.locator("main img, main script").count() == 0
+    assert not seen.overflows()
+    seen.close()
+
+
+def test_a_damaged_record_says_where_it_breaks_and_an_unknown_game_that_it_is_none(browser, stage, games):
+    lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
+    (games / "broken.ndjson").write_bytes(b"".join([*lines[:200], lines[200].replace(b"0.", b"1.", 1), *lines[201:]]))
+    seen = watch(browser, f"{stage}/g/broken", ".problem")
+    assert "line 201" in seen.page.locator(".problem").inner_text()
+    assert seen.page.locator(".beat").count() == 1
+    seen.close()
+    page = browser.new_page()
+    page.goto(f"{stage}/g/nothing")
+    assert "no game of that name" in page.locator(".problem").inner_text()
+    page.get_by_role("link", name="seven").click()
+    page.locator(".beat").first.wait_for()
+    page.close()
+
+
+def test_a_game_of_many_events_opens_within_a_second_and_steps_within_a_frame(browser, stage):
+    seen = watch(browser, f"{stage}/g/many")
+    assert seen.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
+    steps = seen.page.evaluate(
+        """() => {
+        const times = [];
+        for (let n = 0; n < 60; n++) {
+            const began = performance.now();
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+            document.body.getBoundingClientRect();
+            times.push(performance.now() - began);
+        }
+        return times;
+    }"""
+    )
+    assert seen.place() == 60
+    assert statistics.median(steps) <= 16
+    seen.close()
+
+
+def test_the_page_is_small_and_its_scripts_are_ours():
+    sizes = {path.name: path.stat().st_size for path in STATIC.iterdir() if path.suffix in (".js", ".css")}
+    assert sum(sizes.values()) <= BUDGET, sizes
+    for path in STATIC.glob("*.js"):
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", path.read_text("utf-8")
+        ), path.name

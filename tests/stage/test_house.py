@@ -1,0 +1,112 @@
+"""A house's games on a page: read once however many watch, as researchers or, with a spectator's ticket, as a table."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tests.stage.served import Events, data, names, sealed
+from wolfbus.bus import open_bus, streams
+from wolfbus.bus.acl import spectator_rules
+from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.cli.publish import STEP, commits_of
+from wolfbus.messages.codec import encode
+from wolfbus.messages.house import GameClosed, GameOpened
+from wolfbus.stage.house import HouseSource
+from wolfbus.stage.library import Library
+from wolfbus.stage.serving import Served, StageServer
+from wolfbus.testing.redis_server import RedisServer
+
+HOUSE = "stage"
+GAME = "test"
+RECORDS, LINES = sealed()
+
+
+class Moderated:
+    """A house whose moderator is a test."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus = bus
+        self.epoch = bus.claim(HOUSE, "test")
+        self.commits = list(commits_of(RECORDS, HOUSE, GAME, self.epoch))
+        assert len(self.commits) == -(-len(RECORDS) // STEP) > 2
+
+    def say(self, news: GameOpened | GameClosed) -> None:
+        entry = Entry(encode(news), news.type, "moderator", news.game)
+        (error,) = self.bus.commit([Commit(HOUSE, "", self.epoch, "", "", posts=((streams.games(HOUSE), entry),))])
+        assert error is None
+
+    def step(self, commits: list[Commit]) -> None:
+        assert self.bus.commit(commits) == [None] * len(commits)
+
+
+@pytest.fixture
+def moderated(redis_url: str) -> Iterator[Moderated]:
+    bus = open_bus(redis_url)
+    yield Moderated(bus)
+    bus.close()
+
+
+def serving(url: str, *, public: bool = False) -> StageServer:
+    source = HouseSource(open_bus(url), HOUSE, public=public)
+    return StageServer(Served([source], Library(None, source.live), [source.start]), port=0)
+
+
+def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(moderated, redis_server, redis_url):
+    moderated.say(GameOpened(game=GAME, number=1))
+    moderated.step(moderated.commits[:1])
+    with serving(redis_url) as stage, contextlib.ExitStack() as around:
+        around.callback(lambda: [each.close() for each in watching])
+        watching = [Events(stage.url, f"/g/{GAME}/events")]
+        connected = len(redis_server.command("CLIENT", "LIST").splitlines())
+        watching += [Events(stage.url, f"/g/{GAME}/events") for _ in range(11)]
+        beats: list[list] = [[] for _ in watching]
+
+        def follow(place: int) -> None:
+            for _, _, step in watching[place]:
+                beats[place] += step["beats"]
+
+        first = next(iter(watching[0]))
+        beats[0] += first[2]["beats"]
+        (live,) = data(stage.url, "/library.json")["live"]
+        assert live["game"] == GAME
+        assert live["house"] == HOUSE
+        assert live["werewolves"] >= 1
+        threads = [threading.Thread(target=follow, args=(place,)) for place in range(len(watching))]
+        for thread in threads:
+            thread.start()
+        moderated.step(moderated.commits[1:])
+        moderated.say(GameClosed(game=GAME, number=1, outcome="ended", lines=len(RECORDS), hash=RECORDS[-1].hash))
+        for thread in threads:
+            thread.join(20)
+        assert len(redis_server.command("CLIENT", "LIST").splitlines()) == connected
+        assert {json.dumps(each) for each in beats} == {json.dumps(beats[0])}
+        page = data(stage.url, f"/g/{GAME}/data.json")
+        assert page["beats"] == beats[0]
+        assert page["proof"]["head"] == RECORDS[-1].hash
+
+
+def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_server: RedisServer, redis_url):
+    redis_server.command("ACL", "SETUSER", "watcher", "on", ">pw", *spectator_rules(HOUSE))
+    moderated.say(GameOpened(game=GAME, number=1))
+    moderated.step(moderated.commits[:-1])
+    url = redis_url.replace("://", "://watcher:pw@", 1) if redis_url.startswith("redis://") else redis_url
+    with serving(url) as stage, Events(stage.url, f"/g/{GAME}/events") as events:
+        lines = iter(events)
+        name, last, step = next(lines)
+        assert name == "step"
+        moderated.step(moderated.commits[-1:])
+        beats = step["beats"]
+        for _, last, step in lines:  # noqa: B007 - the last one
+            beats += step["beats"]
+        assert last == sum(len(commit.posts) for commit in moderated.commits) + 1
+        assert b"secret-of" not in events.raw
+        page = data(stage.url, f"/g/{GAME}/data.json")
+        assert page["beats"] == beats
+        assert page["viewers"] == ["public"]
+        assert {seat["name"] for seat in page["game"]["seats"]} == set(names())
+        assert {seat["name"] for seat in beats[-1]["seats"] if seat.get("role")} == set(names())

@@ -1,0 +1,41 @@
+"""Studies on the page: their findings, their games, two of them beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.stage.served import data, fetched
+from wolfbus.cli import run
+from wolfbus.cli.viewing import served_with
+from wolfbus.stage.serving import StageServer
+from wolfbus.stage.sources import FolderSource
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for name, players in (("a", "scripted"), ("b", "scripted*6,random*2")):
+        words = ["run", "--games", "2", "--seed", "1", "--design", "fixed", "--players", players]
+        assert run([*words, "--out", str(folder / name)]) == 0
+    return folder
+
+
+def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
+    with StageServer(served_with([FolderSource(runs)], runs), port=0) as stage:
+        listed = data(stage.url, "/library.json")
+        a, b = listed["studies"]
+        assert (a["name"], a["games"], a["ended"]) == ("a", 2, 2)
+        study = data(stage.url, f"/s/{a['id']}.json")
+        assert study["findings"]["outcomes"]
+        assert [game["number"] for game in study["games"]] == [1, 2]
+        for game in study["games"]:
+            page = data(stage.url, f"/g/{game['id']}/data.json")
+            assert page["beats"][-1]["over"]["rounds"] == game["rounds"]
+        compared = data(stage.url, f"/c.json?a={a['id']}&b={b['id']}")
+        assert compared["comparison"]["metrics"]
+        assert len(compared["pairs"]) == 2
+        assert all(fetched(stage.url, f"/g/{pair[side]}/data.json")[0] == 200
+                   for pair in compared["pairs"] for side in "ab")  # fmt: skip
+        assert {game["study"] for game in listed["games"]} == {a["id"], b["id"]}

@@ -1,0 +1,83 @@
+"""A page as a person has it before them, and what it did behind their back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+
+@dataclass
+class Watched:
+    """A page that is open.
+
+    Attributes:
+        page: the page.
+        said: what it wrote to the console, errors included.
+        asked: the addresses that it asked for.
+    """
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def at(self) -> str:
+        """Where in the game the slider says that the page is."""
+        return self.page.get_by_label("place in the game").get_attribute("aria-valuetext") or ""
+
+    def place(self) -> int:
+        """Number of the beat that is shown last."""
+        return int(self.page.locator(".beat").last.get_attribute("data-beat") or -1)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after another."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def overflows(self) -> bool:
+        """Whether the page is wider than the screen."""
+        return bool(self.page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+
+    def close(self) -> None:
+        """Close it, and see that it did nothing wrong."""
+        self.page.context.close()
+        assert self.said == []
+
+
+def watch(
+    browser: Browser,
+    address: str,
+    ready: str = ".beat",
+    changed: Callable[[Any], Any] | None = None,
+    **context: Any,
+) -> Watched:
+    """Open a page.
+
+    Args:
+        browser: the browser.
+        address: the page's address.
+        ready: selector of what is there when it is drawn.
+        changed: makes other data of the game's data on their way.
+        context: settings of the browser's context.
+    """
+    page = browser.new_context(
+        **{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **context}
+    ).new_page()
+    seen = Watched(page)
+    page.on("console", lambda message: seen.said.append(message.text))
+    page.on("pageerror", lambda error: seen.said.append(str(error)))
+    page.on("request", lambda request: seen.asked.append(request.url))
+    if changed is not None:
+
+        def answer(route: Route) -> None:
+            told = route.fetch()
+            route.fulfill(response=told, body=json.dumps(changed(told.json())))
+
+        page.route("**/data.json*", answer)
+    page.goto(address)
+    page.locator(ready).first.wait_for()
+    return seen

@@ -1,0 +1,301 @@
+"""`People`: persons who play at a page: their seats, the links that lead there, and what they see and are asked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from wolfbus.messages.base import GameId, SeatName
+from wolfbus.messages.requests import Ask, Private, Public, Seated
+from wolfbus.stage.document import GameFeed
+from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, viewer_of_seat
+
+_ID_BYTES: Final = 6
+_TOKEN_BYTES: Final = 24
+_LATE_S: Final = 1.0
+"""A question is shown as late so long after its deadline."""
+
+Take = Callable[[dict[str, Any] | None, str | None], str | None]
+"""Takes what a person answers, and a thought; returns why it cannot be taken, None if it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person is asked.
+
+    Attributes:
+        ask: the request.
+        lines: the question in words.
+        default: what no answer counts as.
+        take: takes the answer.
+        due: Unix time when the moderator stops waiting.
+    """
+
+    ask: Ask
+    lines: tuple[str, ...]
+    default: str
+    take: Take
+    due: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        ask = self.ask
+        shown: dict[str, Any] = {
+            "id": ask.id,
+            "kind": ask.kind,
+            "round": ask.round,
+            "phase": ask.phase,
+            "turn": ask.turn,
+            "due": round(self.due, 3),
+            "question": list(self.lines),
+            "default": self.default,
+        }
+        if ask.about is not None:
+            shown["about"] = ask.about
+        if ask.legal is not None:
+            shown["legal"] = list(ask.legal)
+        if time.time() > self.due + _LATE_S:
+            shown["late"] = True
+        return shown
+
+
+class PersonSeat:
+    """One seat that a person plays at a page. Told of by its agent from any thread; shown on the server's loop.
+
+    Args:
+        people: whose seat it is.
+        game: the game's id.
+        seat: the seat's name.
+
+    Attributes:
+        id: names it in addresses.
+        secret: what the browser that sits here shows with every request; "" before somebody does.
+    """
+
+    def __init__(self, people: People, game: GameId, seat: SeatName) -> None:
+        self.id = secrets.token_hex(_ID_BYTES)
+        self.secret = ""
+        self.game = game
+        self.seat = seat
+        self._people = people
+        self._changed = asyncio.Event()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._feeds = {viewer: GameFeed(viewer) for viewer in (viewer_of_seat(self.seat), PUBLIC)}
+        self._seated: Seated | None = None
+        self._began = time.monotonic()
+        self._public = self._private = 0
+        self._questions: dict[str, Question] = {}
+        self._asked = 0
+        self.version = 0
+
+    # from any thread
+
+    def restart(self) -> None:
+        """Forget what was told: the bus lost it, and tells it anew."""
+        self._people.soon(self._begin)
+
+    def told(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
+        """Take in facts, some perhaps again."""
+        self._people.soon(partial(self._hear, tuple(facts), tuple(own)))
+
+    def asked(self, questions: Sequence[Question]) -> None:
+        """Put questions before the person."""
+        now = time.time()
+        timed = [
+            Question(each.ask, each.lines, each.default, each.take, now + each.ask.deadline_s) for each in questions
+        ]
+        self._people.soon(partial(self._ask, timed))
+
+    def left(self) -> None:
+        """Take note that the seat is asked nothing more."""
+        self._people.soon(self._leave)
+
+    # on the loop
+
+    def _hear(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
+        fresh: list[tuple[tuple[int, int, int], Fact, bool]] = []
+        for public in facts:
+            if public.n == self._public + 1:
+                self._public = public.n
+                fresh.append(((public.n, 0, 0), public.fact, True))
+        for private in own:
+            if private.n == self._private + 1:
+                self._private = private.n
+                fresh.append(((private.after, 1, private.n), private.fact, False))
+                self._close(private)
+        fresh.sort(key=lambda each: each[0])
+        for place, (_, fact, _public) in enumerate(fresh):
+            if isinstance(fact, Seated):
+                self._seated = fact
+                opened = TableOpened(self.game, None, fact.names, fact.config)
+                fresh.insert(place, ((0, 0, 0), opened, True))
+                break
+        # the end is shown with the roles, which are revealed right after it
+        fresh.sort(key=lambda each: each[1].type == "ended")
+        for viewer, feed in self._feeds.items():
+            known = [fact for _, fact, public in fresh if public or viewer != PUBLIC]
+            if known:
+                feed.take(feed.line + len(known), time.monotonic() - self._began, known)
+        self._wake()
+
+    def _close(self, private: Private) -> None:
+        """Take a question away to which the moderator has an answer, or has waited for one long enough.
+
+        The newest stays where its time ran out: an answer, however late, makes the game wait for this seat again.
+        """
+        fact = private.fact
+        if fact.type != "answered":
+            return
+        for question in list(self._questions.values()):
+            if (question.ask.kind, question.ask.about) == (fact.kind, fact.about):
+                newest = question is list(self._questions.values())[-1]
+                if fact.outcome != "timed_out" or not newest:
+                    del self._questions[question.ask.id]
+                return
+
+    def _ask(self, questions: Sequence[Question]) -> None:
+        now = time.time()
+        self._questions = {name: each for name, each in self._questions.items() if each.due > now}
+        for question in questions:
+            self._questions[question.ask.id] = question
+        self._wake()
+
+    def _leave(self) -> None:
+        self._questions.clear()
+        self._wake()
+
+    def _wake(self) -> None:
+        self.version += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    @property
+    def feed(self) -> GameFeed:
+        """What the person is shown."""
+        return self._feeds[viewer_of_seat(self.seat)]
+
+    @property
+    def table(self) -> GameFeed:
+        """What everybody may know."""
+        return self._feeds[PUBLIC]
+
+    @property
+    def alive(self) -> bool:
+        """Whether the seat is in the game."""
+        beats = self.feed.beats
+        return not beats or all(seat.left is None for seat in beats[-1].seats if seat.name == self.seat)
+
+    def watch(self) -> list[Viewer]:
+        """Return what else the person may look at: as a ghost the table, after the end everything."""
+        if self.feed.over:
+            return [PUBLIC, EVERYTHING]
+        return [] if self.alive else [PUBLIC]
+
+    def beside(self) -> dict[str, Any]:
+        """Return what goes with every event: questions, and how the seat stands."""
+        return {
+            "now": round(time.time(), 3),
+            "alive": self.alive,
+            "asks": [question.as_json() for question in self._questions.values()],
+            "watch": self.watch(),
+        }
+
+    def page(self) -> dict[str, Any]:
+        """Return the data of the person's page."""
+        found = {**self.feed.page(), "viewers": [self.feed.viewer], "problems": [], "me": self.seat, **self.beside()}
+        if self._seated is not None:
+            found |= {"role": self._seated.role, "partners": list(self._seated.partners)}
+        return found
+
+    def answer(self, request: str, content: dict[str, Any] | None, thought: str | None) -> tuple[int, str]:
+        """Take an answer; returns an HTTP status, and why it was not taken, "" if it was."""
+        question = self._questions.get(request)
+        if question is None:
+            return 409, "this is not asked any more"
+        why = question.take(content, thought)
+        if why is not None:
+            return 422, why
+        self._questions.pop(request, None)
+        self._wake()
+        return 200, ""
+
+    async def change(self, timeout_s: float) -> bool:
+        """Wait until something is new; False if nothing was in that time."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), timeout_s)
+            return True
+        return False
+
+
+class People:
+    """Persons who play at the pages of one server.
+
+    Args:
+        invite: called, from any thread, with seat and link's path whenever a seat waits for a person.
+    """
+
+    def __init__(self, invite: Callable[[PersonSeat, str], None]) -> None:
+        self._invite = invite
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: list[Callable[[], object]] = []
+        self._seats: dict[tuple[GameId, SeatName], PersonSeat] = {}
+        self._tokens: dict[str, PersonSeat] = {}
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Use this loop from now on; called on it."""
+        self._loop = loop
+        waiting, self._waiting = self._waiting, []
+        for call in waiting:
+            call()
+
+    def soon(self, call: Callable[[], object]) -> None:
+        """Do something on the server's loop; from any thread, in order."""
+        if self._loop is None:
+            self._waiting.append(call)
+            return
+        # a loop that has ended shows nothing any more
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call)
+
+    def sit(self, game: GameId, seat: SeatName) -> PersonSeat:
+        """Return the seat of a person, and send its link out if it is new; from any thread."""
+        known = self._seats.get((game, seat))
+        if known is not None:
+            known.restart()
+            return known
+        found = self._seats[game, seat] = PersonSeat(self, game, seat)
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self._tokens[_digest(token)] = found
+        self._invite(found, f"/seat#{token}")
+        return found
+
+    def take(self, token: str) -> PersonSeat | None:
+        """Return the seat to which a token leads, and use the token up; None if it leads nowhere any more."""
+        seat = self._tokens.pop(_digest(token), None)
+        if seat is not None:
+            seat.secret = secrets.token_urlsafe(_TOKEN_BYTES)
+        return seat
+
+    def seat(self, name: str, secret: str) -> PersonSeat | None:
+        """Return a seat by its id, for who sits there; None for anybody else."""
+        for seat in self._seats.values():
+            if seat.id == name and seat.secret and secrets.compare_digest(seat.secret.encode(), secret.encode()):
+                return seat
+        return None
+
+    def open(self) -> list[dict[str, Any]]:
+        """Return what a library tells of seats that wait for a person."""
+        return [{"game": seat.game, "seat": seat.seat} for seat in self._tokens.values() if not seat.feed.over]
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

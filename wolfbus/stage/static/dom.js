@@ -1,0 +1,82 @@
+// Elements from plain values. Data becomes text nodes and attribute values only.
+
+const DRAWN = new Set(["svg", "g", "path", "circle", "line", "text", "rect", "polyline"]);
+const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu;
+
+// Names characters that have no picture of their own, so that words cannot pass for others.
+export function shown(text) {
+  return String(text).replace(UNSEEN, (sign) => `[U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
+}
+
+// h("p.big", { title }, "words", node): objects are attributes, "--x" a CSS variable; false and null are left out.
+export function h(what, ...rest) {
+  const [tag, ...classes] = what.split(".");
+  const node = DRAWN.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  if (classes.length) node.setAttribute("class", classes.join(" "));
+  for (const part of rest.flat(9)) {
+    if (part == null || part === false) continue;
+    if (part instanceof Node) node.append(part);
+    else if (typeof part !== "object") node.append(shown(part));
+    else {
+      for (const [name, value] of Object.entries(part)) {
+        if (value == null || value === false) continue;
+        if (name.startsWith("--")) node.style.setProperty(name, value);
+        else node.setAttribute(name, value === true ? "" : shown(value));
+      }
+    }
+  }
+  return node;
+}
+
+// Makes `old` equal to `fresh` and keeps its nodes, so that focus, scrolling and what is unfolded stay.
+export function morph(old, fresh) {
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) return void old.replaceWith(fresh);
+  if (old.nodeType === 3) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (name !== "style" && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  for (const { name } of [...old.attributes]) {
+    if (name !== "style" && name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
+  }
+  if (old.style.cssText !== fresh.style.cssText) old.style.cssText = fresh.style.cssText;
+  fill(old, [...fresh.childNodes]);
+}
+
+// Makes `parts` the children of `node`, besides those that are to be kept.
+export function fill(node, parts) {
+  const old = [...node.childNodes].filter((part) => !part.dataset?.keep);
+  const fresh = [parts].flat(9).filter((part) => part != null && part !== false);
+  fresh.forEach((part, place) => {
+    if (!(part instanceof Node)) part = document.createTextNode(shown(part));
+    if (place < old.length) morph(old[place], part);
+    else node.append(part);
+  });
+  old.slice(fresh.length).forEach((part) => part.remove());
+}
+
+// Words of a player; very long ones unfold.
+export function words(text, what = "p.text") {
+  if (text.length <= 1500) return h(what, { dir: "auto" }, text);
+  return [
+    h(what, { dir: "auto" }, text.slice(0, 1000), "…"),
+    h("details", h("summary", `All ${text.length.toLocaleString("en")} characters`), h("pre.long", { dir: "auto", tabindex: 0 }, text)),
+  ];
+}
+
+// Words for those who do not see the picture.
+export function aside(...said) {
+  return h("span.unseen", said);
+}
+
+export function dialog(name, title, ...parts) {
+  const made = h("dialog", { id: name, "aria-label": title }, h("form", { method: "dialog" }, h("h2", title), h("button", "Close")), parts);
+  document.getElementById(name)?.remove();
+  document.body.append(made);
+  made.addEventListener("close", () => made.remove());
+  made.addEventListener("click", (event) => event.target === made && made.close());
+  made.showModal();
+  return made;
+}

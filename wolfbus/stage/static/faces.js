@@ -1,0 +1,35 @@
+// A face per player: a letter, a hue by seat, a shape by role.
+import { h } from "./dom.js";
+
+const SHAPES = {
+  Villager: "M20 3a17 17 0 1 0 0 34a17 17 0 1 0 0-34z",
+  Werewolf: "M3.5 2.5 14 8q6-2 12 0L36.5 2.5 37 19Q36 37 20 38 4 37 3 19z",
+  Seer: "M20 2.5 37.5 20 20 37.5 2.5 20z",
+  Doctor: "M12.5 3.5h15v9h9v15h-9v9h-15v-9h-9v-15h9z",
+};
+const UNKNOWN = "M11 4.5h18q6.5 0 6.5 6.5v18q0 6.5-6.5 6.5H11q-6.5 0-6.5-6.5V11q0-6.5 6.5-6.5z";
+
+// The shortest beginnings of names that tell them apart, two letters at most.
+export function letters(names) {
+  return names.map((name) => {
+    const signs = [...name];
+    const alone = names.filter((other) => [...other][0] === signs[0]).length < 2;
+    return signs.slice(0, alone ? 1 : 2).join("");
+  });
+}
+
+export function hueOf(place, seats) {
+  return Math.round(22 + (place * 360) / Math.max(seats, 1)) % 360;
+}
+
+export function face(seats, name, shape = true) {
+  const place = seats.findIndex((seat) => seat.name === name);
+  const seat = seats[place] ?? { name };
+  const letter = place < 0 ? "?" : letters(seats.map((each) => each.name))[place];
+  return h(
+    `svg.face${seat.left ? ".dead" : ""}`,
+    { viewBox: "0 0 40 40", "aria-hidden": "true", "--hue": hueOf(place, seats.length) },
+    h("path", { d: (shape && SHAPES[seat.role]) || UNKNOWN }),
+    h("text", { x: 20, y: letter.length > 1 ? 25.5 : 26.5, "font-size": letter.length > 1 ? 15 : 18 }, letter),
+  );
+}

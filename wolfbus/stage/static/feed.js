@@ -1,0 +1,78 @@
+// Where a game's data comes from: a server, or the file that the page is.
+
+export async function asked(url, options) {
+  const answer = await fetch(url, options);
+  const data = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw Object.assign(new Error(data.error ?? `The server answers ${answer.status}.`), { data, status: answer.status });
+  return data;
+}
+
+// The data in this file; null when the page is served.
+export async function filed() {
+  const held = document.getElementById("wolfbus-data");
+  if (!held) return null;
+  const bytes = Uint8Array.from(atob(held.textContent), (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+export function fileFeed({ heads, beats, prompts }) {
+  const viewers = heads.map((head) => head.viewer);
+  return {
+    async load(as) {
+      const place = Math.max(viewers.indexOf(as), 0);
+      return { ...heads[place], viewers, links: { prompts: Boolean(prompts) }, beats: beats.map((each) => each[place]).filter(Boolean) };
+    },
+    async call(line) {
+      const call = prompts?.calls[line];
+      if (!call) throw new Error("This file holds no prompts: write it with --prompts.");
+      return { ...call, segments: call.segments.map((part) => ({ ...prompts.segments[part.i], ...part })) };
+    },
+  };
+}
+
+export function servedFeed(base) {
+  return {
+    load: (as) => asked(`${base}/data.json${as ? `?as=${encodeURIComponent(as)}` : ""}`),
+    call: (line) => asked(`${base}/call/${line}.json`),
+    // Follows a game that goes on; returns what stops it.
+    follow({ viewer, line }, { step, reload, gone }) {
+      const events = new EventSource(`${base}/events?as=${encodeURIComponent(viewer)}&after=${line}`);
+      const on = (name, act) => events.addEventListener(name, (event) => act(event.data ? JSON.parse(event.data) : {}));
+      on("step", (made) => {
+        step(made);
+        if (made.over) events.close();
+      });
+      on("reload", () => (events.close(), reload()));
+      on("gone", ({ words }) => (events.close(), gone(words)));
+      return () => events.close();
+    },
+  };
+}
+
+// The data after a live event; null when events were lost and it must be loaded anew.
+export function stepped(data, { from, beats, ...changed }) {
+  if (from > data.beats.length) return null;
+  return { ...data, ...changed, beats: [...data.beats.slice(0, from), ...beats] };
+}
+
+// What is left for those who do not want to know the roles: what everybody at the table hears, and how they judge it.
+export function veiled(data) {
+  const open = (beat) => beat.kind === "ended";
+  const bare = ({ role, team, ...seat }) => seat;
+  const unread = ({ reasoning, thought, kind, ...judged }) => judged;
+  const cover = (beat) => {
+    if (open(beat)) return beat;
+    const { marks = [], spoken, night, tally, unsaid, ...rest } = beat;
+    const made = { ...rest, seats: beat.seats.map(bare), marks: marks.filter((mark) => mark === "death" || mark === "exile") };
+    if (spoken) {
+      const { thought, label, claims, call, ...said } = spoken;
+      made.spoken = { ...said, judgements: said.judgements?.map(unread) };
+    }
+    if (night) made.night = { died: night.died, role: night.role, team: night.team };
+    if (tally) made.tally = { ...tally, ballots: [] };
+    if (unsaid) made.unsaid = { seat: unsaid.seat };
+    return made;
+  };
+  const live = data.live && { ...data.live, waiting: [], pending: data.live.pending.map(cover) };
+  return { ...data, live, moments: [], beats: data.beats.map(cover) };
+}

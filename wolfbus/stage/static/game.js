@@ -1,0 +1,324 @@
+// The page of a game: its state is (data, place, viewer) and what is switched on; every panel is drawn from it.
+import { h, fill, dialog, shown } from "./dom.js";
+import { stepped, veiled } from "./feed.js";
+import { Transcript } from "./transcript.js";
+import { cards, heat, history, overTime, movers, votes, moments } from "./panels.js";
+import { track, phaseFrom } from "./timeline.js";
+import { inspect } from "./inspector.js";
+import { shareDialog, proofDialog, picture } from "./share.js";
+import { whenIs, what, title, counted } from "./terms.js";
+
+const VIEWS = [["table", "Table"], ["time", "Over time"], ["moved", "Who moved"]];
+const SHEETS = ["Suspicion", "Votes", "Moments"];
+const SPEEDS = [0.5, 1, 2, 4];
+const HELP = [["space", "play or pause"], ["← →", "sentence before, next"], ["Shift ← →", "phase before, next"], ["Home End", "start, end"], ["1–8", "see as that player"], ["0", "see everything"], ["t", "thoughts"], ["h", "hide or show roles"], ["p", "prompt of this sentence"], ["m", "next key moment"], ["?", "this help"]];
+
+const narrow = () => matchMedia("(max-width: 47.5rem)").matches;
+
+export class GamePage {
+  constructor(root, feed, { home = null, call = null, game = null } = {}) {
+    Object.assign(this, { root, feed, home, data: null, n: 0, thoughts: true, hide: false, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null });
+    Object.assign(this, { wantedCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
+    this.loaded = new Map();
+  }
+
+  async open() {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    await this.load(wanted.get("as"));
+    if (this.data.viewer !== wanted.get("as") && wanted.get("as")) this.notice = "This page does not show that player's view.";
+    this.n = wanted.has("n") ? this.within(Number(wanted.get("n")) || 0) : this.data.over ? 0 : this.all.length - 1;
+    if (this.wantedCall != null) {
+      const at = this.all.find(({ spoken }) => spoken?.call === this.wantedCall || spoken?.judgements?.some((each) => each.call === this.wantedCall));
+      this.n = at?.n ?? this.n;
+    }
+    fill(this.root, this.skeleton());
+    for (const part of ["status", "players", "log", "suspicion", "votes", "moments", "track", "slider", "where", "tools", "play", "problems"]) this[`${part}Part`] = this.root.querySelector(`[data-part=${part}]`);
+    this.transcript = new Transcript(this.logPart);
+    this.listen();
+    this.draw();
+    if (this.wantedCall != null) this.prompt(this.wantedCall);
+  }
+
+  async load(as) {
+    const known = as && this.loaded.get(as);
+    const data = known ?? (await this.feed.load(as));
+    data.viewers ??= [data.viewer];
+    this.loaded.set(data.viewer, data);
+    this.data = data;
+    this.follow();
+  }
+
+  // Takes what happens in a game that goes on.
+  follow() {
+    this.stop?.();
+    this.stop = null;
+    if (this.data.over || !this.feed.follow) return;
+    this.loaded.clear();
+    const { viewer } = this.data;
+    const anew = async () => {
+      await this.load(viewer);
+      this.draw();
+    };
+    this.stop = this.feed.follow(this.data, {
+      step: (made) => {
+        const atEnd = this.atEnd;
+        const next = stepped(this.data, made);
+        if (!next) return anew();
+        this.data = next;
+        if (atEnd) this.n = this.all.length - 1;
+        this.draw();
+        if (next.over) this.load(viewer).then(() => this.draw());
+      },
+      reload: anew,
+      gone: (words) => {
+        this.notice = words;
+        this.draw();
+      },
+    });
+  }
+
+  get shown() {
+    if (this.seen?.data !== this.data || this.seen.hide !== this.hide) this.seen = { data: this.data, hide: this.hide, made: this.hide ? veiled(this.data) : this.data };
+    return this.seen.made;
+  }
+
+  get all() {
+    const { beats, live } = this.shown;
+    return live?.pending.length ? [...beats, ...live.pending] : beats;
+  }
+
+  get atEnd() {
+    return this.n >= this.all.length - 1;
+  }
+
+  within(n) {
+    return Math.min(Math.max(Math.trunc(n), 0), this.all.length - 1);
+  }
+
+  state() {
+    const all = this.all;
+    const beats = all.slice(0, this.n + 1);
+    return { ...this.shown, all, beats, beat: beats.at(-1), n: this.n, hide: this.hide, pair: this.pair };
+  }
+
+  // ---- what can be done
+
+  go(n) {
+    this.n = this.within(n);
+    this.draw();
+  }
+
+  async seeAs(viewer) {
+    if (!this.data.viewers.includes(viewer)) return;
+    const wasEnd = this.atEnd && !this.data.over;
+    try {
+      await this.load(viewer);
+      this.notice = null;
+    } catch (error) {
+      this.notice = error.message;
+    }
+    this.n = wasEnd ? this.all.length - 1 : this.within(this.n);
+    this.draw();
+  }
+
+  play(on = !this.timer) {
+    clearTimeout(this.timer);
+    this.timer = null;
+    if (on) {
+      if (this.atEnd && this.data.over) this.n = 0;
+      this.next();
+    }
+    this.draw();
+  }
+
+  next() {
+    const said = this.all[this.n]?.spoken?.text.length ?? 40;
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      if (!this.atEnd) {
+        this.n += 1;
+        this.next();
+      } else if (!this.data.over) this.next();
+      this.draw();
+    }, (900 + Math.min(said, 600) * 28) / this.speed);
+  }
+
+  async prompt(line) {
+    if (line == null) return;
+    this.play(false);
+    await inspect(this.feed, Number(line), () => {});
+  }
+
+  link(n) {
+    return `${location.href.split("#")[0]}#${this.prefix}n=${n}&as=${encodeURIComponent(this.data.viewer)}`;
+  }
+
+  toggle(name) {
+    this[name] = !this[name];
+    this.draw();
+  }
+
+  act(name) {
+    const state = this.state();
+    const { call } = state.beat.spoken ?? state.beat.unsaid ?? {};
+    const acts = {
+      play: () => this.play(),
+      back: () => this.go(this.n - 1),
+      on: () => this.go(this.n + 1),
+      phaseBack: () => this.go(phaseFrom(state.all, this.n, -1)),
+      phaseOn: () => this.go(phaseFrom(state.all, this.n, 1)),
+      start: () => this.go(0),
+      end: () => this.go(state.all.length - 1),
+      thoughts: () => this.toggle("thoughts"),
+      hide: () => this.toggle("hide"),
+      everything: () => this.seeAs(this.data.viewers[0]),
+      moment: () => this.go(state.moments.find((each) => each.beat > this.n)?.beat ?? this.n),
+      prompt: () => this.prompt(call ?? this.logPart.lastChild.querySelector("[data-call]")?.dataset.call),
+      help: () => dialog("help", "Keys", h("dl.keys", HELP.map(([key, does]) => [h("dt", key.split(" ").map((each) => h("kbd", each))), h("dd", does)]))),
+      share: () => shareDialog(state),
+      proof: () => proofDialog(state),
+      picture: () => picture(state),
+      print: () => (document.getElementById("share")?.close(), print()),
+      unpair: () => ((this.pair = null), this.draw()),
+    };
+    acts[name]?.();
+  }
+
+  listen() {
+    document.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      const { go, as, pair, call, copy, view, sheet } = button.dataset;
+      if (button.dataset.do) this.act(button.dataset.do);
+      if (go) this.go(Number(go));
+      if (as) this.seeAs(as === this.data.viewer ? this.data.viewers[0] : as);
+      if (call) this.prompt(call);
+      if (copy) navigator.clipboard?.writeText(this.link(copy)).then(() => (button.textContent = "copied"));
+      if (view) this.view = view;
+      if (sheet) this.sheet = this.sheet === sheet ? null : sheet;
+      if (pair) {
+        this.pair = JSON.parse(pair).join() === this.pair?.join() ? null : JSON.parse(pair);
+        this.view = "table";
+        if (narrow()) this.sheet = "Suspicion";
+      }
+      if (pair || view || sheet) this.draw();
+    });
+    document.addEventListener("input", ({ target }) => {
+      if (target === this.sliderPart) this.go(target.valueAsNumber);
+      if (target.name === "as") this.seeAs(target.value);
+      if (target.name === "speed") this.speed = Number(target.value);
+    });
+    document.addEventListener("keydown", (event) => this.key(event));
+    addEventListener("hashchange", () => {
+      const wanted = new URLSearchParams(location.hash.slice(1));
+      this.n = this.within(Number(wanted.get("n")) || 0);
+      if (wanted.get("as") && wanted.get("as") !== this.data.viewer) this.seeAs(wanted.get("as"));
+      else this.draw();
+    });
+    addEventListener("beforeprint", () => {
+      this.held = this.n;
+      if (!this.n) this.act("end");
+    });
+    addEventListener("afterprint", () => this.go(this.held));
+  }
+
+  key(event) {
+    const { key, target } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (target.matches("select, input:not([type=range]), textarea")) return;
+    if (key === " " && target.matches("button, summary, a")) return;
+    const names = { " ": "play", ArrowLeft: event.shiftKey ? "phaseBack" : "back", ArrowRight: event.shiftKey ? "phaseOn" : "on", Home: "start", End: "end", t: "thoughts", h: "hide", p: "prompt", m: "moment", "?": "help", 0: "everything" };
+    if (names[key]) this.act(names[key]);
+    else if (/^[1-9]$/.test(key) && this.data.game.seats[key - 1]) this.seeAs(`seat:${this.data.game.seats[key - 1].name}`);
+    else return;
+    event.preventDefault();
+  }
+
+  // ---- what is shown
+
+  skeleton() {
+    const part = (what, name, ...rest) => h(what, { "data-part": name }, ...rest);
+    const tool = (act, sign, name) => h("button", { "data-do": act, "aria-label": name, title: name }, sign);
+    return h(
+      "div.game",
+      h("header.top", part("div.status", "status"), part("div.tools", "tools")),
+      part("div", "problems"),
+      part("ul.players", "players", { "aria-label": "Players" }),
+      part("main.log", "log", { role: "log", "aria-label": "Transcript", tabindex: 0 }),
+      h(
+        "aside.panels",
+        { "aria-label": "Panels" },
+        h("nav.sheets", SHEETS.map((name) => h("button", { "data-sheet": name }, name))),
+        SHEETS.map((name) => h("section", { class: name.toLowerCase() }, h("h2", name), part("div", name.toLowerCase()))),
+      ),
+      h(
+        "footer.bar",
+        h("div.steps", tool("phaseBack", "«", "phase before"), tool("back", "‹", "sentence before"), part("button.go", "play", { "data-do": "play" }), tool("on", "›", "next sentence"), tool("phaseOn", "»", "next phase")),
+        h("div.timeline", part("div.track", "track"), part("input", "slider", { type: "range", min: 0, step: 1, "aria-label": "place in the game" })),
+        part("output.where", "where"),
+        h("label.speed", h("span.unseen", "Speed"), h("select", { name: "speed" }, SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each}×`)))),
+      ),
+    );
+  }
+
+  draw() {
+    const state = this.state();
+    const { game, beat, all, n } = state;
+    const label = `${whenIs(beat)}${beat.kind === "opened" ? "" : `: ${what(beat)}`}`;
+    document.title = shown(`${title(label)} · ${game.title ?? game.id}`);
+    this.root.firstChild.classList.toggle("unthinking", !this.thoughts);
+    this.root.firstChild.dataset.sheet = this.sheet ?? "";
+    fill(this.statusPart, this.status(state));
+    fill(this.toolsPart, this.tools(state));
+    fill(this.problemsPart, [this.notice && h("p.problem", { role: "status" }, this.notice), state.problems?.length > 0 && h("p.problem", h("b", "This record is damaged. "), "What is whole is shown. ", state.problems.join(" · "))]);
+    fill(this.playersPart, cards(state));
+    fill(this.suspicionPart, this.suspicion(state));
+    fill(this.votesPart, votes(state));
+    fill(this.momentsPart, moments(state));
+    fill(this.trackPart, track(state));
+    fill(this.wherePart, [h("b", title(whenIs(beat))), h("small", `${n} of ${all.length - 1}`)]);
+    fill(this.playPart, [this.timer ? "❚❚" : "►", h("span", this.timer ? " Pause" : " Play")]);
+    this.playPart.setAttribute("aria-label", this.timer ? "pause" : "play");
+    Object.assign(this.sliderPart, { max: all.length - 1, value: n });
+    this.sliderPart.setAttribute("aria-valuetext", label);
+    for (const button of this.root.querySelectorAll(".sheets button")) button.setAttribute("aria-expanded", String(this.sheet === button.dataset.sheet));
+    this.logPart.setAttribute("aria-live", this.atEnd && !this.data.over ? "polite" : "off");
+    this.transcript.draw(state.beats, this.data, `${this.data.line} ${this.sheet}`);
+    const speaker = this.playersPart.querySelector(".speaks");
+    if (speaker) this.playersPart.scrollLeft = speaker.offsetLeft - 48;
+    keepPlace(`#${this.prefix}n=${n}&as=${encodeURIComponent(state.viewer)}`);
+  }
+
+  status({ game, beat, over, all, n, live }) {
+    const behind = all.length - 1 - n;
+    return [
+      this.home && h("a.home", { href: this.home }, "wolfbus"),
+      h("h1", title(beat.kind === "opened" ? (game.title ?? `Game ${game.id}`) : beat.over ? what(beat) : whenIs(beat))),
+      h("small.soft", beat.over || beat.kind === "opened" ? `${counted(Math.max(...all.slice(0, n + 1).map((each) => each.round)), "round")}` : (game.title ?? game.id)),
+      !over && h("button.live", { "data-do": "end" }, h("i", { "aria-hidden": "true" }), "LIVE", behind > 0 && ` · ${counted(behind, "beat")} behind`, live?.phase && !behind && h("small", ` ${whenIs(live)}`)),
+    ];
+  }
+
+  tools({ viewer, viewers, proof, game }) {
+    const switched = (act, on, name) => h("button", { "data-do": act, "aria-pressed": String(on) }, name);
+    const named = (each) => (each.startsWith("seat:") ? each.slice(5) : title(each));
+    return [
+      viewers.length > 1 && h("label", "See as ", h("select", { name: "as" }, viewers.map((each) => h("option", { value: each, selected: each === viewer }, named(each))))),
+      viewers.length < 2 && viewer !== "everything" && h("span.soft", `As ${named(viewer)} saw it`),
+      switched("thoughts", this.thoughts, "Thoughts"),
+      switched("hide", this.hide, "Hide roles"),
+      h("button", { "data-do": "share" }, "Share"),
+      proof && h("button", { "data-do": "proof", class: proof.sealed ? "sealed" : "unsealed" }, proof.sealed ? "✔ sealed" : "not sealed"),
+      h("button", { "data-do": "help", "aria-label": "keys", title: "keys" }, "?"),
+    ];
+  }
+
+  suspicion(state) {
+    const draw = { table: () => [heat(state), state.beat.suspicion && history(state)], time: () => overTime(state), moved: () => movers(state) };
+    return [h("nav.views", VIEWS.map(([name, words]) => h("button", { "data-view": name, "aria-pressed": String(this.view === name) }, words))), h("div", { class: `view ${this.view}` }, draw[this.view]())];
+  }
+}
+
+function keepPlace(hash) {
+  if (location.hash !== hash) window.history.replaceState(null, "", hash);
+}

@@ -1,0 +1,61 @@
+// What there is: live games, studies, games.
+import { h, fill } from "./dom.js";
+import { asked } from "./feed.js";
+import { counted, title, whenIs } from "./terms.js";
+import { frame, gamesTable, gameLink } from "./sheets.js";
+
+export async function openLibrary(root) {
+  const found = h("div");
+  const look = async (words) => fill(found, listing(await asked(`/library.json?q=${encodeURIComponent(words)}`), words));
+  const search = h("input.search", { type: "search", placeholder: "Games, names, models, words", "aria-label": "Search" });
+  let waiting;
+  search.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => look(search.value), 200);
+  });
+  await look("");
+  frame(root, "wolfbus", search, found);
+  addEventListener("visibilitychange", () => document.hidden || look(search.value));
+}
+
+function listing({ live, seats, studies, games, more, folder }, words) {
+  const none = !live.length && !studies.length && !games.length;
+  return [
+    (live.length > 0 || seats.length > 0) &&
+      h(
+        "section",
+        h("h2", "Live"),
+        live.map((game) =>
+          h(
+            "a.entry",
+            { href: gameLink(game.game) },
+            h("b.flagged", "● "),
+            h("b", game.game),
+            h("small", ` ${game.phase ? whenIs(game) : "not begun"}`, game.werewolves != null && ` · wolves ${game.werewolves} : ${game.villagers}`, game.house && ` · house ${game.house}`),
+          ),
+        ),
+        seats.map(({ game, seat }) => h("p.soft", `Game ${game} waits for a person as ${seat}.`)),
+      ),
+    studies.length > 0 &&
+      h(
+        "section",
+        h("h2", "Studies"),
+        studies.map((study) =>
+          h(
+            "a.entry",
+            { href: `/s/${encodeURIComponent(study.id)}` },
+            h("b", study.name ?? study.id),
+            h("small", ` ${study.ended} of ${counted(study.games, "game")}`, study.failed > 0 && `, ${study.failed} failed`, study.cost_usd != null && ` · $${study.cost_usd.toFixed(2)}`),
+            shares(study.winners),
+          ),
+        ),
+      ),
+    h("section", h("h2", none ? "Nothing here" : "Games"), none && !words ? h("p", `There is no game in ${folder}. Play one: `, h("code", "wolfbus play")) : gamesTable(games), more > 0 && h("p.soft", `${counted(more, "game")} more: search to find them.`)),
+  ];
+}
+
+// Who won, as a bar.
+export function shares(winners) {
+  const all = Object.values(winners).reduce((sum, each) => sum + each, 0);
+  return h("span.shares", ["werewolves", "villagers", "nobody"].map((who) => winners[who] > 0 && h("i", { class: who, "--v": winners[who] / all }, `${title(who)} ${winners[who]}`)));
+}

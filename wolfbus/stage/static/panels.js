@@ -1,0 +1,148 @@
+// Cards of the players and the panels beside the transcript; each a function of the beats up to the place.
+import { h, aside } from "./dom.js";
+import { face } from "./faces.js";
+import { bars } from "./transcript.js";
+import { pct, whenIs, title, MARKS } from "./terms.js";
+
+const WAITS = { bid: "bids", speak: "speaks", assess_own: "looks back", assess_other: "judges", vote: "votes" };
+
+export function cards({ beat, game, viewer, live, viewers }) {
+  const waiting = new Map(live?.waiting.flatMap(({ kind, seats }) => seats.map((name) => [name, kind])) ?? []);
+  return beat.seats.map((seat, place) => {
+    const { brain, model } = game.seats[place] ?? {};
+    const as = `seat:${seat.name}`;
+    const more = (seat.left && `${seat.left === "night" ? "✝ night" : "× day"} ${seat.left_round}`) || (seat.absent && "absent") || model || brain;
+    const speaks = beat.spoken?.speaker === seat.name;
+    return h(
+      "li",
+      h(
+        "button.player",
+        { class: `player${seat.left ? " gone" : ""}${speaks ? " speaks" : ""}`, "data-as": viewers.includes(as) && as, disabled: !viewers.includes(as), "aria-pressed": String(viewer === as), title: "see as this player" },
+        face(beat.seats, seat.name),
+        h("span.name", h("b", seat.name), h("small", seat.role, more && h("span", seat.role && " · ", more))),
+        waiting.has(seat.name) && h("small.wait", `${WAITS[waiting.get(seat.name)] ?? "thinks"} …`),
+        seat.suspected != null && !seat.left && meter("suspected", seat.suspected, pct(seat.suspected), "mean suspicion"),
+        seat.bid != null && !seat.left && meter("bid", seat.bid / game.config.bid_max, seat.bid, "bid"),
+      ),
+    );
+  });
+}
+
+function meter(kind, share, said, label) {
+  return h(`span.meter.${kind}`, { "--v": share }, h("em", label), h("i"), h("b", said));
+}
+
+export function heat({ beat, game, pair }) {
+  const { suspicion, seats } = beat;
+  if (!suspicion) return h("p.soft", "This viewer sees no judgements.");
+  return h(
+    "table.heat",
+    h("caption", "How much each row suspects each column, in percent"),
+    h("thead", h("tr", h("td"), seats.map((seat) => h("th", { scope: "col", title: seat.name, class: seat.left && "gone" }, face(seats, seat.name), aside(seat.name))))),
+    h(
+      "tbody",
+      seats.map((observer, row) =>
+        h(
+          "tr",
+          { class: observer.left && "gone" },
+          h("th", { scope: "row" }, observer.name),
+          seats.map((target, column) => {
+            const value = suspicion[row][column];
+            const chosen = pair?.[0] === observer.name && pair?.[1] === target.name;
+            if (row === column) return h("td.self");
+            if (value == null) return h("td", "·", aside("not judged yet, ", pct(game.config.prior)));
+            const moved = beat.spoken?.moved?.some((step) => step.observer === observer.name && step.target === target.name);
+            const label = `${observer.name} about ${target.name}: ${pct(value)}`;
+            return h("td", { "--s": value, class: [target.left && "gone", moved && "moved"].filter(Boolean).join(" ") || null }, h("button", { "data-pair": JSON.stringify([observer.name, target.name]), "aria-label": label, "aria-expanded": String(chosen) }, Math.round(value * 100)));
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
+// The steps of one observer's suspicion of one target, with the statements that moved it.
+export function history({ beats, game, pair }) {
+  if (!pair) return h("p.hint", "Choose a number for the statements behind it.");
+  const [observer, target] = pair;
+  const steps = beats.flatMap((beat) => {
+    const judged = beat.spoken?.speaker === target && beat.spoken.judgements?.find((each) => each.seat === observer);
+    return judged && judged.after != null ? [{ beat, ...judged }] : [];
+  });
+  return h(
+    "div.history",
+    h("h4", `${observer} about ${target}`, h("button.link", { "data-do": "unpair" }, "close")),
+    steps.length > 0 && spark([game.config.prior, ...steps.map((step) => step.after)]),
+    h("p.soft", `Starts at ${pct(game.config.prior)}.`, !steps.length && " No statement has moved it yet."),
+    h(
+      "ol",
+      steps.map(({ beat, before, after }) =>
+        h("li", h("button.step", { "data-go": beat.n }, h("small", title(whenIs(beat))), change(before, after), h("span.cut", { dir: "auto" }, beat.spoken.text.slice(0, 160)))),
+      ),
+    ),
+  );
+}
+
+function change(before, after) {
+  return h(`b.${after > before ? "up" : "down"}`, `${pct(before)} ${after > before ? "↗" : "↘"} ${pct(after)}`);
+}
+
+function spark(values, marks = [], [low, high] = [0, 1]) {
+  const x = (place) => (values.length < 2 ? 0 : (place / (values.length - 1)) * 100).toFixed(2);
+  const y = (value) => (29 - ((value - low) / (high - low)) * 28).toFixed(2);
+  const points = values.flatMap((value, place) => (value == null ? [] : [`${x(place)},${y(value)}`]));
+  return h(
+    "svg.spark",
+    { viewBox: "0 0 100 30", preserveAspectRatio: "none", "aria-hidden": "true" },
+    h("line.half", { x1: 0, x2: 100, y1: y(0.5), y2: y(0.5) }),
+    marks.map((place) => h("line.dawn", { x1: x(place), x2: x(place), y1: 0, y2: 30 })),
+    h("polyline", { points: points.join(" ") }),
+  );
+}
+
+export function overTime({ all, n, beat }) {
+  if (!beat.suspicion) return h("p.soft", "This viewer sees no judgements.");
+  const met = all.slice(0, n + 1).flatMap((each) => each.seats.flatMap((seat) => seat.suspected ?? []));
+  const range = [Math.min(0.4, ...met), Math.max(0.6, ...met)];
+  const dawns = all.flatMap((each, place) => (each.kind === "night" ? [place] : []));
+  return h(
+    "ul.lines",
+    h("li.soft", `Mean suspicion of each player, from ${pct(range[0])} to ${pct(range[1])}; 50% is dashed, a night is a line`),
+    beat.seats.map((seat, place) => {
+      const values = all.map((each, at) => (at > n || each.seats[place].left ? null : each.seats[place].suspected));
+      return h("li", { class: seat.left && "gone" }, face(beat.seats, seat.name), h("span", seat.name), spark(values, dawns, range), h("b", seat.left ? MARKS[seat.left === "night" ? "death" : "exile"] : pct(seat.suspected)));
+    }),
+  );
+}
+
+export function movers({ beats, beat }) {
+  if (!beat.suspicion) return h("p.soft", "This viewer sees no judgements.");
+  const last = beats.findLast((each) => each.spoken?.moved?.length);
+  if (!last) return h("p.soft", "Nobody has judged anything yet.");
+  return h(
+    "ul.movers",
+    h("li.soft", last === beat ? "The largest changes by this statement" : `The largest changes by the last statement (${whenIs(last)})`),
+    last.spoken.moved.map((step) =>
+      h("li", h("button.step", { "data-pair": JSON.stringify([step.observer, step.target]) }, face(beat.seats, step.observer), h("span", `${step.observer} about ${step.target}`), change(step.before, step.after))),
+    ),
+  );
+}
+
+export function votes({ beats, beat }) {
+  const last = beats.findLast((each) => each.kind === "tally");
+  if (!last) return h("p.soft", "No vote yet.");
+  return [h("p.soft", `Day ${last.round} · ${last.tally.needed} needed`), bars(last.tally, beat.seats)];
+}
+
+const KINDS = { false_seer_claim: "◆", suspicion_rises: "↗", suspicion_drops: "↘", one_vote: "½", special_exiled: "×", kill_blocked: "✚" };
+
+export function moments({ moments: found, n, hide, all }) {
+  if (hide) return h("p.soft", "Hidden with the roles.");
+  if (!found.length) return h("p.soft", "None yet.");
+  return h(
+    "ol.moments",
+    found.map((moment) =>
+      h("li", h("button.step", { "data-go": moment.beat, "aria-current": moment.beat === n && "true" }, h("i", { "aria-hidden": "true" }, KINDS[moment.kind] ?? "•"), h("span", title(moment.words)), h("small", all[moment.beat] && title(whenIs(all[moment.beat]))))),
+    ),
+  );
+}

@@ -1,0 +1,82 @@
+// What the pages beside the game's have in common: their frame, tables of games, intervals as pictures.
+import { h, fill } from "./dom.js";
+import { day, pct, title, REASONS } from "./terms.js";
+
+export function frame(root, name, ...parts) {
+  document.title = name === "wolfbus" ? name : `${name} · wolfbus`;
+  const file = document.getElementById("wolfbus-data");
+  fill(root, h("div.doc", h("nav.top", !file && h("a.home", { href: "/" }, "wolfbus"), h("h1", name === "wolfbus" ? "" : name), !file && h("a", { href: "/learn" }, "Learn")), h("main", parts)));
+}
+
+export function gameLink(game, beat) {
+  const at = beat == null ? "" : `#n=${beat}`;
+  return document.getElementById("wolfbus-data") ? `#g=${encodeURIComponent(game)}` : `/g/${encodeURIComponent(game)}${at}`;
+}
+
+const STATES = { open: "not finished", stopped: "broken off", damaged: "damaged" };
+
+export function outcome({ state, winner, error }) {
+  if (error) return "damaged";
+  return winner ? title(winner) : (STATES[state] ?? "nobody");
+}
+
+export function gamesTable(games) {
+  if (!games.length) return h("p.soft", "No games.");
+  const brains = ({ players = [] }) => [...new Set(players.map((each) => each.model ?? each.brain))].join(", ");
+  return h(
+    "div.wide",
+    h(
+      "table.rows",
+      h("thead", h("tr", ["Game", "Players", "Result", "Rounds", "Lies", "Best moment"].map((name) => h("th", { scope: "col" }, name)))),
+      h(
+        "tbody",
+        games.map((game) =>
+          h(
+            "tr",
+            h("th", { scope: "row" }, h("a", { href: gameLink(game.id) }, game.title ?? day(game.started) ?? game.id), h("small", game.id)),
+            h("td", brains(game)),
+            h("td", h("b", { class: game.winner }, outcome(game)), h("small", game.error ?? REASONS[game.reason])),
+            h("td.number", game.rounds),
+            h("td.number", game.lies),
+            h("td", game.moment && h("a", { href: gameLink(game.id, game.moment_beat) }, title(game.moment))),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+// A round number step that divides `span` into three to six.
+export function ticks(low, high) {
+  const rough = (high - low) / 4 || 1;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * unit).find((each) => each >= rough);
+  const found = [];
+  for (let at = Math.ceil(low / step); at * step <= high; at++) found.push(Number((at * step).toPrecision(6)));
+  return found;
+}
+
+export function rangeOf(found, ...always) {
+  const values = [...always, ...found.flatMap((each) => (each ? [each.value, each.low, each.high] : [])).filter((each) => each != null)];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const room = (high - low || 1) * 0.06;
+  return [low - room, high + room];
+}
+
+// A value with its interval on a common axis; the line is `zero`.
+export function forest(found, [low, high], zero = 0) {
+  const x = (value) => (((value - low) / (high - low)) * 200).toFixed(1);
+  return h(
+    "svg.forest",
+    { viewBox: "0 0 200 24", preserveAspectRatio: "none", "aria-hidden": "true" },
+    h("line.zero", { x1: x(zero), x2: x(zero), y1: 0, y2: 24 }),
+    found?.low != null && h("line.interval", { x1: x(found.low), x2: x(found.high), y1: 12, y2: 12 }),
+    found?.value != null && h("line.value", { x1: x(found.value), x2: x(found.value), y1: 5, y2: 19 }),
+  );
+}
+
+export function told(found, unit) {
+  const form = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2));
+  if (found?.value == null) return h("span.soft", { title: found?.reason }, "–");
+  return [h("b", form(found.value)), h("small", found.low == null ? ` n ${found.n}` : ` ${form(found.low)} to ${form(found.high)}, n ${found.n}`)];
+}

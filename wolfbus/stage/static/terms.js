@@ -1,0 +1,73 @@
+// The words that pages use for what the data says.
+
+export function pct(share) {
+  return share == null ? "–" : `${Math.round(share * 100)}%`;
+}
+
+export function counted(number, noun) {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+export function listed(names) {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+export function day(seconds) {
+  return seconds ? new Date(seconds * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" }) : "";
+}
+
+// "day 2, turn 1"
+export function whenIs({ kind, round, phase, turn }) {
+  if (kind === "opened") return "before the game";
+  if (kind === "ended" || kind === "stopped") return "the end";
+  if (phase === "night") return `night ${round}`;
+  return `day ${round}${phase === "vote" ? ", vote" : turn ? `, turn ${turn}` : ""}`;
+}
+
+export function what(beat) {
+  switch (beat.kind) {
+    case "opened": return "the players sit down";
+    case "night": return beat.night.died ? `${beat.night.died} is killed` : "nobody dies";
+    case "statement": return `${beat.spoken.speaker} ${beat.phase === "vote" ? "gives a reason" : "speaks"}`;
+    case "silence": return `${beat.unsaid.seat} says nothing`;
+    case "tally": return "the votes are opened";
+    case "exile": return beat.exile.seat ? `${beat.exile.seat} is exiled` : "nobody is exiled";
+    default: return result(beat.over);
+  }
+}
+
+export function result(over) {
+  return over.winner ? `the ${title(over.winner)} win` : over.stopped ? "the game was broken off" : "nobody wins";
+}
+
+export const REASONS = {
+  no_wolves_left: "no Werewolf is left",
+  wolves_reach_parity: "the Werewolves are as many as the others",
+  max_rounds: "the last round is over",
+};
+
+export const MARKS = { death: "✝", exile: "×", claim: "◇", lie: "◆", blocked: "✚" };
+
+export const VERDICTS = { true: "✓ true", lie: "◆ lie", mistake: "≈ mistaken", uncheckable: "? cannot be checked" };
+
+export const UNHEARD = { defaulted: "no usable answer", timed_out: "no answer in time", declined: "declined" };
+
+export function title(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+export function claimed({ claim, target, role }, speaker) {
+  switch (claim) {
+    case "role": return target === speaker ? `claims to be ${role}` : `says that ${target} is ${role}`;
+    case "inspection": return `reports that ${target} was inspected${role ? `: ${role}` : ""}`;
+    case "protection": return `reports that ${target} was protected`;
+    default: return `accuses ${target}`;
+  }
+}
+
+// "believes it", "calls it fabrication": what a judgement or a self-label says.
+export function verdict({ outcome, deceptive, kind }, own) {
+  if (deceptive == null) return UNHEARD[outcome] ?? "no answer yet";
+  if (!deceptive) return own ? "honest" : "believes it";
+  return kind && kind !== "unspecified" && kind !== "none" ? kind : own ? "deceptive" : "a lie";
+}

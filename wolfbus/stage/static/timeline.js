@@ -1,0 +1,41 @@
+// The bar below: a band per night and day, marks on it, and the slider.
+import { h, aside } from "./dom.js";
+import { whenIs, what, title, MARKS } from "./terms.js";
+
+export function bands(all) {
+  const found = [];
+  all.forEach((beat, n) => {
+    const kind = beat.kind === "ended" || beat.kind === "stopped" || !beat.round ? null : beat.phase === "night" ? "N" : "D";
+    const name = kind && `${kind}${beat.round}`;
+    const last = found.at(-1);
+    if (last && (last.name === name || !name)) last.to = n;
+    else found.push({ name: name ?? "", from: n, to: n, night: kind === "N" });
+  });
+  return found;
+}
+
+export function track({ all, n, hide }) {
+  const last = Math.max(all.length - 1, 1);
+  const at = (place) => `${(place / last) * 100}%`;
+  const marked = all.flatMap((beat, place) => (hide && place > n ? [] : (beat.marks ?? []).map((mark) => ({ mark, place, beat }))));
+  return [
+    h(
+      "div.bands",
+      bands(all).map(({ name, from, to, night }) =>
+        h("button", { class: night ? "night" : null, "data-go": from, "--x": at(Math.max(from - 0.5, 0)), "--w": at(Math.min(to + 0.5, last) - Math.max(from - 0.5, 0)), "aria-label": name ? title(whenIs(all[from])) : "Start", title: title(whenIs(all[from])) }, name),
+      ),
+    ),
+    h("div.done", { "--x": at(n) }),
+    h(
+      "div.marks",
+      marked.map(({ mark, place, beat }) => h("button", { class: mark, "data-go": place, "--x": at(place), title: `${title(whenIs(beat))}: ${what(beat)}` }, h("span", { "aria-hidden": "true" }, MARKS[mark]), aside(`${mark}, ${whenIs(beat)}: ${what(beat)}`))),
+    ),
+  ];
+}
+
+// The first beat of the phase before or after the one at place `n`.
+export function phaseFrom(all, n, way) {
+  const starts = bands(all).map((band) => band.from);
+  if (way > 0) return starts.find((start) => start > n) ?? all.length - 1;
+  return starts.findLast((start) => start < n) ?? 0;
+}

@@ -1,0 +1,243 @@
+// What was said and done: one element a beat.
+import { h, morph, words, aside } from "./dom.js";
+import { face } from "./faces.js";
+import { pct, counted, listed, whenIs, title, result, claimed, verdict, day, VERDICTS, REASONS, UNHEARD } from "./terms.js";
+
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// Shows beats in a log and keeps an element per beat, made once, so that a step adds one.
+export class Transcript {
+  constructor(log) {
+    this.log = log;
+    this.made = new WeakMap();
+  }
+
+  // `why` changes when the last beat is to be brought into view again.
+  draw(beats, data, why) {
+    const { log, made } = this;
+    beats.forEach((beat, place) => {
+      const old = log.children[place];
+      let element = made.get(beat);
+      if (!element) {
+        element = beatElement(beat, beats[place - 1], data);
+        if (old?.dataset.beat === String(beat.n) && old.classList.contains("pending")) {
+          morph(old, element);
+          element = old;
+        }
+        made.set(beat, element);
+      }
+      if (!old) log.append(element);
+      else if (old !== element) old.replaceWith(element);
+    });
+    while (log.children.length > beats.length) log.lastChild.remove();
+    log.querySelector(".now")?.classList.remove("now");
+    const now = log.lastChild;
+    now.classList.add("now");
+    if (this.last === now && this.why === why) return;
+    const jumped = Math.abs(beats.length - (this.length ?? 0)) > 1;
+    Object.assign(this, { last: now, why, length: beats.length });
+    const top = now.offsetHeight > log.clientHeight ? now.offsetTop - 12 : log.scrollHeight;
+    log.scrollTo({ top, behavior: jumped || calm() ? "instant" : "smooth" });
+  }
+}
+
+export function beatElement(beat, before, game) {
+  const draw = { statement: statement, silence: silence, night: night, tally: tally, exile: exile, opened: opened }[beat.kind] ?? over;
+  const chapter = beat.round > 0 && (beat.round !== before?.round || beat.phase !== before?.phase) && beat.phase;
+  return h(
+    `article.beat.${beat.kind}${beat.complete ? "" : ".pending"}`,
+    { "data-beat": beat.n, "data-statement": beat.spoken?.statement, tabindex: -1, "aria-label": whenIs(beat) },
+    chapter && chapter !== "night" && h("h3.chapter", h("span", `Day ${beat.round} · ${chapter}`)),
+    draw(beat, game),
+  );
+}
+
+function opened(beat, { game }) {
+  const { config } = game;
+  const roles = [["werewolves", "Werewolf"], ["seers", "Seer"], ["doctors", "Doctor"], ["villagers", "Villager"]];
+  const cast = roles.filter(([name]) => config[name]).map(([name, role]) => `${config[name]} ${config[name] === 1 ? role : title(name)}`);
+  return h(
+    "div.card",
+    h("h3", `${counted(beat.seats.length, "player")} sit down`),
+    h("div.cast", beat.seats.map((seat) => h("span", face(beat.seats, seat.name), seat.name))),
+    h("p.soft", `${listed(cast)}. ${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
+    h("p.soft", "Press ", h("kbd", "→"), " for the first sentence, or ", h("kbd", "space"), " to play."),
+  );
+}
+
+function statement(beat) {
+  const { speaker, text, vote, thought, label, claims = [], judgements = [], call, reading, took_s: took } = beat.spoken;
+  const seat = beat.seats.find((each) => each.name === speaker) ?? {};
+  return h(
+    "div.said",
+    face(beat.seats, speaker),
+    h(
+      "div.bubble",
+      h(
+        "header",
+        h("b", speaker),
+        seat.role && h("small", seat.role),
+        beat.phase === "vote" && h("small.vote", vote ? `votes for ${vote}` : "abstains"),
+        took != null && h("small", `${took.toFixed(1)} s`),
+        reading && h("small", `reply ${reading}`),
+      ),
+      words(text),
+      thought && h("div.thought", aside("thinks: "), words(thought)),
+      (label || claims.length > 0) &&
+        h(
+          "ul.chips",
+          label && h("li", { class: `chip own ${label.deceptive ? "false" : ""}` }, "says of itself: ", h("b", verdict(label, true)), label.confidence != null && `, ${pct(label.confidence)} sure`),
+          claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claimed(claim, speaker)} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict))),
+        ),
+      judgements.length > 0 && listeners(beat),
+      h(
+        "footer",
+        (judgements.length > 0 || label?.reasoning) && reasons(beat),
+        call != null && h("button.link", { "data-call": call }, "prompt"),
+        h("button.link", { "data-copy": beat.n, "aria-label": `link to this statement of ${speaker}` }, "link"),
+      ),
+    ),
+  );
+}
+
+function listeners({ seats, spoken }) {
+  const { judgements, judged, flagged, mean } = spoken;
+  const dot = (each) => {
+    const kind = each.deceptive == null ? "mute" : each.deceptive ? "flag" : "trust";
+    return h(
+      `li.dot.${kind}`,
+      { title: `${each.seat}: ${verdict(each)}`, "--s": each.suspicion ?? 0 },
+      face(seats, each.seat),
+      h("span", { "aria-hidden": "true" }, h("i", kind === "flag" ? "⚑" : kind === "trust" ? "○" : "–"), each.suspicion != null && Math.round(each.suspicion * 100)),
+      aside(`${each.seat}: ${verdict(each)}${each.suspicion == null ? "" : `, suspicion ${pct(each.suspicion)}`}`),
+    );
+  };
+  return h(
+    "div.heard",
+    h("ul.dots", { "aria-label": "how the listeners judge it" }, judgements.map(dot)),
+    judged > 0 && h("span.mean", { title: "calls of a lie among usable judgements, and their mean suspicion" }, h("b", `${flagged} of ${judged}`), " call it a lie", mean != null && ` · mean ${pct(mean)}`),
+  );
+}
+
+function reasons({ seats, spoken }) {
+  const { label, judgements = [] } = spoken;
+  const line = (name, said, own) => {
+    const sure = said.confidence == null ? "" : `, ${pct(said.confidence)} sure`;
+    const moved = said.after == null ? "" : `; suspicion ${pct(said.before)} → ${pct(said.after)}`;
+    return h(
+      "li",
+      face(seats, name),
+      h(
+        "div",
+        h("b", name),
+        h("small", ` ${own ? "of itself: " : ""}${verdict(said, own)}${sure}${moved} `, said.call != null && h("button.link", { "data-call": said.call }, "prompt")),
+        said.reasoning && words(said.reasoning, "p"),
+        said.thought && words(said.thought, "p.thought"),
+      ),
+    );
+  };
+  return h(
+    "details.why",
+    h("summary", judgements.some((each) => each.deceptive === false) ? "why did they believe it?" : "why?"),
+    h("ul", label && line(spoken.speaker, label, true), judgements.map((each) => line(each.seat, each))),
+  );
+}
+
+function silence({ seats, unsaid }) {
+  const why = unsaid.fault ?? UNHEARD[unsaid.outcome];
+  return h(
+    "div.said",
+    face(seats, unsaid.seat),
+    h(
+      "div.bubble",
+      h("p.soft", h("b", unsaid.seat), ` says nothing${why ? ` (${why})` : ""}.`),
+      unsaid.thought && h("div.thought", words(unsaid.thought)),
+      unsaid.call != null && h("footer", h("button.link", { "data-call": unsaid.call }, "prompt")),
+    ),
+  );
+}
+
+const DEEDS = { kill: "chooses", whisper: "whispers", protect: "protects", inspect: "inspects" };
+
+function night({ round, seats, night: { died, role, target, blocked, moves = [] } }) {
+  return h(
+    "div.card.dark",
+    h("h3", h("span.moon", { "aria-hidden": "true" }), `Night ${round}`),
+    h("p.big", died ? [h("b", died), ` is killed${role ? `: a ${role}` : ""}.`] : blocked ? [`The Werewolves come for `, h("b", target), `, and a Doctor is there. Nobody dies.`] : "Nobody dies."),
+    moves.length > 0 &&
+      h(
+        "ul.moves",
+        moves.map((move) =>
+          h(
+            "li",
+            face(seats, move.seat),
+            h(
+              "div",
+              h("b", move.seat),
+              ` ${DEEDS[move.kind]} ${move.target ?? (move.kind === "whisper" ? "" : "nobody")}`,
+              move.role && [": ", h("b", move.role)],
+              UNHEARD[move.outcome] && h("small", ` (${UNHEARD[move.outcome]})`),
+              move.word && [": ", h("q", { dir: "auto" }, move.word)],
+              move.call != null && [" ", h("button.link", { "data-call": move.call }, "prompt")],
+              move.thought && h("div.thought", words(move.thought)),
+            ),
+          ),
+        ),
+      ),
+  );
+}
+
+// The votes as bars: who voted for whom.
+export function bars({ bars: shownBars, needed }, seats) {
+  const most = Math.max(needed, ...shownBars.map((bar) => bar.voters.length));
+  return h(
+    "ul.bars",
+    shownBars.map((bar) =>
+      h(
+        "li",
+        { class: bar.target && bar.voters.length >= needed ? "enough" : null },
+        h("span.for", bar.target ? [face(seats, bar.target), h("b", bar.target)] : h("span.soft", "abstain")),
+        h("span.bar", { "--v": bar.voters.length / most, "--need": needed / most }, h("i"), h("b", bar.voters.length)),
+        h("small", listed(bar.voters)),
+      ),
+    ),
+  );
+}
+
+function tally({ round, seats, tally: votes }) {
+  const thoughts = votes.ballots.filter((each) => each.thought || each.call != null || UNHEARD[each.outcome]);
+  return h(
+    "div.card",
+    h("h3", `The votes of day ${round} `, h("small", `${votes.needed} needed`)),
+    bars(votes, seats),
+    thoughts.length > 0 &&
+      h(
+        "details.why.thoughts",
+        h("summary", "what did they think?"),
+        h(
+          "ul",
+          thoughts.map((each) =>
+            h(
+              "li",
+              face(seats, each.seat),
+              h("div", h("b", each.seat), h("small", ` ${each.target ? `for ${each.target}` : (UNHEARD[each.outcome] ?? "abstains")} `, each.call != null && h("button.link", { "data-call": each.call }, "prompt")), each.thought && words(each.thought, "p.thought")),
+            ),
+          ),
+        ),
+      ),
+  );
+}
+
+function exile({ seats, exile: { seat, votes, needed, role } }) {
+  if (!seat) return h("p.event", `Nobody is exiled: ${counted(votes, "vote")} at most, ${needed} needed.`);
+  return h("p.event", face(seats, seat), h("span", h("b", seat), ` is exiled by ${counted(votes, "vote")}${role ? `: a ${role}` : ""}.`));
+}
+
+function over({ seats, over: end }) {
+  return h(
+    `div.card.end.${end.winner ?? "nobody"}`,
+    h("h3", title(result(end))),
+    h("p", title(end.stopped ?? REASONS[end.reason] ?? "over"), end.rounds && ` · ${counted(end.rounds, "round")}`),
+    h("div.cast", seats.map((seat) => h("span", face(seats, seat.name), seat.name, seat.role && h("small", seat.role)))),
+  );
+}
