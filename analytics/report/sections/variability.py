@@ -26,7 +26,11 @@ def section(findings: Result, context: Context) -> Section:
         ),
         (
             "The paper's own way, mean over games ± 1.96 standard errors, is the column beside it, around "
-            "the mean of the games in which the number is defined."
+            "the mean of the games in which the number is defined; it is over all observers."
+        ),
+        (
+            "What observers make of others is over those who do not know whether the other is a Werewolf; beside it "
+            "stands the same over all observers."
         ),
     ]
     if (found.get("blocks") or TELLING) < TELLING:
@@ -35,7 +39,8 @@ def section(findings: Result, context: Context) -> Section:
             "intervals."
         )
     heads = columns(
-        "Headline", "Pooled, 95 % interval", "Games", "Baseline", "Mean over games ± 1.96 SEM", "Games it is defined in"
+        *("Headline", "Pooled, 95 % interval", "Games", "Baseline", "All observers, as in the paper"),
+        *("Mean over games ± 1.96 SEM", "Games it is defined in"),
     )
     table = TableBlock(
         "headlines",
@@ -90,10 +95,12 @@ def _row(name: str, metric: Mapping[str, Any], context: Context) -> Row:
     baseline = metric.get("baseline")
     told = Cell("–") if baseline is None else Cell(shown(baseline, unit), under=str(metric.get("baseline_label") or ""))
     paper = context.paper("variability", "metrics", name)
+    everybody = metric.get("all_observers")
     cells = (
-        estimate(metric, unit, paper=paper),
+        estimate(metric, unit, paper=None if everybody else paper),
         counted(metric.get("games")),
         told,
+        estimate(everybody, unit, paper=paper) if everybody else Cell("–"),
         spread,
         counted(metric.get("paper_games")),
     )
