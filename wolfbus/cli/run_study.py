@@ -39,6 +39,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     "--design",
     type=click.Choice(KINDS_OF_DESIGN),
     help="Who sits where: always the same, drawn anew for every game, or every agent in every role equally often. "
+    "mirrored: one agent is all Werewolves against another, and again from the same deal with sides swapped. "
     "joined: whoever has joined a --house. [default: balanced; joined for a house without --players]",
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The study's folder. [default: runs/STUDY]")

@@ -96,6 +96,8 @@ class StudySettings(BaseModel):
             raise ValueError('design = "joined": whoever has joined plays; give no players')
         if isinstance(self.players, dict) and self.design not in {None, "fixed"}:
             raise ValueError(f'design = "{self.design}": players by name have their seats; take "fixed"')
+        if self.design == "mirrored" and isinstance(self.players, dict):
+            raise ValueError('design = "mirrored": give a list of players, or agents')
         if self.agents is not None and self.design == "fixed":
             raise ValueError('design = "fixed": agents take turns; give `players` to fix who sits where')
 
