@@ -107,7 +107,7 @@ def up(
     if "human" in brains:
         raise ConfigError(
             "the processes of `up` share no terminal: play with `wolfbus play --players human,…`, or leave the seat "
-            "open ('open') and take it with `wolfbus player --brain human` in another terminal"
+            "open ('open') and take it with `wolfbus join --human`"
         )
     house = check_house(house) if house is not None else f"up-{secrets.token_hex(4)}"
     if log == "auto":
