@@ -325,6 +325,10 @@ export class GamePage {
   }
 }
 
+let keeping;
+
+// The address follows a moment later: browsers refuse many changes at once.
 function keepPlace(hash) {
-  if (location.hash !== hash) window.history.replaceState(null, "", hash);
+  clearTimeout(keeping);
+  keeping = setTimeout(() => location.hash !== hash && window.history.replaceState(null, "", hash), 200);
 }

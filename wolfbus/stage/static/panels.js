@@ -62,7 +62,7 @@ export function heat({ beat, game, pair }) {
             if (value == null) return h("td", "·", aside("not judged yet, ", pct(game.config.prior)));
             const moved = beat.spoken?.moved?.some((step) => step.observer === observer.name && step.target === target.name);
             const label = `${observer.name} about ${target.name}: ${pct(value)}`;
-            return h("td", { "--s": value, class: [target.left && "gone", moved && "moved"].filter(Boolean).join(" ") || null }, h("button", { "data-pair": JSON.stringify([observer.name, target.name]), "aria-label": label, "aria-expanded": String(chosen) }, Math.round(value * 100)));
+            return h("td", { "--s": value, class: `value${target.left ? " gone" : ""}${moved ? " moved" : ""}` }, h("button", { "data-pair": JSON.stringify([observer.name, target.name]), "aria-label": label, "aria-expanded": String(chosen) }, Math.round(value * 100)));
           }),
         ),
       ),
