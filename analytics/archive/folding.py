@@ -73,7 +73,7 @@ class AnalyticsActor(PooledActor):
         if fold is None:
             alpha, prior, include_defaulted = self._options
             fold = GameFold(alpha=alpha, prior=prior, include_defaulted=include_defaulted)
-        fold.feed(event, time)
+        fold.feed(event, time, number)
         self._folds[entry.game] = (fold, number)
         if self._watch is not None:
             self._show(recorded)

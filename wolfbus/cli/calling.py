@@ -15,7 +15,7 @@ GIVE_UP: Final = 30
 """Replies in a row that could not be read, and none before, after which a model is given up."""
 
 if TYPE_CHECKING:
-    from players.llm.redis_budget import RedisLedger
+    from players.llm.redis_budget import BudgetShare
     from players.llm.settings import Model
     from players.venue import Venue
     from wolfbus.stage.people import People
@@ -81,7 +81,7 @@ def open_venue(
     give_up: int = GIVE_UP,
     probe: bool = True,
     logs: Path | None = None,
-    ledger: RedisLedger | None = None,
+    ledger: BudgetShare | None = None,
     people: People | None = None,
 ) -> Iterator[Venue]:
     """Open what the brains of this process share, with each brain checked and each model probed.

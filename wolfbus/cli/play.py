@@ -15,6 +15,7 @@ from wolfbus.cli import FAILED, INTERRUPTED
 from wolfbus.cli.calling import model_options, open_venue
 from wolfbus.cli.ending import GameEnding
 from wolfbus.cli.options import Duration, check_seed, load_config, with_patience
+from wolfbus.cli.rehearsal import tell_expected
 from wolfbus.cli.shown import Shower, shown
 from wolfbus.cli.viewing import PageAddress, on_a_page, view_options
 from wolfbus.errors import WolfError
@@ -134,6 +135,8 @@ def play(
         around.enter_context(contextlib.redirect_stdout(sys.stderr))
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
         venue = around.enter_context(open_venue(brains, loaded.models, **calls))
+        if not quiet and not as_json and calls.get("replay_cassette") is None:
+            tell_expected(config, brains, loaded.models, 1)
         # a person at this terminal must not see what the others know
         shower = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
         # whoever looks at the page is not made to wait here
@@ -148,6 +151,13 @@ def play(
         accounts = venue.accounts
         if speed and shower is not None:
             _show_paced(kept, shower, speed)
+    return _tell(game, ending, path, accounts, as_json=as_json, tables=tables)
+
+
+def _tell(
+    game: Game | None, ending: GameEnding, path: Path, accounts: Accounts | None, *, as_json: bool, tables: bool
+) -> int:
+    """Tell how a game ended, or that it did not; returns the exit code."""
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
         _tell_costs(accounts, as_json=as_json)
