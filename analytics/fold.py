@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from analytics.calls import CallBook
-from analytics.claims import GameFacts, found_claims
-from analytics.rows import GameRows, NightRow, SeatRow
+from analytics.rows import BidRow, CallRow, GameRows, Noted, SeatRow, Step, WhisperRow, call_row
+from analytics.rows.parts import NOTHING, Beside
 from analytics.scorebook import Scorebook
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
@@ -18,8 +18,11 @@ from wolfbus.messages.events import (
     Answered,
     AnsweredAssessOther,
     AnsweredAssessOwn,
+    AnsweredBid,
     AnsweredProtect,
+    AnsweredSpeak,
     AnsweredVote,
+    AnsweredWhisper,
     AnyAnswered,
     AnyEvent,
     Asked,
@@ -34,7 +37,9 @@ from wolfbus.messages.events import (
     Statement,
     Tally,
 )
-from wolfbus.vocabulary import Outcome
+from wolfbus.record.line import Recorded
+from wolfbus.record.prompts import WholeCalls
+from wolfbus.vocabulary import Outcome, Reading
 
 
 class GameFold:
@@ -45,7 +50,7 @@ class GameFold:
         prior: smoothed suspicion before any judgement, in [0, 1]; the record's own unless given.
         include_defaulted: count a defaulted, timed-out or declined label or judgement as "truthful,
             suspicion 0.5, confidence 0", as the paper's code did; it still moves no smoothed score.
-        keep_text: keep the statements' words in the rows.
+        keep_text: keep words, reasons and thoughts in the rows, bids and model calls one by one, and the game's course.
     """
 
     def __init__(
@@ -60,30 +65,48 @@ class GameFold:
         self._prior = prior
         self._include_defaulted = include_defaulted
         self._keep_text = keep_text
-        self._opened: Scorebook | None = None
-        self._facts = GameFacts({})
-        self._ballots: dict[SeatName, Outcome] = {}
+        self._opened: Opened | None = None
+        self._scorebook: Scorebook | None = None
+        self._ballots: dict[SeatName, AnsweredVote] = {}
+        self._ballot_lines: dict[SeatName, int | None] = {}
         self._calls = CallBook()
+        self._line: int | None = None
         self._time: float | None = None
-        self._seed = ""
+        self._places: dict[int, tuple[int, int]] = {}
+        """Round and turn of each batch."""
+        self._floor: dict[tuple[int, int], SeatName] = {}
+        self._thoughts: dict[tuple[int, int], str | None] = {}
+        self._bids: list[BidRow] = []
+        self._whispers: list[WhisperRow] = []
+        self._model_calls: list[Noted[ModelCall]] = []
+        self._whole = WholeCalls()
+        self._course: list[Noted[Step]] = []
 
-    def feed(self, event: AnyEvent, time: float | None = None) -> None:
+    def feed(self, event: AnyEvent, time: float | None = None, line: int | None = None) -> None:
         """Take in the next event of the game.
 
         Args:
             event: the event.
             time: when it happened, in seconds since the opening; None if that is not known.
+            line: where it stands in the record, from 1; None where there is none.
 
         Raises:
             RulesError: it cannot stand there: before the opening, of a player or statement that does not exist.
         """
         if time is not None:
             self._time = time
+        self._line = line
         if isinstance(event, Answered):
             self._reply(event)
         handler = self._HANDLERS.get(type(event))
         if handler is not None:
             handler(self, event)
+        if self._keep_text:
+            self._keep(event)
+
+    def take(self, recorded: Recorded) -> None:
+        """Take in the next line of the record; see `feed`."""
+        self.feed(recorded.event, recorded.time, recorded.n)
 
     def rows(self) -> GameRows:
         """Return the rows so far; feeding on does not change what was returned.
@@ -91,31 +114,50 @@ class GameFold:
         Raises:
             RulesError: the game has not been opened.
         """
-        rows = self._book.rows()
         return replace(
-            rows, calls=self._calls.sums(), critical_path=self._calls.path, seconds=self._time, seed=self._seed
+            self._book.rows(),
+            seed="" if self._opened is None else self._opened.seed,
+            opened=self._opened,
+            calls=self._calls.sums(),
+            critical_path=self._calls.path,
+            seconds=self._time,
+            whispers=tuple(self._whispers),
+            bids=tuple(replace(row, got_floor=self._got_floor(row)) for row in self._bids),
+            call_rows=tuple(map(self._call_row, self._model_calls)),
+            course=tuple(self._course),
         )
 
     @property
     def _book(self) -> Scorebook:
-        if self._opened is None:
+        if self._scorebook is None:
             raise RulesError("the game has not been opened: its record starts too late")
-        return self._opened
+        return self._scorebook
 
     def _open(self, event: Opened) -> None:
         if self._opened is not None:
             raise RulesError(f"game {event.game}: opened twice")
-        self._seed = event.seed
-        self._opened = Scorebook(
+        self._opened = event
+        self._scorebook = Scorebook(
             event.game,
-            (SeatRow(seat.name, seat.role, seat.agent, seat.brain) for seat in event.seats),
+            (
+                SeatRow(
+                    game=event.game,
+                    place=place,
+                    name=seat.name,
+                    role=seat.role,
+                    agent=seat.brain,
+                    process=seat.agent,
+                    in_house=seat.in_house,
+                )
+                for place, seat in enumerate(event.seats, 1)
+            ),
             alpha=event.config.alpha if self._alpha is None else self._alpha,
             prior=event.config.prior if self._prior is None else self._prior,
             include_defaulted=self._include_defaulted,
             keep_text=self._keep_text,
             protocol=event.config.protocol,
+            reveal=event.config.reveal_on_death,
         )
-        self._facts = GameFacts({seat.name: seat.role for seat in event.seats}, event.config.reveal_on_death)
 
     def _ask(self, event: Asked) -> None:
         self._book.begin(event.round)
@@ -130,22 +172,113 @@ class GameFold:
             raise RulesError(f"a model call for {event.seat!r}, who does not play")
         self._calls.call(event)
 
+    def _beside(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> Beside:
+        if not self._keep_text:
+            return NOTHING
+        content = event.content
+        return Beside(
+            line=self._line,
+            fault=event.fault,
+            stated_kind=None if content is None else content.stated_kind,
+            reasoning=None if content is None else content.reasoning,
+            thought=event.thought,
+        )
+
+    def _keep(self, event: AnyEvent) -> None:
+        """Keep what only exports show."""
+        self._whole.feed(event, self._line or 0)
+        if isinstance(event, Asked):
+            self._places[event.batch] = event.round, event.turn
+            for asking in event.asks:
+                if asking.kind == "speak":
+                    self._floor[event.round, event.turn] = asking.seats[0]
+        elif isinstance(event, AnsweredBid):
+            self._bid(event)
+        elif isinstance(event, AnsweredWhisper):
+            self._whisper(event)
+        elif isinstance(event, AnsweredSpeak):
+            place = self._places.get(event.batch)
+            if place is not None:
+                self._thoughts[place] = event.thought
+        elif isinstance(event, ModelCall):
+            self._model_calls.append(Noted(self._line or 0, self._time or 0.0, event))
+        elif isinstance(event, Step):
+            self._course.append(Noted(self._line or 0, self._time or 0.0, event))
+
+    def _bid(self, event: AnsweredBid) -> None:
+        place, seat = self._places.get(event.batch), self._book.seats[event.seat]
+        if place is None:
+            return
+        accepted = event.outcome == "accepted"
+        self._bids.append(
+            BidRow(
+                game=self._book.game,
+                line=self._line or 0,
+                round=place[0],
+                turn=place[1],
+                bidder=event.seat,
+                role=seat.role,
+                agent=seat.agent,
+                bid=event.content.bid if accepted and event.content is not None else None,
+                got_floor=None,
+                outcome=event.outcome,
+                reading=event.reading if accepted else None,
+                fault=event.fault,
+                thought=event.thought,
+            )
+        )
+
+    def _whisper(self, event: AnsweredWhisper) -> None:
+        place, accepted = self._places.get(event.batch), event.outcome == "accepted"
+        if place is None:
+            return
+        content = event.content if accepted else None
+        self._whispers.append(
+            WhisperRow(
+                game=self._book.game,
+                line=self._line,
+                round=place[0],
+                turn=place[1],
+                wolf=event.seat,
+                agent=self._book.seats[event.seat].agent,
+                target=None if content is None else content.target,
+                word=None if content is None else content.word,
+                outcome=event.outcome,
+                reading=event.reading if accepted else None,
+                fault=event.fault,
+                thought=event.thought,
+            )
+        )
+
+    def _call_row(self, noted: Noted[ModelCall]) -> CallRow:
+        call, book = self._whole.whole(noted.event, noted.line), self._book
+        return call_row(book.game, book.seats[call.seat], noted.line, noted.time, call)
+
+    def _got_floor(self, row: BidRow) -> bool | None:
+        speaker = self._floor.get((row.round, row.turn))
+        return None if speaker is None else speaker == row.bidder
+
     def _state(self, event: Statement) -> None:
-        book = self._book
-        found = found_claims(self._facts, event.speaker, event.text) if event.speaker in book.seats else ()
-        book.state(event.statement, event.round, event.phase, event.turn, event.speaker, event.text, found)
+        beside = NOTHING
+        if self._keep_text:
+            # what a voter thought stands with its vote
+            place = (event.round, event.turn) if event.phase == "debate" else (0, 0)
+            beside = Beside(line=self._line, thought=self._thoughts.get(place))
+        self._book.state(event.statement, event.round, event.phase, event.turn, event.speaker, event.text, beside)
 
     def _label(self, event: AnsweredAssessOwn) -> None:
-        number, content = _about(event), event.content
+        number, content, beside = _about(event), event.content, self._beside(event)
         if content is None or event.outcome != "accepted":
-            self._book.label(number, event.outcome, None, None)
+            self._book.label(number, event.outcome, None, None, beside=beside)
         else:
-            self._book.label(number, event.outcome, event.reading, content.deceptive, content.confidence, content.kind)
+            self._book.label(
+                number, event.outcome, event.reading, content.deceptive, content.confidence, content.kind, beside
+            )
 
     def _judge(self, event: AnsweredAssessOther) -> None:
-        number, content = _about(event), event.content
+        number, content, beside = _about(event), event.content, self._beside(event)
         if content is None or event.outcome != "accepted":
-            self._book.judge(number, event.seat, event.outcome, None, None)
+            self._book.judge(number, event.seat, event.outcome, None, None, beside=beside)
         else:
             self._book.judge(
                 number,
@@ -156,17 +289,19 @@ class GameFold:
                 content.suspicion,
                 content.confidence,
                 content.kind,
+                beside,
             )
 
     def _ballot(self, event: AnsweredVote) -> None:
-        self._ballots[event.seat] = event.outcome
+        self._ballots[event.seat] = event
+        self._ballot_lines[event.seat] = self._line
 
     def _protect(self, event: AnsweredProtect) -> None:
         if event.content is not None and event.content.target is not None:
-            self._facts.protect(self._book.round, event.seat, event.content.target)
+            self._book.nights.protect(self._book.round, event.seat, event.content.target)
 
     def _inspect(self, event: Inspection) -> None:
-        self._facts.inspect(event.round, event.seat, event.target, event.role)
+        self._book.nights.inspect(event.round, event.seat, event.target, event.role)
 
     def _fall_silent(self, event: Silence) -> None:
         self._book.silence(event.round)
@@ -175,23 +310,31 @@ class GameFold:
         self._book.claim(event.statement, event.claims)
 
     def _tally(self, event: Tally) -> None:
-        ballots = ((voter, target, self._ballots.get(voter)) for voter, target in event.votes.items())
-        self._book.vote(event.round, ballots)
+        self._book.vote(event.round, [self._cast(voter, target) for voter, target in event.votes.items()])
         self._ballots.clear()
+
+    def _cast(
+        self, voter: SeatName, target: SeatName | None
+    ) -> tuple[SeatName, SeatName | None, Outcome | None, Reading | None, Beside]:
+        answer = self._ballots.get(voter)
+        if answer is None:
+            return voter, target, None, None, NOTHING
+        beside = NOTHING
+        if self._keep_text:
+            beside = Beside(line=self._ballot_lines[voter], fault=answer.fault, thought=answer.thought)
+        return voter, target, answer.outcome, answer.reading if answer.outcome == "accepted" else None, beside
 
     def _exile(self, event: Exile) -> None:
         if event.seat is not None:
             self._book.leave(event.round, event.seat, "exile")
-            self._facts.leave(event.seat)
 
     def _night(self, event: NightOutcome) -> None:
-        self._book.night(NightRow(event.round, event.target, event.protected, event.died))
+        self._book.nights.end(event.round, event.target, event.protected, event.died)
 
     def _dawn(self, event: Dawn) -> None:
         self._book.dawn(event.round)
         if event.died is not None:
             self._book.leave(event.round, event.died, "night")
-            self._facts.die(event.died)
 
     def _end(self, event: Ended) -> None:
         self._book.begin(event.rounds)

@@ -9,6 +9,7 @@ from typing import Final
 
 from analytics import Result
 from analytics.columns import ColumnsBuilder
+from analytics.definitions import DEFINITIONS
 from analytics.measures.estimates import Estimates
 from analytics.measures.families import FAMILIES
 from analytics.measures.ledger import Ledger
@@ -72,10 +73,12 @@ class Metrics:
 
 
 def paper_tables(held: Estimates, ledger: Ledger) -> Result:
-    """Return the sections that live and finished games have alike: ``settings``, those of
+    """Return the sections that live and finished games have alike: ``definitions``, the version of
+    what the numbers mean, ``settings``, those of
     `analytics.measures.tables`, ``repair`` and ``cost``.
     """
     return {
+        "definitions": DEFINITIONS,
         "settings": ledger.settings(),
         **tables(held),
         "repair": ledger.repair(),

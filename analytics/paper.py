@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from analytics.claims import GameFacts, found_claims
-from analytics.rows import Departure, GameRows, NightRow, SeatRow
+from analytics.rows import Departure, GameRows, SeatRow
+from analytics.rows.parts import NOTHING
 from analytics.scorebook import Scorebook
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
@@ -42,12 +42,14 @@ def rows_of_paper_log(
         prior: smoothed suspicion before any judgement, in [0, 1]; that of the paper's code unless given.
         keep_text: keep the statements' words.
     """
-    seats = (SeatRow(name, log.roles[name], "paper", log.model or "unknown") for name in log.players)
-    transcript = _Transcript(
-        Scorebook(log.run, seats, alpha=alpha, prior=prior, include_defaulted=as_recorded, keep_text=keep_text),
-        GameFacts(log.roles),
-        as_recorded,
+    seats = (
+        SeatRow(
+            game=log.run, place=place, name=name, role=log.roles[name], agent=log.model or "unknown", process="paper"
+        )
+        for place, name in enumerate(log.players, 1)
     )
+    book = Scorebook(log.run, seats, alpha=alpha, prior=prior, include_defaulted=as_recorded, keep_text=keep_text)
+    transcript = _Transcript(book, as_recorded)
     nights = {night.round: night for night in log.nights}
     days = {day.round: day for day in log.days}
     for round_ in range(1, log.rounds + 1):
@@ -65,27 +67,24 @@ def rows_of_paper_log(
 class _Transcript:
     """Copies a log into a scorebook, round by round."""
 
-    def __init__(self, book: Scorebook, facts: GameFacts, as_recorded: bool) -> None:
+    def __init__(self, book: Scorebook, as_recorded: bool) -> None:
         self.book = book
-        self.facts = facts
         self.as_recorded = as_recorded
-        self.gone: set[SeatName] = set()
 
     def night(self, night: PaperNight) -> None:
         """Copy what was done at night and who was found dead."""
         kills = [action.target for action in night.actions if action.kind == "kill"]
         protected = tuple(act.target for act in night.actions if act.kind == "protect" and act.target is not None)
-        self.book.night(NightRow(night.round, kills[-1] if kills else None, protected, night.died))
+        self.book.nights.end(night.round, kills[-1] if kills else None, protected, night.died)
         self.book.dawn(night.round)
         for act in night.actions:
             if act.target is None:
                 continue
             if act.kind == "protect":
-                self.facts.protect(night.round, act.actor, act.target)
-            elif act.kind == "inspect" and act.target in self.facts.roles:
-                self.facts.inspect(night.round, act.actor, act.target, self.facts.roles[act.target])
+                self.book.nights.protect(night.round, act.actor, act.target)
+            elif act.kind == "inspect" and act.target in self.book.seats:
+                self.book.nights.inspect(night.round, act.actor, act.target, self.book.seats[act.target].role)
         if night.died is not None:
-            self.facts.die(night.died)
             self.leave(night.round, night.died, "night")
 
     def statements(self, round_: int, statements: Iterable[PaperStatement]) -> None:
@@ -93,8 +92,7 @@ class _Transcript:
         turns: Counter[str] = Counter()
         for said in statements:
             turns[said.phase] += 1
-            found = found_claims(self.facts, said.speaker, said.text) if said.speaker in self.facts.roles else ()
-            self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text, found)
+            self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text)
             if said.own is not None:
                 outcome, reading, label = self.read(said.own)
                 self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own, outcome))
@@ -117,7 +115,7 @@ class _Transcript:
         """Copy a vote and its effect."""
         if day.votes:
             ballots = [self.ballot(vote) for vote in day.votes]
-            self.book.vote(day.round, ballots)
+            self.book.vote(day.round, ((*ballot, None, NOTHING) for ballot in ballots))
             for vote, (voter, _, outcome) in zip(day.votes, ballots, strict=True):
                 # of a vote without its raw text nobody knows how it was read
                 if vote.read is not None:
@@ -129,9 +127,7 @@ class _Transcript:
 
     def leave(self, round_: int, name: SeatName, how: Departure) -> None:
         """Copy a departure; the paper's code can bury a player twice."""
-        if name not in self.gone:
-            self.gone.add(name)
-            self.facts.leave(name)
+        if name not in self.book.gone:
             self.book.leave(round_, name, how)
 
     def read(self, analysis: PaperAnalysis) -> tuple[Outcome, Reading | None, PaperLabel]:
@@ -156,7 +152,7 @@ class _Transcript:
             target = vote.read.content.target
             if target is None:
                 return vote.voter, None, "accepted"
-        if target in self.book.seats and target not in self.gone:
+        if target in self.book.seats and target not in self.book.gone:
             return vote.voter, target, "accepted"
         return vote.voter, None, "defaulted"
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from analytics.claims import same_claim
+from analytics.claims import found_claims, same_claim
+from analytics.nightbook import NightBook
 from analytics.rows import (
     FILLER_CONFIDENCE,
     FILLER_SUSPICION,
@@ -14,18 +15,17 @@ from analytics.rows import (
     Departure,
     GameRows,
     JudgementRow,
-    NightRow,
-    Pair,
     ReplyKey,
     SeatRow,
     StatementRow,
     VoteRow,
 )
+from analytics.rows.parts import NOTHING, Beside
+from analytics.smoothed import RoundSuspicion
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import ScoredClaim
-from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Winner
+from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Reveal, Winner
 
 
 class Scorebook:
@@ -34,6 +34,8 @@ class Scorebook:
 
     Smoothed suspicion (paper, section 4.1) moves with every usable judgement and freezes when observer or
     target has left. A filler never moves it.
+
+    Claims found in the words are scored with what is true, and what the speaker knows, as it speaks.
 
     Args:
         game: the game's id.
@@ -44,9 +46,12 @@ class Scorebook:
             the paper's code did.
         keep_text: keep the statements' words.
         protocol: how model players are asked.
+        reveal: what everybody learns of a player who leaves.
 
     Attributes:
         round: the highest round seen so far.
+        gone: players who have left.
+        nights: takes down what is done at night; tell it of these things.
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class Scorebook:
         include_defaulted: bool = False,
         keep_text: bool = False,
         protocol: Protocol = "paper",
+        reveal: Reveal = "none",
     ) -> None:
         self.game = game
         self.seats = {seat.name: seat for seat in seats}
@@ -66,16 +72,14 @@ class Scorebook:
         self.keep_text = keep_text
         self.protocol: Protocol = protocol
         self.round = 0
-        self._suspicion = Suspicion(alpha, prior)
-        self._gone: set[SeatName] = set()
+        self._suspicion = RoundSuspicion(alpha, prior)
+        self.gone: set[SeatName] = set()
+        self.nights = NightBook(game, self.seats, reveal)
         self._statements: dict[int, StatementRow] = {}
         self._judgements: list[JudgementRow] = []
         self._votes: list[VoteRow] = []
         self._replies: Counter[ReplyKey] = Counter()
-        self._nights: list[NightRow] = []
         self._deaths: list[DeathRow] = []
-        self._by_round: dict[int, dict[Pair, float]] = {}
-        self._open_round: int | None = None
         self._night_count = self._silences = self._voting_rounds = 0
         self._finished = False
         self._winner: Winner = None
@@ -89,9 +93,9 @@ class Scorebook:
         turn: int,
         speaker: SeatName,
         text: str,
-        found: tuple[ScoredClaim, ...] = (),
+        beside: Beside = NOTHING,
     ) -> None:
-        """Write down a statement, and the claims that were found in its words.
+        """Write down a statement, and the claims that are found in its words.
 
         Raises:
             RulesError: nobody of that name plays.
@@ -99,17 +103,19 @@ class Scorebook:
         seat = self._seat(speaker)
         self.begin(round_)
         self._statements[number] = StatementRow(
-            self.game,
-            number,
-            round_,
-            phase,
-            turn,
-            speaker,
-            seat.role,
-            seat.agent,
-            seat.brain,
+            game=self.game,
+            line=beside.line,
+            number=number,
+            round=round_,
+            phase=phase,
+            turn=turn,
+            speaker=speaker,
+            role=seat.role,
+            agent=seat.agent,
+            process=seat.process,
             text=text if self.keep_text else None,
-            claims=found,
+            thought=beside.thought,
+            claims=found_claims(self.nights.facts, speaker, text),
         )
 
     def label(
@@ -120,6 +126,7 @@ class Scorebook:
         d: bool | None,
         c: float | None = None,
         kind: Deception | None = None,
+        beside: Beside = NOTHING,
     ) -> None:
         """Write down the speaker's own label; `d` is None where none came.
 
@@ -129,7 +136,18 @@ class Scorebook:
         statement = self._statement(number)
         if d is None and self.include_defaulted:
             d, c, kind = False, FILLER_CONFIDENCE, "none"
-        self._statements[number] = replace(statement, d=d, c=c, kind=kind, outcome=outcome, reading=reading)
+        self._statements[number] = replace(
+            statement,
+            d=d,
+            c=c,
+            kind=kind,
+            outcome=outcome,
+            reading=reading,
+            fault=beside.fault,
+            stated_kind=beside.stated_kind,
+            reasoning=beside.reasoning,
+            label_thought=beside.thought,
+        )
 
     def judge(
         self,
@@ -141,6 +159,7 @@ class Scorebook:
         s: float | None = None,
         c: float | None = None,
         kind: Deception | None = None,
+        beside: Beside = NOTHING,
     ) -> None:
         """Write down one judgement; `d` is None where none came, `s` also where the log has only flags.
 
@@ -149,34 +168,39 @@ class Scorebook:
         """
         statement = self._statement(number)
         target = statement.speaker
-        role = self._seat(observer).role
-        before = after = self._suspicion.of(observer, target)
+        seat = self._seat(observer)
+        before = after = self._suspicion.now.of(observer, target)
         if d is not None:
-            if s is not None and observer not in self._gone and target not in self._gone:
-                if self._open_round != statement.round:
-                    self._close_round()
-                    self._open_round = statement.round
-                after = self._suspicion.judge(observer, target, s)
+            if s is not None:
+                after = self._suspicion.judge(statement.round, observer, target, s)
         elif self.include_defaulted:
             d, s, c, kind = False, FILLER_SUSPICION, FILLER_CONFIDENCE, "none"
         self._judgements.append(
             JudgementRow(
-                self.game,
-                number,
-                statement.round,
-                statement.phase,
-                observer,
-                role,
-                target,
-                statement.role,
-                d,
-                s,
-                c,
-                kind,
-                outcome,
-                reading,
-                before,
-                after,
+                game=self.game,
+                statement=number,
+                line=beside.line,
+                round=statement.round,
+                phase=statement.phase,
+                observer=observer,
+                observer_role=seat.role,
+                observer_agent=seat.agent,
+                target=target,
+                target_role=statement.role,
+                target_agent=statement.agent,
+                informed=self.nights.informed(observer, target),
+                d=d,
+                s=s,
+                c=c,
+                kind=kind,
+                stated_kind=beside.stated_kind,
+                reasoning=beside.reasoning,
+                outcome=outcome,
+                reading=reading,
+                fault=beside.fault,
+                thought=beside.thought,
+                before=before,
+                after=after,
             )
         )
 
@@ -201,33 +225,54 @@ class Scorebook:
         Raises:
             RulesError: nobody of that name plays.
         """
-        self._replies[self._seat(seat).brain, kind, outcome, reading if outcome == "accepted" else None, fault] += 1
+        self._replies[self._seat(seat).agent, kind, outcome, reading if outcome == "accepted" else None, fault] += 1
 
     def silence(self, round_: int) -> None:
         """Write down a turn of debate in which nothing was said."""
         self.begin(round_)
         self._silences += 1
 
-    def night(self, row: NightRow) -> None:
-        """Write down what a night really did; it changes nothing until dawn."""
-        self._nights.append(row)
-
     def dawn(self, round_: int) -> None:
         """Count a night."""
         self.begin(round_)
         self._night_count += 1
 
-    def vote(self, round_: int, ballots: Iterable[tuple[SeatName, SeatName | None, Outcome | None]]) -> None:
-        """Write down a vote: voter, target (None abstained), outcome of the request.
+    def vote(
+        self,
+        round_: int,
+        ballots: Iterable[tuple[SeatName, SeatName | None, Outcome | None, Reading | None, Beside]],
+    ) -> None:
+        """Write down a vote: voter, target (None abstained), outcome of the request, how the reply was read, and what
+        came with it.
 
         Raises:
             RulesError: nobody of a voter's or target's name plays.
         """
         self.begin(round_)
         self._voting_rounds += 1
-        for voter, target, outcome in ballots:
-            target_role = None if target is None else self._seat(target).role
-            self._votes.append(VoteRow(self.game, round_, voter, self._seat(voter).role, target, target_role, outcome))
+        for name, named, outcome, reading, beside in ballots:
+            voter, target = self._seat(name), None if named is None else self._seat(named)
+            unknown = self.nights.unknown(name)
+            self._votes.append(
+                VoteRow(
+                    game=self.game,
+                    line=beside.line,
+                    round=round_,
+                    voter=name,
+                    voter_role=voter.role,
+                    voter_agent=voter.agent,
+                    target=named,
+                    target_role=None if target is None else target.role,
+                    target_agent=None if target is None else target.agent,
+                    informed=not unknown if named is None else self.nights.informed(name, named),
+                    unknown=len(unknown),
+                    unknown_wolves=sum(1 for other in unknown if other.role == "Werewolf"),
+                    outcome=outcome,
+                    reading=reading,
+                    fault=beside.fault,
+                    thought=beside.thought,
+                )
+            )
 
     def leave(self, round_: int, seat: SeatName, how: Departure) -> None:
         """Write down that a player leaves: all D to and from it freeze.
@@ -236,8 +281,9 @@ class Scorebook:
             RulesError: nobody of that name plays.
         """
         role = self._seat(seat).role
-        self._close_round()
-        self._gone.add(seat)
+        self._suspicion.leave(seat)
+        self.gone.add(seat)
+        self.nights.leave(seat, how)
         self._deaths.append(DeathRow(round_, seat, role, how))
 
     def begin(self, round_: int) -> None:
@@ -252,23 +298,27 @@ class Scorebook:
 
     def rows(self) -> GameRows:
         """Return everything written so far; later entries do not change it."""
-        by_round = dict(self._by_round)
-        if self._open_round is not None:
-            by_round[self._open_round] = self._living_pairs()
         statements = tuple(self._statements[number] for number in sorted(self._statements))
+        reasons = {(row.round, row.speaker): row.number for row in statements if row.phase == "vote"}
         return GameRows(
             game=self.game,
-            seats=self.seats,
-            alpha=self._suspicion.alpha,
-            prior=self._suspicion.prior,
+            seats={name: self._so_far(seat) for name, seat in self.seats.items()},
+            alpha=self._suspicion.now.alpha,
+            prior=self._suspicion.now.prior,
             include_defaulted=self.include_defaulted,
             statements=statements,
             judgements=tuple(self._judgements),
-            votes=tuple(self._votes),
-            nights=tuple(self._nights),
+            votes=tuple(
+                row if reason is None else replace(row, statement=reason)
+                for row in self._votes
+                for reason in (reasons.get((row.round, row.voter)),)
+            ),
+            nights=tuple(self.nights.nights),
+            inspections=tuple(self.nights.inspections),
+            protections=self.nights.protections(),
             deaths=tuple(self._deaths),
-            suspicion=self._suspicion.pairs(),
-            by_round=by_round,
+            suspicion=self._suspicion.now.pairs(),
+            by_round=self._suspicion.by_round(),
             rounds=self.round,
             night_count=self._night_count,
             debate_turns=self._silences + sum(statement.phase == "debate" for statement in statements),
@@ -280,19 +330,14 @@ class Scorebook:
             replies=dict(self._replies),
         )
 
-    def _close_round(self) -> None:
-        # taken before whatever comes next, so it shows who was alive at the round's last judgement
-        if self._open_round is not None:
-            self._by_round[self._open_round] = self._living_pairs()
-            self._open_round = None
-
-    def _living_pairs(self) -> dict[Pair, float]:
-        gone = self._gone
-        return {
-            pair: value
-            for pair, value in self._suspicion.pairs().items()
-            if pair[0] not in gone and pair[1] not in gone
-        }
+    def _so_far(self, seat: SeatRow) -> SeatRow:
+        left = next((death for death in self._deaths if death.seat == seat.name), None)
+        return replace(
+            seat,
+            won=self._winner == seat.team if self._finished else None,
+            left_round=None if left is None else left.round,
+            left_by=None if left is None else left.how,
+        )
 
     def _seat(self, name: SeatName) -> SeatRow:
         seat = self.seats.get(name)

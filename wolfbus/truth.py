@@ -138,3 +138,31 @@ def knowledge(facts: Facts, observer: SeatName) -> tuple[dict[SeatName, Role], s
     if wolves == sum(1 for role in known.values() if role == "Werewolf"):
         not_wolves.update(name for name in roles if name not in known)
     return known, not_wolves - known.keys()
+
+
+def entailed(facts: Facts, observer: SeatName) -> frozenset[SeatName]:
+    """Return the players of whom `observer` can tell whether they are Werewolves: its view entails it.
+
+    Werewolves know each other, so they can tell of everybody; a Seer can of whom it inspected, everybody of night
+    victims and of what was revealed; and all that follows from these with the role counts and with the game's going on.
+    """
+    known, not_wolves = knowledge(facts, observer)
+    living = set(facts.living)
+    # what is known of one living player of whom nothing else is known is known of all of them, and so of the dead
+    unknown = facts.roles.keys() - known.keys() - not_wolves
+    here, gone = unknown & living, unknown - living
+    wolves = [name for name, role in known.items() if role == "Werewolf"]
+    left = sum(1 for role in facts.roles.values() if role == "Werewolf") - len(wolves)
+    known_here = sum(1 for name in wolves if name in living)
+    # how many of the unknown who live may be Werewolves
+    possible = [
+        count
+        for count in range(min(left, len(here)) + 1)
+        if left - count <= len(gone) and 1 <= known_here + count < len(living) - known_here - count
+    ]
+    found = {*known, *not_wolves}
+    if possible and (max(possible) == 0 or min(possible) == len(here)):
+        found |= here
+    if possible and (min(possible) == left or left - max(possible) == len(gone)):
+        found |= gone
+    return frozenset(found)

@@ -63,7 +63,7 @@ class AnalyticsActor(PooledActor):
             return
         if fold is None:
             fold = GameFold()
-        fold.feed(event, time)
+        fold.feed(event, time, number)
         self._folds[entry.game] = (fold, number)
         if self._watch is not None:
             self._show(recorded)

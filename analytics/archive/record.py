@@ -200,7 +200,7 @@ class GameArchive:
         if self.unmeasured is not None:
             return
         try:
-            self._fold.feed(recorded.event, recorded.time)
+            self._fold.take(recorded)
         except RulesError as error:
             self.unmeasured = f"line {recorded.n}: {error}"
             logger.warning("this record cannot be measured: %s", self.unmeasured, extra={"game": self.game})

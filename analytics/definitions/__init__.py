@@ -11,7 +11,11 @@ from typing import Final
 
 from wolfbus.package_data import PackageData, Prose, read_data
 
-__all__ = ["Definition", "definitions"]
+__all__ = ["DEFINITIONS", "Definition", "definitions"]
+
+DEFINITIONS: Final = 2
+"""Version of what the numbers mean, which stands in findings and ``metrics.json``; docs/metrics.md tells what changed.
+"""
 
 FILES: Final = ("units", "tables", "detection", "scores", "beyond", "apparatus")
 """In the order in which an appendix gives their entries."""

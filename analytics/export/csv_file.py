@@ -7,7 +7,8 @@ import io
 from collections.abc import Iterable
 from typing import IO
 
-from analytics.export.column import Cell, ExportTable, Row
+from analytics.export.tables import ExportTable, Row
+from analytics.schema import Cell
 from wolfbus.printable import storable
 
 

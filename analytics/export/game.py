@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
-from analytics.export.details import DetailFold, Details
 from analytics.gather import Collection, Criteria, FileNote, Planned, Source
 from analytics.gather.reading import read_game
 from analytics.rows import GameRows
+from analytics.rows.parts import FOREIGN
+from analytics.schema import Column, Derived, Nested
+from wolfbus.canonical import canonical
+from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import Recorded
+
+_NO_STUDY = "no study.json tells of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,30 +23,55 @@ class ExportedGame:
     """One game, as far as its file holds.
 
     Attributes:
-        rows: what metrics rest on, with the statements' words.
-        details: all that an export tells beside.
         note: what became of the file.
-        lines: lines of the record that hold; 0 for a log of the paper's code.
-        digest: digest of the events of a game that was played to its end and whose every line holds; None otherwise.
         planned: its place in a study; None for a game of none.
+        rows: the game itself, with the statements' words.
     """
 
-    rows: GameRows
-    details: Details
     note: FileNote
-    lines: int = 0
-    digest: str | None = None
-    planned: Planned | None = None
+    planned: Planned | None
+    id: ClassVar[Derived[Annotated[str, Column("the game", name="game_id")]]] = Derived(lambda game: game.rows.game)
+    study: ClassVar[
+        Derived[Annotated[str | None, Column("the study that it was played in", _NO_STUDY, category=True)]]
+    ] = Derived(lambda game: None if game.planned is None else game.planned.study)
+    number: ClassVar[Derived[Annotated[int | None, Column("its number in the study", _NO_STUDY)]]] = Derived(
+        lambda game: None if game.planned is None else game.planned.number
+    )
+    block: ClassVar[
+        Derived[
+            Annotated[
+                str,
+                Column("games of one block belong together: resample blocks, not games; a game of no study is its own"),
+            ]
+        ]
+    ] = Derived(lambda game: game.id if game.planned is None else game.planned.block)
+    file: ClassVar[Derived[Annotated[str, Column("name of the file it was read from")]]] = Derived(
+        lambda game: game.note.path.replace("\\", "/").rsplit("/", 1)[-1]
+    )
+    problem: ClassVar[
+        Derived[
+            Annotated[
+                str | None,
+                Column("why the file does not hold to its end; what stands before is exported", "it does"),
+            ]
+        ]
+    ] = Derived(lambda game: None if game.note.problem is None else printable(game.note.problem, 2 * NOTE_SHOWN))
+    rows: Annotated[GameRows, Nested]
+    lines: Annotated[int, Column("lines of the record that hold; 0 for a published log")] = 0
+    digest: Annotated[
+        str | None,
+        Column(
+            "SHA-256 of rules, seats, accepted answers and what followed: equal digests, equal games",
+            "the file does not hold to the game's end, or a published log",
+        ),
+    ] = None
+    config: ClassVar[Derived[Annotated[str | None, Column("all rules, as JSON", FOREIGN)]]] = Derived(
+        lambda game: _rules(game.rows)
+    )
 
-    @property
-    def id(self) -> str:
-        """The game's id."""
-        return self.rows.game
 
-    @property
-    def block(self) -> str:
-        """The games that are to be resampled together go by this name; its own id without a study."""
-        return self.id if self.planned is None else self.planned.block
+def _rules(rows: GameRows) -> str | None:
+    return None if rows.opened is None else canonical(rows.opened.config.model_dump(mode="json")).decode()
 
 
 def read_games(
@@ -77,15 +108,8 @@ def read_exported(
 
     What is checked, and what counts, is as `read_game` has it.
     """
-    details = DetailFold()
-
-    def see(recorded: Recorded) -> None:
-        details.feed(recorded)
-        watch(recorded)
-
-    note, rows = read_game(source, criteria, keep_text=True, watch=see)
+    note, rows = read_game(source, criteria, keep_text=True, watch=watch)
     if rows is None:
         return note, None
-    planned = collection.planned.get(rows.game)
     lines = 0 if note.published else note.events
-    return note, ExportedGame(rows, details.details, note, lines, note.digest, planned)
+    return note, ExportedGame(note, collection.planned.get(rows.game), rows, lines, note.digest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -49,6 +50,12 @@ class Landing:
         if name not in self._files:
             self._files[name] = self.path(name).open("wb", buffering=_BUFFER)
         return self._files[name]
+
+    def digest(self, name: str) -> str:
+        """Return the SHA-256 of what was written to a file so far, in hex."""
+        self.file(name).flush()
+        with self.path(name).open("rb") as written:
+            return hashlib.file_digest(written, "sha256").hexdigest()
 
     def __enter__(self) -> Self:
         return self

@@ -6,7 +6,8 @@ import json
 from collections.abc import Collection
 from typing import Any, Final
 
-from analytics.export.column import Column, ExportTable
+from analytics.export.tables import ExportTable
+from analytics.schema import Column
 from wolfbus import __version__
 
 PACKAGE: Final = "datapackage.json"
@@ -15,13 +16,19 @@ PACKAGE: Final = "datapackage.json"
 _TYPES: Final = {"text": "string", "category": "string", "boolean": "boolean", "integer": "integer", "real": "number"}
 
 
-def package(tables: Collection[ExportTable]) -> bytes:
-    """Return the file's content: the tables with their columns' types and meanings, keys, and links between tables."""
+def package(tables: Collection[ExportTable], licence: str | None = None) -> bytes:
+    """Return the file's content: the tables with their columns' types and meanings, keys, and links between tables.
+
+    Args:
+        tables: the tables of the folder.
+        licence: an SPDX identifier, None where nobody stated one.
+    """
     names = {table.name for table in tables}
     value = {
         "profile": "tabular-data-package",
         "name": "wolfbus-export",
         "description": f"Games of WOLF, exported by wolfbus {__version__}",
+        **({"licenses": [{"name": licence}]} if licence else {}),
         "resources": [_resource(table, names) for table in tables],
     }
     return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"

@@ -6,7 +6,8 @@ import importlib
 from collections.abc import Iterable
 from typing import IO, Any, Final
 
-from analytics.export.column import Column, ExportTable, Row
+from analytics.export.tables import ExportTable, Row
+from analytics.schema import Column
 from wolfbus.errors import ConfigError
 from wolfbus.printable import storable
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Final, Protocol
 
-from analytics.export.column import ExportTable, Row
+from analytics.columns import ColumnsBuilder
+from analytics.export.card import CARD, CROISSANT, card, croissant
 from analytics.export.csv_file import CsvFile
 from analytics.export.game import read_games
 from analytics.export.landing import Landing
 from analytics.export.package import PACKAGE, package
 from analytics.export.parquet_file import ParquetFile, pyarrow
-from analytics.export.tables import TABLES
+from analytics.export.results import ResultRow, result_rows
+from analytics.export.tables import TABLES, ExportTable, Row
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.checks import StudyCheck, checks
 from wolfbus.errors import ConfigError
 
 Tell = Callable[[int, int], None]
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9.+-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +66,31 @@ def write_csv(
     criteria: Criteria | None = None,
     *,
     tables: Sequence[str] | None = None,
+    licence: str | None = None,
     force: bool = False,
     tell: Tell = _no_word,
 ) -> Exported:
-    """Write a CSV file per table and ``datapackage.json``, which describes them.
+    """Write a CSV file per table, and what describes them: ``datapackage.json`` and ``croissant.json`` for programs, a
+    dataset card for people and Hugging Face.
 
-    Memory holds one game at a time. Equal sources give equal bytes. What of a damaged record holds is exported, and
-    `Exported.problems` names the file.
+    Memory holds one game at a time, and for ``results`` the games' numbers. Equal sources give equal bytes. What of a
+    damaged record holds is exported, and `Exported.problems` names the file.
 
     Args:
         sources: folders and files; see `analytics.gather.find`.
         folder: where the files go; created if need be.
         criteria: how to compute labels and suspicion; as the games were played unless given.
         tables: names out of `TABLES`; all of them unless given.
+        licence: SPDX identifier of the data's licence, which the descriptions state; none unless given.
         force: whether files that are there already are replaced.
         tell: called after each file with the number of files read, and of all.
 
     Raises:
-        ConfigError: there is no table of a name, or a file is there already.
+        ConfigError: there is no table of a name, a licence is no identifier, or a file is there already.
         RecordError: there is nothing to read.
         OSError: the folder cannot be written. None of the files appears.
     """
-    return _write(sources, Path(folder), "csv", criteria, tables, force=force, tell=tell)
+    return _write(sources, Path(folder), "csv", criteria, tables, licence=licence, force=force, tell=tell)
 
 
 def write_parquet(
@@ -91,6 +99,7 @@ def write_parquet(
     criteria: Criteria | None = None,
     *,
     tables: Sequence[str] | None = None,
+    licence: str | None = None,
     force: bool = False,
     tell: Tell = _no_word,
 ) -> Exported:
@@ -102,7 +111,7 @@ def write_parquet(
         OSError: as `write_csv` does.
     """
     pyarrow()
-    return _write(sources, Path(folder), "parquet", criteria, tables, force=force, tell=tell)
+    return _write(sources, Path(folder), "parquet", criteria, tables, licence=licence, force=force, tell=tell)
 
 
 def _write(
@@ -112,13 +121,17 @@ def _write(
     criteria: Criteria | None,
     names: Sequence[str] | None,
     *,
+    licence: str | None,
     force: bool,
     tell: Tell,
 ) -> Exported:
     chosen = _chosen(names)
     collection = collect(given, None if criteria is None else criteria.roles)
     paths = {table.name: f"{table.name}.{suffix}" for table in chosen}
-    beside = {PACKAGE: package(chosen)} if suffix == "csv" else {}
+    if licence is not None and not _IDENTIFIER.fullmatch(licence):
+        raise ConfigError(f"licence {licence!r}: it takes an SPDX identifier, such as CC-BY-4.0")
+    beside = [*([PACKAGE] if suffix == "csv" else []), CROISSANT, CARD]
+    builder = ColumnsBuilder()
     notes: list[FileNote] = []
     counts = {table.name: 0 for table in chosen}
     with Landing(folder, [*paths.values(), *beside], force=force) as landing:
@@ -130,16 +143,31 @@ def _write(
                     continue
                 for table in chosen:
                     counts[table.name] += files[table.name].add(tuple(table.rows(game)))
+                builder.add(game.rows, game.block)
+            for table in chosen:
+                if table.whole:
+                    counts[table.name] += files[table.name].add(tuple(table.cells(_results(builder))))
             for file in files.values():
                 file.finish()
         except BaseException:
             for file in files.values():
                 file.abandon()
             raise
-        for name, content in beside.items():
-            landing.file(name).write(content)
+        sums = {table.name: landing.digest(paths[table.name]) for table in chosen}
+        if suffix == "csv":
+            landing.file(PACKAGE).write(package(chosen, licence))
+        landing.file(CROISSANT).write(croissant(chosen, suffix, sums, licence))
+        landing.file(CARD).write(card(chosen, suffix, counts, licence))
     written = tuple(folder / name for name in (*paths.values(), *beside))
     return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
+
+
+def _results(builder: ColumnsBuilder) -> Iterator[ResultRow]:
+    from analytics.measures.agents import agents
+    from analytics.measures.study import Study, variability
+
+    study = Study(builder.columns())
+    return result_rows(variability(study), agents(study))
 
 
 def _open(table: ExportTable, suffix: str, file: IO[bytes]) -> _File:

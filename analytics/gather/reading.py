@@ -7,12 +7,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from analytics.driver import read_rows
 from analytics.fold import GameFold
 from analytics.gather.sources import Source
 from analytics.paper import rows_of_paper_log
 from analytics.rows import GameRows
 from wolfbus.errors import WolfError
-from wolfbus.record.checked import Checked, Prover, read_checked
+from wolfbus.record.checked import Checked, Prover
 from wolfbus.record.line import Recorded
 from wolfbus.record.published_log import meta_beside, read_paper_log
 from wolfbus.record.reader import open_lines
@@ -104,15 +105,11 @@ def _record(
 ) -> tuple[FileNote, GameRows | None]:
     fold = GameFold(criteria.alpha, criteria.prior, include_defaulted=criteria.include_defaulted, keep_text=keep_text)
 
-    def take(recorded: Recorded) -> None:
-        fold.feed(recorded.event, recorded.time)
-        if watch is not None:
-            watch(recorded)
-
     prover = None if criteria.prover is None else criteria.prover()
     with closing(open_lines(source.path)) as lines:
         # who looks at every line, or proves it, is to see all of it
-        checked = read_checked(lines, take, prover, lenient=watch is None and prover is None)
+        lenient = watch is None and prover is None
+        checked, rows = read_rows(lines, fold, prover=prover, watch=watch, lenient=lenient)
     differs = _difference(source, checked)
     problem = None if checked.problem is None else checked.problem.removeprefix(f"{source.path}: ")
     problem = problem or differs
@@ -130,7 +127,7 @@ def _record(
         compared=source.noted.compared if source.noted is not None and problem is None else (),
         proven=checked.proven,
     )
-    return note, fold.rows() if counted else None
+    return note, rows if counted else None
 
 
 def _difference(source: Source, checked: Checked) -> str | None:

@@ -10,6 +10,7 @@ from analytics.measures.estimates import Estimates
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import Frame
 from analytics.measures.headlines import MEASURES
+from analytics.measures.pairs import OVER, UNINFORMED
 from analytics.measures.study import Sheet, Study
 from wolfbus.vocabulary import ROLES
 
@@ -42,14 +43,15 @@ def agents(study: Study) -> Result:
     ``balanced_accuracy`` and ``auc`` are those of its judgements. ``caught``: share flagged among
     the judgements of statements that it calls deceptive. ``suspicion_as_wolf`` and
     ``suspicion_as_villager``: mean final D towards its seats. ``vote_hit``: share of its votes as
-    other than a Werewolf that name one. n is what each is over; ``reason`` tells why one is
+    other than a Werewolf that name one. All but wins, statements and ``deception_rate`` are over
+    uninformed pairs (`analytics.measures.pairs`). n is what each is over; ``reason`` tells why one is
     undefined.
     """
     return {name: _agent(study, name) for name in study.columns.agents}
 
 
 def _agent(study: Study, agent: str) -> Result:
-    columns, held = study.columns, study.estimates
+    columns, held = study.columns, study.estimates.of(**OVER[UNINFORMED])
     does = Sheet(study, columns.blocks, study.blocks, agent).estimates(
         [MEASURES[name] for name in _ACTS], draws_of(study.blocks)
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics.measures.formulas import ratio
+from analytics.measures.pairs import ALL, Pairs
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -48,9 +49,14 @@ class Ballots:
     exiled_wolf: Array
 
 
-def ballots_of(columns: Columns) -> Ballots:
+def ballots_of(columns: Columns, pairs: Pairs = ALL) -> Ballots:
     """Return what is known about every vote. Those whom no record says to have left by then are
     alive.
+
+    Args:
+        columns: the games.
+        pairs: whose suspicion makes the exile: of all living others, or only of those that do not
+            know by then whether the target is a Werewolf.
     """
     import numpy as np
 
@@ -69,7 +75,7 @@ def ballots_of(columns: Columns) -> Ballots:
     out = exiled & (left == now)
     gone = np.where(out.any(axis=1), out.argmax(axis=1), -1) if width else np.zeros(len(game))
     wolf = role == WOLF
-    suspicion, judged = _suspicion(columns, game, round_, width)
+    suspicion, judged, informed = _suspicion(columns, game, round_, width)
 
     own, mine = suspicion[held, votes["voter"]], judged[held, votes["voter"]]
     able = alive[held].copy()
@@ -82,6 +88,8 @@ def ballots_of(columns: Columns) -> Ballots:
     credit = np.where(known, np.where(named, ratio(1, suspects.sum(axis=1)), 0.0), np.nan)
 
     watch = (alive & ~wolf)[:, :, None] & alive[:, None, :] & ~np.eye(width, dtype=bool)
+    if pairs != ALL:
+        watch &= ~informed
     mean = ratio(np.where(watch, suspicion, 0).sum(axis=1), watch.sum(axis=1))
     most = np.where(np.isnan(mean), -np.inf, mean)
     most = alive & (most >= most.max(axis=1, initial=-np.inf)[:, None] - TIE) & ~np.isnan(mean)
@@ -99,9 +107,10 @@ def ballots_of(columns: Columns) -> Ballots:
     )
 
 
-def _suspicion(columns: Columns, game: Array, round_: Array, seats: int) -> tuple[Array, Array]:
-    """Return D after the debate of each vote's day by observer and target, and whether there was a
-    judgement by then.
+def _suspicion(columns: Columns, game: Array, round_: Array, seats: int) -> tuple[Array, Array, Array]:
+    """Return D after the debate of each vote's day by observer and target, whether there was a
+    judgement by then, and whether the observer knew at one of these whether the target is a
+    Werewolf.
 
     Each judgement tells D before it, so D at a moment is D before the pair's next judgement, its
     final D if none follows, and the prior, which the game's first judgement tells, if there never
@@ -137,4 +146,7 @@ def _suspicion(columns: Columns, game: Array, round_: Array, seats: int) -> tupl
         inside = np.minimum(place, len(keys) - 1)
         follows = (place < len(keys)) & (keys[inside] // span == wanted)
         value = np.where(follows, before[inside], value)
-    return value, first[wanted] <= moment
+    knew = np.full(games * seats * seats, np.iinfo(np.int64).max)
+    told = judgements["informed"].astype(bool)
+    np.minimum.at(knew, own[told], time[told])
+    return value, first[wanted] <= moment, knew[wanted] <= moment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from analytics import Result
 from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, draws_of, told
 from analytics.measures.formulas import ratio
-from analytics.measures.frames import Frame
+from analytics.measures.frames import Frame, Group
 from analytics.measures.sums import Sums
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Estimates:
     Attributes:
         blocks: number of blocks.
         total: the sums over all games.
+        where: what all figures keep to, by axis.
     """
 
     def __init__(self, sums: Sums) -> None:
@@ -44,6 +46,21 @@ class Estimates:
         self._place = {name: at for at, name in enumerate(names)}
         self.entries = sums.freeze()
         self.total = self.entries.total
+        self.where: dict[str, Group] = {}
+
+    def of(self, **where: Group) -> Estimates:
+        """Return the same estimates of one group only; families without the axis are not touched."""
+        found = copy(self)
+        found.where = {**self.where, **where}
+        found.total = self.total.of(**where)
+        if self.blocks >= FEWEST_BLOCKS:
+            # the same sums: they are made once
+            found.by_block, found.drawn = self.by_block.of(**where), self.drawn.of(**where)
+        return found
+
+    def values(self, name: str, *key: Group) -> list[float]:
+        """Return the values of a key whose first part is the pairs that these estimates are over, one a game."""
+        return self.entries.values(name, self.where["pairs"], *key)
 
     @cached_property
     def by_block(self) -> Frame:
@@ -51,7 +68,7 @@ class Estimates:
         import numpy as np
 
         unit = np.array([self._place[block] for block in self.sums.blocks], np.int64)
-        return self.entries.by(unit, self.blocks)
+        return self.entries.by(unit, self.blocks).of(**self.where)
 
     @cached_property
     def drawn(self) -> Frame:

@@ -13,6 +13,7 @@ from analytics.columns import NIGHTS
 from analytics.measures.estimates import Estimates
 from analytics.measures.formulas import number, ratio, whole
 from analytics.measures.frames import Frame, Group
+from analytics.measures.pairs import ALL, OVER, UNINFORMED
 
 if TYPE_CHECKING:
     from analytics.columns import Array
@@ -88,14 +89,22 @@ def votes(held: Estimates) -> Result:
       the day's last debate statement; of m equals each counts 1/m. ``chance`` is that of a vote at
       random, 1 / (living - 1).
     - ``hits``: share of votes by others than Werewolves that name a Werewolf, also
-      ``hits_by_round``; ``chance`` is wolves / (living - 1).
+      ``hits_by_round``; ``chance`` is that of a vote at random for one of those of whom the voter
+      cannot tell; over all votes, wolves / (living - 1).
     - ``counterfactual``: had the living others than Werewolves exiled whom they suspect most
       (highest mean D), how often a Werewolf would have gone (``suspicion_exile``, equals split);
       how often one did go in these same votes (``real_exile``, 0 where nobody went;
       ``real_exile_of_exiles``: of those votes that exiled somebody), and the ``chance``, wolves /
       living. Over votes before which one of them has judged somebody alive; who has not judged a
       player counts for the mean with the prior.
+
+    Over votes for those of whom the voter cannot tell whether they are Werewolves, and for the
+    counterfactual vote over suspicion of such; ``all_observers``: the same over all, as in the paper.
     """
+    return {**_votes(held.of(**OVER[UNINFORMED])), "all_observers": _votes(held.of(**OVER[ALL]))}
+
+
+def _votes(held: Estimates) -> Result:
     total = held.total
     unheld = "no vote was held after one of the living others than Werewolves had judged somebody alive"
 
@@ -108,7 +117,11 @@ def votes(held: Estimates) -> Result:
             **_beside(total, "follows", "abstentions", "unjudged"),
         },
         "hits": _hits(held),
-        "hits_by_round": {str(round_): _hits(held, round_) for round_ in held.entries.groups("hits", "round")},
+        "hits_by_round": {
+            str(round_): _hits(held, round_)
+            for round_ in held.entries.groups("hits", "round")
+            if total.cube("hits", round=round_, part="n") or total.cube("hits", round=round_, part="abstentions")
+        },
         "counterfactual": {
             "suspicion_exile": held.rate(exile("sum"), unheld),
             "real_exile": held.rate(exile("real"), unheld),

@@ -25,27 +25,30 @@ FAMILIES: Final = {
         Family("claims", "extracted claim verdict"),
         Family("labels", "how"),
         Family("judged", "agent"),
-        Family("flags", "agent role label flag"),
-        Family("heard", "target label flag"),
-        Family("truths", "agent role label false flag"),
-        Family("round_flags", "round flag"),
-        Family("clean_flags", "label flag"),
-        Family("scores", "clean label score", pooled=True),
-        Family("towards", "agent wolf part"),
-        Family("suspected", "target wolf part"),
+        Family("flags", "informed agent role label flag"),
+        Family("heard", "informed target label flag"),
+        Family("truths", "informed agent role label false flag"),
+        Family("round_flags", "informed round flag"),
+        Family("clean_flags", "informed label flag"),
+        Family("scores", "informed clean label score", pooled=True),
+        Family("towards", "informed agent wolf part"),
+        Family("raw_towards", "informed agent wolf part"),
+        Family("suspected", "informed target wolf part"),
         Family("cell", "role target_role part"),
-        Family("line", "target_role round"),
-        Family("slope", "target_role"),
-        Family("difference", "round"),
+        Family("line", "pairs target_role round"),
+        Family("raw_line", "pairs target_role round"),
+        Family("moved", "pairs target_role round what"),
+        Family("slope", "pairs target_role"),
+        Family("difference", "pairs round"),
         Family("night", "night"),
         Family("seers", "claimed"),
         Family("event", "condition part"),
         Family("change", "part"),
-        Family("hits", "agent round part"),
-        Family("follows", "agent part"),
-        Family("exile", "part"),
-        Family("error", "score agent role part"),
-        Family("bins", "score agent bin part"),
+        Family("hits", "pairs agent round part"),
+        Family("follows", "pairs agent part"),
+        Family("exile", "pairs part"),
+        Family("error", "informed score agent role part"),
+        Family("bins", "pairs score agent bin part"),
     )
 }
 """By name. ``part`` tells the sums of one quotient apart: ``sum`` and ``n``, and what stands beside
@@ -58,13 +61,18 @@ ended for an agent in a role. ``said``: statements by self-label (-1: none count
 flags against self-labels, ``heard``: those on its own statements, ``truths``: against claims.
 ``scores``: suspicion in ten-thousandths. ``towards``: final D by observer, ``suspected`` by target.
 ``cell``: of Table 2, a game's mean. ``line``: D by the end of a round, a game's mean; ``slope`` of
-these; ``difference`` between Werewolves and Villagers. ``event``: suspicion of a Seer before and
+these; ``difference`` between Werewolves and Villagers; ``raw_line``: suspicion as it was given,
+``moved``: how D changed from the round before, ``within`` pairs that were there then and by who
+the pairs are (``makeup``). ``raw_towards``: suspicion as it was given, by observer.
+``informed`` and ``pairs``: see `analytics.measures.pairs`. ``event``: suspicion of a Seer before and
 after its claim, of a Doctor after nights. ``error``: squared errors of a score, ``bins``: sums by
 calibration bin; both only where there are `Study`s.
 """
 
 LENGTHS: Final = ("nights", "debate_turns", "voting_rounds", "statements", "judgements")
 """What is counted in every game."""
+MOVED: Final = ("within", "makeup")
+"""What a change of mean suspicion from a round to the next is made of."""
 DECIMALS: Final = 4
 """Suspicion is pooled to so many decimals, which bounds what is kept; models give two."""
 HEADLINES: Final = (
@@ -75,6 +83,7 @@ HEADLINES: Final = (
     "error",
     "bins",
     "towards",
+    "raw_towards",
     "hits",
     "follows",
     "truths",

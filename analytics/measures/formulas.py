@@ -256,8 +256,8 @@ def bins_of(counts: Array) -> Array:
     """
     import numpy as np
 
-    if not len(counts):
-        return np.zeros(0, "i8")
+    if not counts.any():
+        return np.zeros(len(counts), "i8")
     below = np.cumsum(counts) - counts
     # twice the mean rank, so that all numbers are whole
     place: Array = BINS * (2 * below + counts) // (2 * counts.sum())

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics.columns import HOW
+from analytics.measures.pairs import OVER
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ VALUES: Final[Mapping[str, tuple[Group, ...]]] = {
     "false": (0, 1),
     "wolf": (0, 1),
     "how": HOW,
+    "informed": (0, 1),
+    "pairs": tuple(OVER),
 }
 """All values of an axis, where every family has the same few."""
 

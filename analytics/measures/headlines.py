@@ -204,6 +204,7 @@ def _against(
         baseline=_of(getattr(formulas, baseline), counts) if baseline else None,
         baseline_label=told,
         by_game=formula != "accuracy_lift",
+        pairs=True,
     )
 
 
@@ -222,6 +223,7 @@ def _areas(score: Score) -> Iterator[Measure]:
             score=score,
             role=role,
             area=roc_area,
+            pairs=True,
         )
     told = "share of deceptive statements"
     yield Measure(
@@ -230,6 +232,7 @@ def _areas(score: Score) -> Iterator[Measure]:
         baseline_label=told,
         score=score,
         area=average_precision,
+        pairs=True,
     )
     if score == "suspicion":
         yield Measure(
@@ -243,6 +246,7 @@ def _areas(score: Score) -> Iterator[Measure]:
             baseline_label=told,
             score=score,
             area=average_precision_lift,
+            pairs=True,
         )
 
 
@@ -266,32 +270,41 @@ def _calibration(score: Score) -> Iterator[Measure]:
         *("brier" + suffix, f"Brier score of {what}", "score", "low", unjudged, n, brier),
         baseline=constant,
         baseline_label=told,
+        pairs=True,
     )
     yield Measure(
         *("brier_skill" + suffix, f"Brier skill of {what}", "score", "high", _CLASSES, n),
         value=lambda frame: 1 - ratio(brier(frame), constant(frame)),
         baseline=_constant(0, n),
         baseline_label=told,
+        pairs=True,
     )
-    yield Measure("ece" + suffix, f"expected calibration error of {what}", "points", "low", unjudged, n, error)
+    words = f"expected calibration error of {what}"
+    yield Measure("ece" + suffix, words, "points", "low", unjudged, n, error, pairs=True)
 
 
 def _gap() -> Iterator[Measure]:
-    def towards(frame: Frame) -> Array:
-        return frame.cube("towards", "wolf", ("part", ("sum", "n")))
-
     def gap(parts: Array) -> Array:
         means = ratio(parts[..., 0], parts[..., 1])
         return means[..., 1] - means[..., 0]
 
-    yield Measure(
-        *("suspicion_gap", "final suspicion of Werewolves minus that of others", "points", "high"),
-        reason="there is no final suspicion of both Werewolves and others",
-        n=_of(lambda parts: parts[..., 1].sum(axis=-1), towards),
-        value=_of(gap, towards),
-        baseline=_of(lambda parts: 0 * parts[..., 0, 0], towards),
-        baseline_label="no difference",
-    )
+    for name, family, what in (
+        ("suspicion_gap", "towards", "final suspicion"),
+        ("raw_suspicion_gap", "raw_towards", "suspicion as it was given, not smoothed,"),
+    ):
+
+        def towards(frame: Frame, family: str = family) -> Array:
+            return frame.cube(family, "wolf", ("part", ("sum", "n")))
+
+        yield Measure(
+            *(name, f"{what} of Werewolves minus that of others", "points", "high"),
+            reason="there is no such suspicion of both Werewolves and others",
+            n=_of(lambda parts: parts[..., 1].sum(axis=-1), towards),
+            value=_of(gap, towards),
+            baseline=_of(lambda parts: 0 * parts[..., 0, 0], towards),
+            baseline_label="no difference",
+            pairs=True,
+        )
 
 
 def _ballots() -> Iterator[Measure]:
@@ -299,7 +312,7 @@ def _ballots() -> Iterator[Measure]:
     hit, chance = _sum("hits", part="sum"), _sum("hits", part="chance")
     unvoted, random = (
         "nobody but Werewolves voted for anybody",
-        "a vote at random: wolves / (living - 1)",
+        "a vote at random",
     )
     label = "votes by others than Werewolves that name a Werewolf"
     yield Measure(
@@ -313,13 +326,15 @@ def _ballots() -> Iterator[Measure]:
             _quotient(hit, hits),
             _quotient(chance, hits),
             random,
-        )
+        ),
+        pairs=True,
     )
     yield Measure(
         *("vote_hit_lift", f"{label} minus votes at random", "points", "high", unvoted, hits),
         value=_quotient(lambda frame: hit(frame) - chance(frame), hits),
         baseline=_constant(0, hits),
         baseline_label=random,
+        pairs=True,
     )
     yield Measure(
         *("vote_follows_suspicion", "votes for whom the voter suspects most", "share", None),
@@ -327,6 +342,7 @@ def _ballots() -> Iterator[Measure]:
         value=_quotient(_sum("follows", part="sum"), follows),
         baseline=_quotient(_sum("follows", part="chance"), follows),
         baseline_label="a vote at random: 1 / (living - 1)",
+        pairs=True,
     )
 
 

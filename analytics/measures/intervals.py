@@ -9,6 +9,7 @@ from analytics.measures.estimates import Estimates, Leaf
 from analytics.measures.formulas import MEASURES
 from analytics.measures.frames import Frame, Group
 from analytics.measures.outcomes import splits_of
+from analytics.measures.pairs import OVER, UNINFORMED
 from analytics.measures.reception import OVERALL, role_of
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -53,7 +54,7 @@ def intervals_of_tables(held: Estimates) -> Result:
             for name, (family, axis, values) in splits_of(held).items()
             if name != "agent"
         },
-        "truth_detection": {"against_truth": _against_truth(held)},
+        "truth_detection": {"against_truth": _against_truth(held.of(**OVER[UNINFORMED]))},
     }
 
 

@@ -53,7 +53,7 @@ class Ledger:
         for (name, model, kind), sums in game.calls.items():
             seat = game.seats[name]
             self._total.merge(sums)
-            for split, key in zip(BY, (model, kind, seat.role, seat.brain), strict=True):
+            for split, key in zip(BY, (model, kind, seat.role, seat.agent), strict=True):
                 self._by[split][key].merge(sums)
             self._seats[name].merge(sums)
         self._forget_seats()

@@ -43,6 +43,7 @@ class Measure:
         games: whether it is a rate of games: k in n of them, each won or not.
         by_game: whether a mean over games of the games' own values means anything; it does not of a
             maximum, which is the higher the fewer rows a game has.
+        pairs: whether it is over pairs of observer and target, so that it matters who knows.
     """
 
     name: str
@@ -59,3 +60,4 @@ class Measure:
     area: Callable[[Array], Array] | None = None
     games: bool = False
     by_game: bool = True
+    pairs: bool = False

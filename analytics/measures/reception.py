@@ -13,8 +13,13 @@ from analytics.columns import HOW
 from analytics.measures.estimates import Estimates
 from analytics.measures.formulas import Confusion, number, ratio, roc_area, whole
 from analytics.measures.frames import Frame, Group
+from analytics.measures.pairs import ALL, OVER, UNINFORMED
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
+_SCORES: Final = (
+    *("n", "accuracy", "balanced_accuracy", "precision", "recall", "f1"),
+    *("base_rate", "constant_accuracy"),
+)
 OVERALL: Final = (*ROLES, "overall")
 """Rows of tables by role."""
 
@@ -147,14 +152,20 @@ def headline(held: Estimates) -> Result:
 
     A judgement is clean if it and the self-label that it is held against were accepted as they
     stood.
+
+    Over uninformed pairs (`analytics.measures.pairs`); ``all_observers``: the same over all.
     """
+    return {**_headline(held.of(**OVER[UNINFORMED])), "all_observers": _headline(held.of(**OVER[ALL]))}
+
+
+def _headline(held: Estimates) -> Result:
     scores = held.entries.groups("scores", "score")
     found = {}
     for name, family, clean in (("all", "flags", None), ("clean", "clean_flags", 1)):
         measures = Confusion.of(held.total.cube(family, "label", "flag")).measures()
         counts = held.total.cube("scores", "label", ("score", scores), clean=clean)
         found[name] = {
-            **{key: measures[key] for key in ("n", "accuracy", "balanced_accuracy", "base_rate", "constant_accuracy")},
+            **{key: measures[key] for key in _SCORES},
             "auc": number(roc_area(counts)),
             "auc_n": whole(counts.sum()),
         }

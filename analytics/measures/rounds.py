@@ -13,7 +13,9 @@ from typing import Final
 from analytics import Result
 from analytics.measures.bootstrap import of_games
 from analytics.measures.estimates import Estimates
+from analytics.measures.families import MOVED
 from analytics.measures.formulas import theil_sen, whole
+from analytics.measures.pairs import ALL, OVER, UNINFORMED
 from wolfbus.vocabulary import ROLES
 
 ENOUGH_GAMES: Final = 10
@@ -25,12 +27,26 @@ def figure1(held: Estimates) -> Result:
 
     ``suspicion[target role]``: per round the mean over games of the game's mean D over pairs alive
     when the round's last judgement was joined, with a judgement so far; sem over games (null below
-    2), n games. ``flagged``: per round the share of judgements that flag, n judgements.
+    2), n games. ``raw``: the same of the round's suspicions as they were given, not smoothed.
+    ``flagged``: per round the share of judgements that flag, n judgements.
+
+    Lines also move because of who is left. ``moved[target role]`` takes the change from the round
+    before apart, in games that have a pair in both rounds: ``within`` these pairs, the mean over
+    games of the mean change of their D, and by the ``makeup`` of the pairs, the rest.
+
+    Over uninformed pairs (`analytics.measures.pairs`); ``all_observers``: the same over all, as in
+    the paper.
     """
+    return {**_figure1(held.of(**OVER[UNINFORMED])), "all_observers": _figure1(held.of(**OVER[ALL]))}
+
+
+def _figure1(held: Estimates) -> Result:
     rounds = held.entries.groups("round_flags", "round")
     flags = held.total.cube("round_flags", ("round", rounds), "flag").tolist()
     return {
         "suspicion": {role: _line(held, role) for role in ROLES},
+        "raw": {role: _line(held, role, "raw_line") for role in ROLES},
+        "moved": {role: _moved(held, role) for role in ROLES},
         "flagged": [
             {
                 "round": round_,
@@ -39,14 +55,25 @@ def figure1(held: Estimates) -> Result:
                 "n": whole(passed + flagged),
             }
             for round_, (passed, flagged) in zip(rounds, flags, strict=True)
+            if passed + flagged
         ],
     }
 
 
-def _line(held: Estimates, role: str) -> list[Result]:
+def _moved(held: Estimates, role: str) -> list[Result]:
     found = []
-    for round_ in held.entries.groups("line", "round"):
-        values = held.entries.values("line", role, round_)
+    for round_ in held.entries.groups("moved", "round"):
+        within, makeup = (held.values("moved", role, round_, what) for what in MOVED)
+        if within:
+            means = {"within": _mean(within), "within_sem": _sem(within), "makeup": _mean(makeup)}
+            found.append({"round": round_, **means, "makeup_sem": _sem(makeup), "n": len(within)})
+    return found
+
+
+def _line(held: Estimates, role: str, family: str = "line") -> list[Result]:
+    found = []
+    for round_ in held.entries.groups(family, "round"):
+        values = held.values(family, role, round_)
         if values:
             found.append({"round": round_, "mean": _mean(values), "sem": _sem(values), "n": len(values)})
     return found
@@ -75,12 +102,18 @@ def trends(held: Estimates) -> Result:
     Werewolf - Villager lies above 0, and so in every later round; only rounds with at least 10
     games that have both are judged. Where every draw gives the same difference, that is what has to
     lie above 0. ``round`` is null where there is none, and ``reason`` says why.
+
+    Over uninformed pairs; ``all_observers``: the same over all, as in the paper.
     """
+    return {**_trends(held.of(**OVER[UNINFORMED])), "all_observers": _trends(held.of(**OVER[ALL]))}
+
+
+def _trends(held: Estimates) -> Result:
     slopes = {}
     for role in ROLES:
         means = [(row["round"], row["mean"]) for row in _line(held, role)]
         slopes[role] = {
-            **_slope(held.entries.values("slope", role)),
+            **_slope(held.values("slope", role)),
             "paper_reading": theil_sen(means),
             "paper_reading_rounds": len(means),
         }
@@ -105,7 +138,9 @@ def _slope(values: list[float]) -> Result:
 def _first_separable(held: Estimates) -> Result:
     rounds: list[Result] = []
     for round_ in held.entries.groups("difference", "round"):
-        values = held.entries.values("difference", round_)
+        values = held.values("difference", round_)
+        if not values:
+            continue
         low, high, why = of_games(values, "mean")
         row: Result = {
             "round": round_,

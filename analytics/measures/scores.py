@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.measures.formulas import BINS, average_precision, bins_of, number, roc_area
 from analytics.measures.measure import Score
+from analytics.measures.pairs import ALL, Pairs
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
@@ -112,6 +113,7 @@ class Scores:
         speaker: role of the speaker.
         blocks: block of the game, an index into `Columns.block_names`.
         games: game, an index into `Columns.ids`.
+        informed: the observer knows whether the speaker is a Werewolf.
     """
 
     scores: Array
@@ -122,6 +124,7 @@ class Scores:
     speaker: Array
     blocks: Array
     games: Array
+    informed: Array
 
     @cached_property
     def _ties(self) -> tuple[Array, Array]:
@@ -143,9 +146,20 @@ class Scores:
     @cached_property
     def each(self) -> Array:
         """Number of judgements at each distinct score."""
+        return self.each_of(ALL)
+
+    def each_of(self, pairs: Pairs) -> Array:
+        """Return the number of judgements of some pairs at each distinct score."""
         import numpy as np
 
-        return np.bincount(self.rank, minlength=len(self.values))
+        return np.bincount(self.rank[self.over(pairs)], minlength=len(self.values))
+
+    def over(self, pairs: Pairs) -> Array:
+        """Return which judgements are of these pairs."""
+        import numpy as np
+
+        found: Array = np.ones(len(self.games), bool) if pairs == ALL else ~self.informed.astype(bool)
+        return found
 
     def counts(self, mask: Array | None = None) -> Array:
         """Return counts by class and distinct score of some of the judgements, or all."""
@@ -209,6 +223,7 @@ def scores_of(columns: Columns, score: Score) -> Scores:
         speaker=table["target_role"][rows],
         blocks=columns.blocks[games],
         games=games,
+        informed=table["informed"][rows],
     )
 
 

@@ -18,6 +18,7 @@ from analytics.measures.formulas import BINS, bins_of, number
 from analytics.measures.frames import Frame
 from analytics.measures.headlines import MEASURES
 from analytics.measures.measure import SCORES, Measure, Score
+from analytics.measures.pairs import ALL, OVER, UNINFORMED, Pairs
 from analytics.measures.scores import Scores, cells_of, scores_of
 from analytics.measures.summing import put_parts, sums_of
 from analytics.measures.sums import Entries
@@ -64,7 +65,7 @@ class Study:
             self._cells[score] = cells[1], width
         return self._cells[score]
 
-    def _merged(self, score: Score, divide: Callable[[Array], Array]) -> tuple[Array, Array]:
+    def _merged(self, score: Score, divide: Callable[[Array], Array], pairs: Pairs = ALL) -> tuple[Array, Array]:
         """Return how `divide` divides the distinct scores of both studies together, and of this one
         among them.
         """
@@ -74,7 +75,7 @@ class Study:
         values = np.unique(np.concatenate([held.values for held in sets]))
         counts = np.zeros(len(values), np.int64)
         for held in sets:
-            counts[np.searchsorted(values, held.values)] += held.each
+            counts[np.searchsorted(values, held.values)] += held.each_of(pairs)
         found = divide(counts)
         return found, found[np.searchsorted(values, sets[0].values)]
 
@@ -86,23 +87,33 @@ class Study:
         sums, agents = sums_of(self.columns), self.columns.agents
         for score in SCORES:
             held = self.scores(score)
-            bins = bins_of(held.each) if self._own_bins else self._merged(score, bins_of)[1]
             zero, one = np.zeros(len(held.games), np.int64), np.ones(len(held.games))
-            which, who = (zero, (score,)), (held.agent, agents)
+            which = (zero, (score,))
             put_parts(
-                *(sums, "error", held.games, [which, who, (held.observer, ROLES)]),
+                *(sums, "error", held.games),
+                [(held.informed, (0, 1)), which, (held.agent, agents), (held.observer, ROLES)],
                 square=(held.scores - held.deceptive) ** 2,
                 n=one,
                 deceptive=held.deceptive,
             )
-            where = (bins[held.rank], range(BINS)) if len(bins) else (zero, range(BINS))
-            put_parts(
-                *(sums, "bins", held.games, [which, who, where]),
-                told=held.scores,
-                deceptive=held.deceptive,
-                n=one,
-            )
+            for pairs in OVER:
+                there = np.flatnonzero(held.over(pairs))
+                bins = self._bins(score, pairs)[held.rank[there]]
+                over = (zero[there], (pairs,))
+                put_parts(
+                    *(sums, "bins", held.games[there]),
+                    [over, (zero[there], (score,)), (held.agent[there], agents), (bins, range(BINS))],
+                    told=held.scores[there],
+                    deceptive=held.deceptive[there],
+                    n=one[there],
+                )
         return Estimates(sums)
+
+    def _bins(self, score: Score, pairs: Pairs) -> Array:
+        """Return the calibration bin of each distinct score, by the judgements of some pairs."""
+        if self._own_bins:
+            return bins_of(self.scores(score).each_of(pairs))
+        return self._merged(score, bins_of, pairs)[1]
 
     @property
     def blocks(self) -> int:
@@ -130,6 +141,7 @@ class Sheet:
         units: unit of each game, -1 for one left out; games unless given.
         count: number of units.
         agent: only what this agent does counts: its judgements, statements, votes, seats.
+        pairs: over which pairs of observer and target.
     """
 
     def __init__(
@@ -138,11 +150,13 @@ class Sheet:
         units: Array | None = None,
         count: int | None = None,
         agent: str | None = None,
+        pairs: Pairs = UNINFORMED,
     ) -> None:
         import numpy as np
 
         self.study = study
         self.agent = agent
+        self.pairs: Pairs = pairs
         self._units = np.arange(len(study.columns.ids)) if units is None else units
         self.count = len(self._units) if count is None else count
 
@@ -153,19 +167,17 @@ class Sheet:
     @cached_property
     def total(self) -> Frame:
         """The sums over all units; all games must be in some unit."""
-        return self._entries.total.of(agent=self.agent)
+        return self._entries.total.of(agent=self.agent, **OVER[self.pairs])
 
     @cached_property
     def frame(self) -> Frame:
         """The sums of every unit."""
-        return self._entries.by(self._units, self.count).of(agent=self.agent)
+        return self._entries.by(self._units, self.count).of(agent=self.agent, **OVER[self.pairs])
 
     def mask(self, score: Score, role: int | None = None) -> Array:
         """Return which of a score's judgements count, by observers of one role if given."""
-        import numpy as np
-
         held = self.study.scores(score)
-        found = np.ones(len(held.games), bool)
+        found = held.over(self.pairs)
         if self.agent is not None:
             found &= held.agent == self.study.columns.agents.index(self.agent)
         if role is not None:
@@ -270,7 +282,7 @@ class Sheet:
         n = measure.n(self.frame)
         k = np.where(n > 0, np.nan_to_num(measure.value(self.frame)) * n, 0.0)
         # an agent's seats on one side of a game win or lose together
-        by_game = measure.n(Sheet(self.study, agent=self.agent).frame)
+        by_game = measure.n(Sheet(self.study, agent=self.agent, pairs=self.pairs).frame)
         square = float((by_game**2).sum())
         return rate_of_games(k, n, float(by_game.sum()) ** 2 / square if square else 0.0)
 
@@ -332,7 +344,11 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     ``paper_mean`` ± ``paper_half`` is the paper's way: mean and 1.96 SEM over the ``paper_games``
     in which the metric is defined; a game of few rows weighs as much as one of many. A metric that
     is held against a maximum over each game has none.
-    ``suspicion_gap`` is over the pairs of all observers, Werewolves too, as Table 2 is.
+
+    What is over pairs of observer and target is over the uninformed ones, for whoever knows whether
+    somebody is a Werewolf detects nothing (`analytics.measures.pairs`). ``all_observers`` beside it
+    is over all pairs, as the paper's figures are, and ``paper_mean`` is, too.
+    ``raw_suspicion_gap`` is of suspicion as it was given, ``suspicion_gap`` of final D.
     ``lie_rate``, ``confession_rate``, ``coverage`` and ``truth_*`` rest on statements with a
     checkable claim; detection against truth takes lies and mistakes for false, whatever the
     self-label.
@@ -347,7 +363,9 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     measures = [MEASURES[name] for name in (MEASURES if names is None else names)]
     columns = study.columns
     sheet = Sheet(study, columns.blocks, study.blocks)
-    found, each = sheet.estimates(measures, draws_of(study.blocks)), Sheet(study).each(measures)
+    everybody = Sheet(study, columns.blocks, study.blocks, pairs=ALL)
+    found, each = sheet.estimates(measures, draws_of(study.blocks)), Sheet(study, pairs=ALL).each(measures)
+    beside = everybody.estimates([measure for measure in measures if measure.pairs], draws_of(study.blocks))
     games = len(columns.ids)
     rows = {}
     for measure in measures:
@@ -358,6 +376,11 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
             **estimate,
             "games": games,
             "undefined_draws": undefined_draws,
+            **(
+                {"all_observers": {**describe(measure, everybody.total), **beside[measure.name]}}
+                if measure.pairs
+                else {}
+            ),
             **_paper(each[measure.name] if measure.by_game else each[measure.name][:0]),
         }
     return {

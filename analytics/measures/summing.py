@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -20,9 +21,10 @@ from analytics.columns import (
     WINNERS,
 )
 from analytics.measures.ballots import WOLF, ballots_of
-from analytics.measures.families import DECIMALS, FAMILIES, LENGTHS
+from analytics.measures.families import DECIMALS, FAMILIES, LENGTHS, MOVED
 from analytics.measures.formulas import ratio, theil_sen
 from analytics.measures.frames import Group
+from analytics.measures.pairs import ALL, OVER, Pairs
 from analytics.measures.sums import Sums, exact_sums
 from wolfbus.vocabulary import DECEPTIONS, ROLES, team_of
 
@@ -176,23 +178,27 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     of = rows["statement"][counted]
     label, truth = statements["d"][of], statements["truth"][of]
     sums.put("judged", game, [agent])
-    sums.put("round_flags", game, [(rows["round"][counted], numbers(rows["round"])), flag])
+    informed = (rows["informed"][counted], (0, 1))
+    sums.put("round_flags", game, [informed, (rows["round"][counted], numbers(rows["round"])), flag])
 
     def some(chosen: Array, *groups: tuple[Array, Sequence[Group]]) -> tuple[Array, Groups]:
         return game[chosen], [(codes[chosen], names) for codes, names in groups]
 
     labelled = label >= 0
     two = (label, (0, 1))
-    sums.put("flags", *some(labelled, agent, role, two, flag))
-    sums.put("heard", *some(labelled, (rows["target_agent"][counted], columns.agents), two, flag))
+    sums.put("flags", *some(labelled, informed, agent, role, two, flag))
+    sums.put("heard", *some(labelled, informed, (rows["target_agent"][counted], columns.agents), two, flag))
     false = ((truth == LIE) | (truth == MISTAKE)).astype(np.int8)
-    sums.put("truths", *some(truth >= TRUE, agent, role, (label + 1, _LABELS), (false, (0, 1)), flag))
+    sums.put("truths", *some(truth >= TRUE, informed, agent, role, (label + 1, _LABELS), (false, (0, 1)), flag))
     clean = (rows["how"][counted] == 0) & (statements["how"][of] == 0)
-    sums.put("clean_flags", *some(labelled & clean, two, flag))
+    sums.put("clean_flags", *some(labelled & clean, informed, two, flag))
     s = rows["s"][counted]
     scored = labelled & ~np.isnan(s)
     score = np.where(scored, np.rint(np.where(scored, s, 0) * 10**DECIMALS), 0).astype(np.int64)
-    sums.put("scores", *some(scored, (clean, (0, 1)), two, (score, numbers(score))))
+    sums.put("scores", *some(scored, informed, (clean, (0, 1)), two, (score, numbers(score))))
+    given = ~np.isnan(s)
+    wolf = (rows["target_role"][counted] == WOLF, (0, 1))
+    put_parts(sums, "raw_towards", *some(given, informed, agent, wolf), sum=s[given], n=np.ones(int(given.sum())))
 
 
 def _pairs(sums: Sums, columns: Columns) -> None:
@@ -201,8 +207,9 @@ def _pairs(sums: Sums, columns: Columns) -> None:
     rows = columns.pairs
     game, d, one = rows["game"], rows["d"], np.ones(len(rows["game"]))
     wolf = (rows["target_role"] == WOLF, (0, 1))
-    put_parts(sums, "towards", game, [(rows["observer_agent"], columns.agents), wolf], sum=d, n=one)
-    put_parts(sums, "suspected", game, [(rows["target_agent"], columns.agents), wolf], sum=d, n=one)
+    informed = (rows["informed"], (0, 1))
+    put_parts(sums, "towards", game, [informed, (rows["observer_agent"], columns.agents), wolf], sum=d, n=one)
+    put_parts(sums, "suspected", game, [informed, (rows["target_agent"], columns.agents), wolf], sum=d, n=one)
     roles = len(ROLES)
     code = (game.astype(np.int64) * roles + rows["observer_role"]) * roles + rows["target_role"]
     cells, row, count = np.unique(code, return_inverse=True, return_counts=True)
@@ -212,15 +219,46 @@ def _pairs(sums: Sums, columns: Columns) -> None:
 
 
 def _rounds(sums: Sums, columns: Columns) -> None:
+    """Sum what every game has of suspicion by round: means over its pairs, of which headlines take
+    the uninformed only.
+    """
     import numpy as np
 
-    rows, roles = columns.rounds, len(ROLES)
-    spread = int(rows["round"].max(initial=0)) + 1
+    rows, judged = columns.rounds, columns.judgements
+    given = (judged["d"] >= 0) & ~np.isnan(judged["s"])
+    for pairs in OVER:
+        there = np.ones(len(rows["d"]), bool) if pairs == ALL else ~rows["informed"]
+        table = {name: column[there] for name, column in rows.items()}
+        _lines(sums, pairs, table)
+        _moved(sums, pairs, table)
+        chosen = given if pairs == ALL else given & ~judged["informed"]
+        game, role, round_, mean = _means({name: column[chosen] for name, column in judged.items()}, "s")
+        sums.put("raw_line", game, [_one(pairs, game), (role, ROLES), (round_, numbers(round_))], mean)
+
+
+def _one(pairs: Pairs, game: Array) -> tuple[Array, Sequence[Group]]:
+    import numpy as np
+
+    return np.zeros(len(game), np.int64), (pairs,)
+
+
+def _means(rows: Mapping[str, Array], value: str) -> tuple[Array, Array, Array, Array]:
+    """Return game, target role and round of every point, and the mean over the game's rows there."""
+    import numpy as np
+
+    roles, spread = len(ROLES), int(rows["round"].max(initial=0)) + 1
     code = (rows["game"].astype(np.int64) * roles + rows["target_role"]) * spread + rows["round"]
     points, row, count = np.unique(code, return_inverse=True, return_counts=True)
-    mean = exact_sums(row, rows["d"]) / count
-    game, role, round_ = points // spread // roles, points // spread % roles, points % spread
-    sums.put("line", game, [(role, ROLES), (round_, range(spread))], mean)
+    mean = exact_sums(row, rows[value]) / count
+    return points // spread // roles, points // spread % roles, points % spread, mean
+
+
+def _lines(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
+    import numpy as np
+
+    game, role, round_, mean = _means(rows, "d")
+    rounds = numbers(round_)
+    sums.put("line", game, [_one(pairs, game), (role, ROLES), (round_, rounds)], mean)
 
     lines: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for *line, at, value in zip(*(each.tolist() for each in (game, role, round_, mean)), strict=True):
@@ -234,13 +272,36 @@ def _rounds(sums: Sums, columns: Columns) -> None:
         for at, value in own
         if at in others
     ]
-    for name, entries, values in (
-        ("slope", slopes, ROLES),
-        ("difference", differences, range(spread)),
-    ):
+    for name, entries, values in (("slope", slopes, ROLES), ("difference", differences, rounds)):
         if entries:
             of, group, value = (np.array(column) for column in zip(*entries, strict=True))
-            sums.put(name, of, [(group, values)], value)
+            sums.put(name, of, [_one(pairs, of), (group, values)], value)
+
+
+def _moved(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
+    """Sum how a game's mean D changed from one round to the next: within the pairs that were there
+    in both, and by who the pairs are.
+    """
+    import numpy as np
+
+    held: dict[tuple[int, int, int], dict[tuple[int, int], float]] = {}
+    names = ("game", "target_role", "round", "observer", "target", "d")
+    for game, role, round_, observer, target, d in zip(*(rows[name].tolist() for name in names), strict=True):
+        held.setdefault((game, role, round_), {})[observer, target] = d
+    moved = []
+    for (game, role, round_), now in held.items():
+        before = held.get((game, role, round_ - 1))
+        both = now.keys() & before.keys() if before else ()
+        if before and both:
+            within = math.fsum(now[pair] - before[pair] for pair in both) / len(both)
+            change = math.fsum(now.values()) / len(now) - math.fsum(before.values()) / len(before)
+            moved.append((game, role, round_, within, change - within))
+    if moved:
+        games, roles, rounds, *parts = (np.array(column) for column in zip(*moved, strict=True))
+        for at, values in enumerate(parts):
+            what = (np.full(len(games), at), MOVED)
+            groups = [_one(pairs, games), (roles, ROLES), (rounds, numbers(rounds)), what]
+            sums.put("moved", games, groups, values)
 
 
 def _events(sums: Sums, columns: Columns) -> None:
@@ -296,43 +357,46 @@ def _events(sums: Sums, columns: Columns) -> None:
 def _votes(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
-    rows, known = columns.votes, ballots_of(columns)
-    agent = rows["agent"]
-    voted = rows["target"] >= 0
-    living, wolves = known.living[known.held], known.wolves[known.held]
-    follows = {
-        "sum": np.nan_to_num(known.credit),
-        "n": ~np.isnan(known.credit),
-        "chance": np.where(np.isnan(known.credit), 0, ratio(1, known.others)),
-        "abstentions": ~voted,
-        "unjudged": voted & np.isnan(known.credit),
-    }
-    put_parts(sums, "follows", rows["game"], [(agent, columns.agents)], **follows)
-    other = rows["role"] != WOLF
-    hits = {
-        "sum": voted & (rows["target_role"] == WOLF),
-        "n": voted,
-        "chance": np.where(voted, wolves / np.maximum(1, living - 1), 0.0),
-        "abstentions": ~voted,
-    }
-    rounds = numbers(rows["round"])
-    groups: Groups = [(agent[other], columns.agents), (rows["round"][other], rounds)]
-    put_parts(
-        sums,
-        "hits",
-        rows["game"][other],
-        groups,
-        **{name: part[other] for name, part in hits.items()},
-    )
-    told = ~np.isnan(known.exile)
-    put_parts(
-        sums,
-        "exile",
-        known.game[told],
-        [],
-        sum=known.exile[told],
-        real=known.exiled_wolf[told],
-        chance=(known.wolves / np.maximum(1, known.living))[told],
-        n=np.ones(int(told.sum())),
-        exiled=(known.exiled >= 0)[told],
-    )
+    rows = columns.votes
+    for pairs in OVER:
+        known = ballots_of(columns, pairs)
+        mine = np.ones(len(rows["game"]), bool) if pairs == ALL else ~rows["informed"]
+        game, one = rows["game"][mine], _one(pairs, rows["game"][mine])
+        agent = (rows["voter_agent"][mine], columns.agents)
+        credit, target = known.credit[mine], rows["target"][mine]
+        voted = target >= 0
+        follows = {
+            "sum": np.nan_to_num(credit),
+            "n": ~np.isnan(credit),
+            "chance": np.where(np.isnan(credit), 0, ratio(1, known.others[mine])),
+            "abstentions": ~voted,
+            "unjudged": voted & np.isnan(credit),
+        }
+        put_parts(sums, "follows", game, [one, agent], **follows)
+        if pairs == ALL:
+            held = known.held
+            wolves, among = known.wolves[held], known.living[held] - 1
+        else:
+            wolves, among = rows["unknown_wolves"][mine], rows["unknown"][mine]
+        other = rows["voter_role"][mine] != WOLF
+        hits = {
+            "sum": voted & (rows["target_role"][mine] == WOLF),
+            "n": voted,
+            "chance": np.where(voted, wolves / np.maximum(1, among), 0.0),
+            "abstentions": ~voted,
+        }
+        round_ = rows["round"][mine]
+        groups: Groups = [(codes[other], names) for codes, names in (one, agent, (round_, numbers(rows["round"])))]
+        put_parts(sums, "hits", game[other], groups, **{name: part[other] for name, part in hits.items()})
+        told = ~np.isnan(known.exile)
+        put_parts(
+            sums,
+            "exile",
+            known.game[told],
+            [_one(pairs, known.game[told])],
+            sum=known.exile[told],
+            real=known.exiled_wolf[told],
+            chance=(known.wolves / np.maximum(1, known.living))[told],
+            n=np.ones(int(told.sum())),
+            exiled=(known.exiled >= 0)[told],
+        )

@@ -26,14 +26,16 @@ TABLES: Final[Mapping[str, Callable[[Estimates], Result]]] = {
 """The sections of the findings that are formulas of sums alone, in their order."""
 SINGLE: Final[Mapping[str, str]] = {
     "game": "state",
-    "line": "target_role round",
-    "slope": "target_role",
-    "difference": "round",
+    "line": "pairs target_role round",
+    "raw_line": "pairs target_role round",
+    "moved": "pairs target_role round what",
+    "slope": "pairs target_role",
+    "difference": "pairs round",
     "event": "condition part",
     "change": "part",
-    "hits": "round part",
-    "follows": "part",
-    "exile": "part",
+    "hits": "pairs round part",
+    "follows": "pairs part",
+    "exile": "pairs part",
 }
 """Families of which these sections need more than totals, and on which axes: spreads and intervals
 are over games.

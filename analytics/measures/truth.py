@@ -16,6 +16,7 @@ from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.estimates import Estimates
 from analytics.measures.formulas import Confusion, number, ratio
 from analytics.measures.frames import Frame, Group
+from analytics.measures.pairs import OVER, UNINFORMED
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def truth(held: Estimates) -> Result:
     ``detection`` scores flags against the truth of the statement (*false*, a lie or a mistake, is
     the class to find) and against its self-label, both on the very same judgements: of checkable
     statements with a label that counts. In ``against_truth_all`` the label does not matter.
+    Judgements are those of observers who do not know whether the speaker is a Werewolf.
     """
+    held = held.of(**OVER[UNINFORMED])
     return {
         "overall": _row(held),
         "by_agent": {name: _row(held, agent=name) for name in held.entries.groups("said", "agent")},

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from analytics.columns import LIE, MISTAKE, TRUE, Columns, truth_of
+from analytics.columns import Columns
 from analytics.gather import Criteria, FileNote, each_game
 from analytics.rows import GameRows, JudgementRow, StatementRow
 
@@ -20,8 +20,6 @@ Judged: TypeAlias = Literal["tp", "fp", "tn", "fn", "flag", "pass", "none"]
 """A judgement against the self-label; "flag" or "pass" where no self-label counts, "none" where the judgement does
 not."""
 Truth: TypeAlias = Literal["true", "mistake", "lie", "none"]
-
-_TRUTHS: Final[Mapping[int, Truth]] = {TRUE: "true", MISTAKE: "mistake", LIE: "lie"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +142,10 @@ def indexed_game(place: int, rows: GameRows, note: FileNote, codes: Mapping[str,
         StatementEntry(
             place,
             statement,
-            codes.get(statement.brain),
-            _TRUTHS.get(truth_of(statement.claims), "none"),
+            codes.get(statement.agent),
+            statement.truth or "none",
             tuple(
-                Judged1(row, codes.get(rows.seats[row.observer].brain), _judged(row.d, statement.d))
+                Judged1(row, codes.get(row.observer_agent), _judged(row.d, statement.d))
                 for row in judgements.get(statement.number, ())
             ),
         )

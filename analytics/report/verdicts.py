@@ -10,7 +10,7 @@ from analytics.measures.primary import TELLING
 from analytics.report.cells import look
 from wolfbus.document.blocks import Part, Strong
 
-__all__ = ["TELLING", "Verdict", "blocks_of", "metric", "said_of", "verdict"]
+__all__ = ["TELLING", "Verdict", "blocks_of", "metric", "over_all", "said_of", "verdict"]
 
 Verdict: TypeAlias = Literal["above", "below", "unclear", "few", "exploratory"]
 """Against its baseline a metric is above it, below it, or neither can be told; there are too few games; or nobody
@@ -25,6 +25,12 @@ def blocks_of(findings: Result) -> int:
 def metric(findings: Result, name: str) -> Mapping[str, Any]:
     """Return a headline metric, empty if it was not computed."""
     return look(findings, "variability", "metrics", name) or {}
+
+
+def over_all(findings: Result, name: str) -> Mapping[str, Any]:
+    """Return a headline metric over all observers, as the paper's tables are; empty if it was not computed."""
+    found = metric(findings, name)
+    return found.get("all_observers") or found
 
 
 def verdict(findings: Result, name: str) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from scipy.stats import norm, t
 
@@ -78,8 +79,10 @@ class Script:
             )
         ]
 
-    def rows(self, **options) -> GameRows:
-        return fold(self.events, **options)
+    def rows(self, *, aware: bool = False, **options) -> GameRows:
+        """Return the rows, unless `aware` as if nobody knew who anybody is: then figures are over all pairs."""
+        rows = fold(self.events, **options)
+        return rows if aware else unaware(rows)
 
     def dawn(self, died: str | None = None) -> Script:
         self.round += 1
@@ -229,7 +232,45 @@ def section(name: str):
     return lambda games: metrics(games)[name]
 
 
+def held_by(rows: GameRows, agents: Mapping[str, str]) -> GameRows:
+    """Return a game whose seats these agents held, by the seats' names; the others stay with whom they are."""
+
+    def of(row, **fields: str):
+        told = {field: agents.get(getattr(row, seat) or "", getattr(row, field)) for field, seat in fields.items()}
+        return replace(row, **told)
+
+    pair = {"observer_agent": "observer", "target_agent": "target"}
+    return replace(
+        rows,
+        seats={name: of(seat, agent="name") for name, seat in rows.seats.items()},
+        statements=tuple(of(row, agent="speaker") for row in rows.statements),
+        judgements=tuple(of(row, **pair) for row in rows.judgements),
+        votes=tuple(of(row, voter_agent="voter", target_agent="target") for row in rows.votes),
+    )
+
+
 def tails(blocks: int) -> list[float]:
     """Return the quantiles of draws at which a 95 % interval of so many blocks ends."""
     low = norm.cdf(-math.sqrt(blocks / (blocks - 1)) * t.ppf(0.975, blocks - 1))
     return [low, 1 - low]
+
+
+def unaware(rows: GameRows) -> GameRows:
+    """Return a game in which nobody knows who anybody is, so that figures are over all pairs."""
+    living: dict[int, list[str]] = {}
+    for row in rows.votes:
+        living.setdefault(row.round, []).append(row.voter)
+    wolves = {name for name, seat in rows.seats.items() if seat.role == "Werewolf"}
+    return replace(
+        rows,
+        judgements=tuple(replace(row, informed=False) for row in rows.judgements),
+        votes=tuple(
+            replace(
+                row,
+                informed=False,
+                unknown=len(living[row.round]) - 1,
+                unknown_wolves=len(wolves & {*living[row.round]} - {row.voter}),
+            )
+            for row in rows.votes
+        ),
+    )

@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder, columns_of, truth_of
+from analytics.columns import Columns, ColumnsBuilder, columns_of
 from analytics.fold import fold
-from analytics.rows import GameRows
+from analytics.rows import GameRows, Truth, truth_of
 from tests.game.driver import play
 from wolfbus.messages.claims import AccusationClaim, RoleClaim, ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES, Verdict
@@ -57,7 +57,7 @@ def test_every_row_stands_in_the_columns_as_it_is(games):
     assert [ROLES[code] for code in said["role"]] == [row.role for row in statements]
     assert said["d"].tolist() == [-1 if row.d is None else int(row.d) for row in statements]
     assert [DECEPTIONS[code] for code in said["kind"]] == [row.kind for row in statements]
-    assert [columns.agents[code] for code in said["agent"]] == [row.brain for row in statements]
+    assert [columns.agents[code] for code in said["agent"]] == [row.agent for row in statements]
     assert judged["s"].tolist() == [row.s for row in judgements]
     assert judged["before"].tolist() == pytest.approx([row.before for row in judgements], abs=1e-12)
     assert [ROLES[code] for code in judged["observer_role"]] == [row.observer_role for row in judgements]
@@ -114,17 +114,17 @@ def test_blocks_join_games_that_are_resampled_together(games):
 @pytest.mark.parametrize(
     ("verdicts", "truth"),
     [
-        ((), NO_CLAIM),
-        (("uncheckable",), NO_CLAIM),
-        (("true", "uncheckable"), TRUE),
-        (("true", "mistake"), MISTAKE),
-        (("mistake", "lie", "true"), LIE),
+        ((), None),
+        (("uncheckable",), None),
+        (("true", "uncheckable"), "true"),
+        (("true", "mistake"), "mistake"),
+        (("mistake", "lie", "true"), "lie"),
     ],
 )
-def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: int):
+def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: Truth | None):
     claim = RoleClaim(target="Ada", role="Seer")
     assert truth_of(ScoredClaim(claim=claim, verdict=verdict) for verdict in verdicts) == truth
 
 
 def test_an_accusation_is_an_opinion():
-    assert truth_of([ScoredClaim(claim=AccusationClaim(target="Ada"), verdict="lie")]) == NO_CLAIM
+    assert truth_of([ScoredClaim(claim=AccusationClaim(target="Ada"), verdict="lie")]) is None

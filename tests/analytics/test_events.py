@@ -84,6 +84,10 @@ def test_who_only_pretends_to_be_the_seer_does_not_count():
     assert (found["claimed"], found["after"]["n"]) == (0, 0)
 
 
+def night(round_, target, protected, died):
+    return NightRow(game="g", round=round_, target=target, protected=protected, died=died)
+
+
 def doctor_game(nights, suspicions, name="g1"):
     script = Script(name)
     for s in suspicions:
@@ -93,7 +97,7 @@ def doctor_game(nights, suspicions, name="g1"):
         script.exile()
     rows = script.end().rows()
     kinds = {"blocked": ("Vic", ("Vic",), None), "killed": ("Von", ("Vic",), "Von"), "none": (None, ("Vic",), None)}
-    return replace(rows, nights=tuple(NightRow(at, *kinds[kind]) for at, kind in enumerate(nights, 1)))
+    return replace(rows, nights=tuple(night(at, *kinds[kind]) for at, kind in enumerate(nights, 1)))
 
 
 def test_a_doctor_is_judged_on_days_after_blocked_and_after_deadly_nights_by_hand():
@@ -117,7 +121,7 @@ def lively(seed):
     if own and rng.random() < 0.8:
         rows = claiming(rows, rng.choice(own), CLAIM)
     nights = [
-        rng.choice([NightRow(at, "Vic", (), "Vic"), NightRow(at, "Vic", ("Vic",), None), NightRow(at, None, (), None)])
+        rng.choice([night(at, "Vic", (), "Vic"), night(at, "Vic", ("Vic",), None), night(at, None, (), None)])
         for at in range(1, rows.rounds + 1)
     ]
     return replace(rows, nights=tuple(nights))

@@ -18,7 +18,7 @@ def test_a_statement_row_holds_its_speaker_and_its_label():
     script.label(number, "Wim", True, "omission", confidence=0.25, reading="extracted")
     (row,) = script.rows().statements
     assert (row.game, row.number, row.round, row.phase, row.turn) == ("g1", 1, 1, "debate", 1)
-    assert (row.speaker, row.role, row.agent, row.brain) == ("Wim", "Werewolf", "house", "gpt")
+    assert (row.speaker, row.role, row.process, row.agent) == ("Wim", "Werewolf", "house", "gpt")
     assert (row.d, row.c, row.kind, row.usable) == (True, 0.25, "omission", True)
     assert (row.outcome, row.reading, row.text) == ("accepted", "extracted", None)
 

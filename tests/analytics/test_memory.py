@@ -15,7 +15,7 @@ from analytics.measures.summing import sums_of
 from analytics.measures.tables import TABLES, tables
 from analytics.metrics import AT_ONCE, Metrics, metrics
 from analytics.rows import GameRows
-from tests.analytics.script import random_game
+from tests.analytics.script import held_by, random_game
 
 PLAYED = [random_game(seed).rows() for seed in range(16)]
 
@@ -24,11 +24,8 @@ def games(count: int, agents: int) -> Iterator[GameRows]:
     """Yield that many games, each seat held by one of some agents."""
     for number in range(count):
         game = PLAYED[number % len(PLAYED)]
-        seats = {
-            name: replace(seat, brain=f"agent{(3 * number + place) % agents}")
-            for place, (name, seat) in enumerate(game.seats.items())
-        }
-        yield replace(game, game=f"game-{number:032}", seats=seats)
+        agent_of = {name: f"agent{(3 * number + place) % agents}" for place, name in enumerate(game.seats)}
+        yield replace(held_by(game, agent_of), game=f"game-{number:032}")
 
 
 def kept(count: int, agents: int) -> int:

@@ -38,7 +38,7 @@ def nulls(value):
 
 
 def test_every_section_is_there():
-    assert set(WHOLE) == SECTIONS | {"settings"}
+    assert set(WHOLE) == SECTIONS | {"settings", "definitions"}
     assert WHOLE["settings"] == {"alpha": [0.7], "prior": [0.5], "include_defaulted": [False]}
 
 
@@ -103,7 +103,7 @@ def test_the_order_of_answers_within_a_batch_does_not_matter():
         start = max(end, start + 1)
     from analytics.fold import fold
 
-    assert metrics([fold(shuffled)]) == metrics([script.rows()])
+    assert metrics([fold(shuffled)]) == metrics([script.rows(aware=True)])
 
 
 @pytest.mark.parametrize("games", [[], GAMES[:1], GAMES])

@@ -142,7 +142,7 @@ def test_rounds_deaths_votes_and_the_end_are_copied_in_order():
     assert set(rows.by_round[2]) == {("Ali", "Joy")}
     assert (rows.rounds, rows.night_count, rows.voting_rounds, rows.debate_turns) == (2, 2, 2, 2)
     assert (rows.finished, rows.winner, rows.reason) == (True, "werewolves", None)
-    assert (rows.seats["Joy"].brain, rows.game) == ("gpt-4o", "run-1")
+    assert (rows.seats["Joy"].agent, rows.game) == ("gpt-4o", "run-1")
 
 
 def test_a_vote_is_read_again_where_its_raw_reply_was_kept():

@@ -184,7 +184,7 @@ def test_memory_holds_one_game_at_a_time(tmp_path):
     alive = []
     for _, each in read_games(collect([tmp_path])):
         assert each is not None
-        alive.append(weakref.ref(each.details.course[0].event))
+        alive.append(weakref.ref(each.rows.course[0].event))
         del each
         gc.collect()
     assert sum(ref() is not None for ref in alive) <= 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from moderator.rules.table import Table
 from wolfbus.config import GameConfig
 from wolfbus.messages.claims import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
-from wolfbus.truth import thinkable, verdict
+from wolfbus.truth import entailed, thinkable, verdict
 from wolfbus.vocabulary import ROLES, team_of
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
@@ -65,7 +65,7 @@ def test_verdicts_follow_from_state_and_own_knowledge(speaker, claim, expected):
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_what_is_thinkable_equals_a_search_over_all_deals(data):
+def test_what_is_thinkable_and_what_is_entailed_equal_a_search_over_all_deals(data):
     state = table()
     state.config = GameConfig(reveal_on_death=data.draw(st.sampled_from(["none", "team", "role"])))
     if data.draw(st.booleans()):
@@ -86,9 +86,9 @@ def test_what_is_thinkable_equals_a_search_over_all_deals(data):
     assume(state.verdict() is None)
     observer = data.draw(st.sampled_from(state.living))
     target, role = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from(ROLES))
-    assert thinkable(state, observer, target, role) == any(
-        deal[target] == role and agrees(state, observer, deal) for deal in DEALS
-    )
+    fitting = [deal for deal in DEALS if agrees(state, observer, deal)]
+    assert thinkable(state, observer, target, role) == any(deal[target] == role for deal in fitting)
+    assert (target in entailed(state, observer)) == (len({deal[target] == "Werewolf" for deal in fitting}) == 1)
 
 
 DEALS = [dict(zip(NAMES, deal, strict=True)) for deal in sorted(set(permutations(ROLE_LIST)))]

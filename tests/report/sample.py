@@ -17,6 +17,7 @@ from analytics.measures.primary import PRIMARY
 from analytics.report.context import Context, Indexed
 from analytics.report.report import Report
 from analytics.rows import GameRows
+from tests.analytics.script import held_by
 from tests.game.driver import play
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -35,11 +36,11 @@ def _played(number: int) -> GameRows:
 
 def _shared(rows: GameRows, game: str, agents: tuple[str, ...]) -> GameRows:
     brains = {name: agents[place % len(agents)] for place, name in enumerate(rows.seats)}
+    rows = held_by(rows, brains)
     return replace(
         rows,
         game=game,
-        seats={name: replace(seat, brain=brains[name]) for name, seat in rows.seats.items()},
-        statements=tuple(replace(row, game=game, brain=brains[row.speaker]) for row in rows.statements),
+        statements=tuple(replace(row, game=game) for row in rows.statements),
         judgements=tuple(replace(row, game=game) for row in rows.judgements),
         replies={(agents[0], *key[1:]): count for key, count in rows.replies.items()},
     )

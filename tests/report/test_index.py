@@ -83,7 +83,7 @@ def test_an_agents_links_mean_what_it_said_and_judged(played):
     gathered, entries, _ = played
     for code, agent in enumerate(gathered.columns.agents):
         said = [entry for entry in entries if matches(entry, Selection(agent=code))]
-        assert {entry.row.brain for entry in said} == {agent}
+        assert {entry.row.agent for entry in said} == {agent}
         by = Selection(by=code, judged="scored")
         assert any(matches(entry, by) for entry in entries)
 

@@ -169,6 +169,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         "target": speaker[k].astype("i1"),
         "target_role": role[k],
         "target_agent": agent[k].astype("i4"),
+        "informed": np.zeros(len(k), bool),
         "d": flag.astype("i1"),
         "s": suspicion,
         "c": np.full(len(k), 0.5),
@@ -215,6 +216,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
             "target_role": roles[pairs[0], pairs[2]],
             "observer_agent": seated[pairs[0], pairs[1]].astype("i4"),
             "target_agent": seated[pairs[0], pairs[2]].astype("i4"),
+            "informed": np.zeros(len(pairs[0]), bool),
             "d": pairs[3],
         },
     )
@@ -272,8 +274,13 @@ def _votes(rng: np.random.Generator, roles: np.ndarray, seated: np.ndarray, roun
         "game": game.astype("i4"),
         "round": np.tile(np.repeat(np.arange(1, rounds + 1), seats), games).astype("i2"),
         "voter": voter.astype("i1"),
-        "role": roles[game, voter],
-        "agent": seated[game, voter].astype("i4"),
+        "voter_role": roles[game, voter],
+        "voter_agent": seated[game, voter].astype("i4"),
         "target": target.astype("i1"),
         "target_role": roles[game, target],
+        "informed": np.zeros(len(voter), bool),
+        "unknown": np.full(len(voter), seats - 1, "i1"),
+        "unknown_wolves": (
+            (roles == ROLES.index("Werewolf")).sum(axis=1)[game] - (roles[game, voter] == ROLES.index("Werewolf"))
+        ).astype("i1"),
     }

@@ -10,24 +10,19 @@ from typing import Any
 import pytest
 
 from tests.golden.running import wolfbus
+from tests.stage.looking import serious
 from tests.stage.watching import watch
 
 STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
 BUDGET = 100_000
 """Bytes of all scripts and styles together."""
-HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'> \u202egnp.evil\u2066 \x1b[2J\x1b[31m ${window.hacked=1} </p></article>"
-GROUPS = ("serious", "critical")
-
-
-def serious(page: Any) -> list[str]:
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:300]} {each['nodes'][0]['failureSummary']}"
-        for each in found
-        if each["impact"] in GROUPS
-    ]
+HOSTILE = (
+    "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'> \u202egnp.evil\u2066 "
+    "\x1b[2J\x1b[31m ${window.hacked=1} </p></article>"
+)
+SMALL = """[...document.querySelectorAll("button:not(.marks *, .bands *)")]
+    .filter((button) => button.offsetParent && button.offsetHeight < 43)
+    .map((button) => button.outerHTML.slice(0, 80))"""
 
 
 def test_a_game_is_read_by_keys(browser, stage):
@@ -168,10 +163,7 @@ def test_everybody_can_use_it(browser, stage, screen):
         assert not seen.page.locator(".heat").is_visible()
         seen.page.get_by_role("button", name="Suspicion", exact=True).click()
         assert seen.page.locator(".heat").is_visible()
-        small = seen.page.evaluate(
-            "[...document.querySelectorAll('button:not(.marks *, .bands *)')].filter(b => b.offsetParent && b.offsetHeight < 43).map(b => b.outerHTML.slice(0, 80))"
-        )
-        assert small == []
+        assert seen.page.evaluate(SMALL) == []
         seen.page.get_by_role("button", name="Moments").click()
         seen.page.get_by_role("button", name="Kira falsely claims").click()
         assert seen.place() == 16

@@ -50,6 +50,11 @@ _tables_option = click.option(
 )
 
 
+_licence_option = click.option(
+    "--licence", metavar="ID", help="The data's licence, an SPDX identifier such as CC-BY-4.0, for the descriptions."
+)
+
+
 @click.group()
 def export() -> None:
     """Write the games in SOURCES (folders of records, studies, files) as data for other programs.
@@ -67,34 +72,59 @@ def export() -> None:
 @export.command("csv", short_help="A CSV file per table.")
 @_where
 @_tables_option
-def csv_(sources: tuple[Path, ...], out: Path, tables: tuple[str, ...] | None, *, force: bool, **criteria: Any) -> int:
-    """Write a CSV file per table into DIR, and datapackage.json, which describes them."""
+@_licence_option
+def csv_(
+    sources: tuple[Path, ...],
+    out: Path,
+    tables: tuple[str, ...] | None,
+    licence: str | None,
+    *,
+    force: bool,
+    **criteria: Any,
+) -> int:
+    """Write a CSV file per table into DIR, and what describes them: datapackage.json, croissant.json and README.md, a
+    dataset card for Hugging Face.
+    """
     from analytics.export import write_csv
 
     with _progress() as tell:
-        exported = write_csv(sources, out, criteria_of(**criteria), tables=tables, force=force, tell=tell)
+        exported = write_csv(
+            sources, out, criteria_of(**criteria), tables=tables, licence=licence, force=force, tell=tell
+        )
     return _close(exported, out)
 
 
 @export.command(short_help="A Parquet file per table.")
 @_where
 @_tables_option
+@_licence_option
 def parquet(
-    sources: tuple[Path, ...], out: Path, tables: tuple[str, ...] | None, *, force: bool, **criteria: Any
+    sources: tuple[Path, ...],
+    out: Path,
+    tables: tuple[str, ...] | None,
+    licence: str | None,
+    *,
+    force: bool,
+    **criteria: Any,
 ) -> int:
-    """Write a Parquet file per table into DIR. This needs pyarrow: pip install "wolfbus[parquet]"."""
+    """Write a Parquet file per table into DIR, croissant.json, and README.md, a dataset card for Hugging Face.
+
+    This needs pyarrow: pip install "wolfbus[parquet]".
+    """
     from analytics.export import write_parquet
 
     with _progress() as tell:
-        exported = write_parquet(sources, out, criteria_of(**criteria), tables=tables, force=force, tell=tell)
+        exported = write_parquet(
+            sources, out, criteria_of(**criteria), tables=tables, licence=licence, force=force, tell=tell
+        )
     return _close(exported, out)
 
 
-@export.command(short_help="A log per study for the evaluation tool Inspect.")
+@export.command(short_help="A log per study and model for the evaluation tool Inspect.")
 @_where
 @click.option("--prompts", is_flag=True, help="Put prompts and replies of model calls into the log; it gets large.")
 def inspect(sources: tuple[Path, ...], out: Path, *, prompts: bool, force: bool, **criteria: Any) -> int:
-    """Write an .eval log per study into DIR. This needs inspect-ai: pip install "wolfbus[inspect]"."""
+    """Write an .eval log per study and model into DIR. This needs inspect-ai: pip install "wolfbus[inspect]"."""
     from analytics.export.inspect_log import write_inspect
 
     with _progress() as tell:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from wolfbus.errors import RecordError
 from wolfbus.printable import counted
-from wolfbus.record.checked import read_checked
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
 
@@ -178,6 +177,7 @@ def prove(
     Raises:
         RecordError: it is no wolfbus record.
     """
+    from analytics.driver import read_rows
     from analytics.fold import GameFold
     from analytics.metrics import Metrics
     from moderator.engine.verify import Verifier
@@ -186,18 +186,16 @@ def prove(
     fold = GameFold(alpha=criteria.alpha, prior=criteria.prior, include_defaulted=criteria.include_defaulted)
     records: list[Recorded] = []
 
-    def take(recorded: Recorded) -> None:
-        fold.feed(recorded.event, recorded.time)
+    def see(recorded: Recorded) -> None:
         if watch is not None:
             watch(recorded)
         if keep:
             records.append(recorded)
 
-    checked = read_checked(source.lines, take, verifier)
+    checked, rows = read_rows(source.lines, fold, prover=verifier, watch=see)
     source.close()
     if checked.opened is None and not source.is_record:
         raise RecordError(f"{source.name}: {checked.problem}")
-    rows = fold.rows() if checked.opened is not None else None
     metrics = Metrics()
     if rows is not None:
         metrics.add(rows)

@@ -17,6 +17,7 @@ from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.guard import HEADERS, Guard
 from wolfbus.stage.inspector import exchange_data
 from wolfbus.stage.library import Library, study_told
+from wolfbus.stage.people import People
 from wolfbus.stage.seat_routes import SeatRoutes
 from wolfbus.stage.sources import GameSource
 from wolfbus.stage.studies import StudyReader, pairs, study_data

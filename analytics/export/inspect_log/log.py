@@ -13,7 +13,7 @@ from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.sample import sample_of, started
 from analytics.export.inspect_log.transcript import Prompt
-from analytics.export.inspect_log.usage import UsageBook, model_of, models_by_agent
+from analytics.export.inspect_log.usage import UsageBook, models_by_agent
 from analytics.gather import Criteria
 from analytics.metrics import Metrics
 from wolfbus import __version__
@@ -29,23 +29,24 @@ _TOLD: Final = ("name", "seed", "design", "complete", "totals", "prompts", "wolf
 
 @dataclass(slots=True)
 class LogBuilder:
-    """Takes in the games of one study, or of none, and makes their log.
+    """Takes in the games of one study, or of none, that one model played, and makes their log.
 
     Args:
         library: inspect_ai.
         study: the study's id; None for games of none.
+        model: the model of its games; Inspect compares logs by their models.
         manifest: what its ``study.json`` says.
         criteria: how the games were recomputed.
     """
 
     library: Library
     study: str | None
+    model: str
     manifest: Mapping[str, Any]
     criteria: Criteria
     samples: list[Any] = field(default_factory=list)
     _metrics: Metrics = field(default_factory=Metrics)
     _usage: UsageBook | None = None
-    _models: list[dict[str, str]] = field(default_factory=list)
     _roles: dict[str, set[str]] = field(default_factory=dict)
     _begin: float = math.inf
     _end: float = -math.inf
@@ -58,9 +59,8 @@ class LogBuilder:
         self._metrics.add(game.rows)
         self._usage.add(game)
         models = models_by_agent(game)
-        self._models.append(models)
         for seat in game.rows.seats.values():
-            self._roles.setdefault(seat.role, set()).add(models[seat.brain])
+            self._roles.setdefault(seat.role, set()).add(models[seat.agent])
         begin = started(game)
         self._begin, self._end = min(self._begin, begin), max(self._end, begin + (game.rows.seconds or 0.0))
 
@@ -73,8 +73,9 @@ class LogBuilder:
 
     @property
     def ident(self) -> str:
-        """The name's letters and digits, which is what Inspect takes for a task's id."""
-        return "".join(letter for letter in self.name if letter.isalnum()) or "games"
+        """The name's letters and digits and some of the model's hash, which is what Inspect takes for a task's id."""
+        letters = "".join(letter for letter in self.name if letter.isalnum()) or "games"
+        return letters + sha256_hex(self.model.encode())[:6]
 
     @property
     def file(self) -> str:
@@ -100,7 +101,7 @@ class LogBuilder:
     def _spec(self) -> Any:
         log, model = self.library.log, self.library.model
         usage = self._usage or UsageBook(self.library)
-        ident = sha256_hex(self.name.encode())[:22]
+        ident = sha256_hex(self.name.encode(), self.model.encode())[:22]
         roles = {
             role: [model.ModelConfig(model=name) for name in sorted(self._roles[role])]
             for role in ROLES
@@ -128,7 +129,7 @@ class LogBuilder:
                 sample_ids=[sample.id for sample in self.samples],
                 shuffled=False,
             ),
-            model=model_of(self._models),
+            model=self.model,
             model_roles={role: names[0] if len(names) == 1 else names for role, names in roles.items()},
             config=log.EvalConfig(epochs=1, fail_on_error=False),
             revision=_revision(self.library, git) if isinstance(git, dict) else None,

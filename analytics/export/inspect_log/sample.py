@@ -12,7 +12,7 @@ from analytics.export.game import ExportedGame
 from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.transcript import Prompt, Transcript, outcome
-from analytics.export.inspect_log.usage import UsageBook
+from analytics.export.inspect_log.usage import UsageBook, model_of
 from analytics.metrics import Metrics
 from wolfbus.canonical import sha256_hex
 from wolfbus.rules import rules_text
@@ -32,7 +32,7 @@ def sample_of(library: Library, game: ExportedGame, prompts: Mapping[int, Prompt
         game: the game.
         prompts: prompts of model calls by line; those that are not there are left out.
     """
-    rows, opened, usage = game.rows, game.details.opened, UsageBook(library)
+    rows, opened, usage = game.rows, game.rows.opened, UsageBook(library)
     usage.add(game)
     scores, undefined = scores_of(library, game)
     transcript = Transcript(library, game, prompts)
@@ -78,7 +78,7 @@ def scores_of(library: Library, game: ExportedGame) -> tuple[dict[str, Any], dic
 
 def started(game: ExportedGame) -> float:
     """Return when a game began, in Unix seconds; of a log that does not say, when its file was last changed."""
-    opened = game.details.opened
+    opened = game.rows.opened
     return Path(game.note.path).stat().st_mtime if opened is None else opened.started
 
 
@@ -89,11 +89,11 @@ def _instant(seconds: float) -> str:
 def _output(library: Library, game: ExportedGame) -> Any:
     rows = game.rows
     said = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
-    return library.model.ModelOutput.from_content("wolfbus", said)
+    return library.model.ModelOutput.from_content(model_of(game), said)
 
 
 def _metadata(game: ExportedGame) -> dict[str, Any]:
-    rows, planned, opened = game.rows, game.planned, game.details.opened
+    rows, planned, opened = game.rows, game.planned, game.rows.opened
     return {
         "winner": rows.winner,
         "reason": rows.reason,
@@ -102,7 +102,7 @@ def _metadata(game: ExportedGame) -> dict[str, Any]:
         "statements": len(rows.statements),
         "judgements": len(rows.judgements),
         "roles": {seat.name: seat.role for seat in rows.seats.values()},
-        "agents": {seat.name: seat.brain for seat in rows.seats.values()},
+        "agents": {seat.name: seat.agent for seat in rows.seats.values()},
         "seed": rows.seed or None,
         "digest": game.digest,
         "study": None if planned is None else planned.study,

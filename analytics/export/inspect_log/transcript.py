@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from analytics.export.details import Noted, Step
 from analytics.export.game import ExportedGame
-from analytics.export.ids import call_id, statement_id
 from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.usage import usage_of
-from analytics.rows import JudgementRow, StatementRow
+from analytics.rows import JudgementRow, Noted, StatementRow, Step
+from analytics.rows.parts import call_id, statement_id
 from wolfbus.messages.calls import ChatRole, ModelCall
 from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
 from wolfbus.printable import counted, storable
@@ -45,12 +44,12 @@ class Transcript:
         for row in game.rows.judgements:
             self._judged.setdefault(row.statement, []).append(row)
         self._statements = {row.number: row for row in game.rows.statements}
-        opened = game.details.opened
+        opened = game.rows.opened
         self._start = datetime.fromtimestamp(0 if opened is None else opened.started, UTC)
 
     def messages(self) -> list[Any]:
         """Return the public course of the game: the moderator as user, players as assistants."""
-        if not self._game.details.course:
+        if not self._game.rows.course:
             return [self._said(row) for row in self._game.rows.statements]
         return [
             self._said(self._statements[step.event.statement])
@@ -58,7 +57,7 @@ class Transcript:
             else self._library.model.ChatMessageUser(
                 id=f"{self._game.id}:{step.line}", content=storable(announced(step.event)), metadata={"line": step.line}
             )
-            for step in self._game.details.course
+            for step in self._game.rows.course
             if not isinstance(step.event, NightOutcome)
         ]
 
@@ -103,7 +102,8 @@ class Transcript:
         return found
 
     def _noted(self) -> Iterator[Noted[Any]]:
-        all_of_it: list[Noted[Any]] = [*self._game.details.course, *self._game.details.calls]
+        rows = self._game.rows
+        all_of_it: list[Noted[Any]] = [*rows.course, *(Noted(row.line, row.time, row.call) for row in rows.call_rows)]
         return iter(sorted(all_of_it, key=lambda noted: noted.line))
 
     def _where(self, noted: Noted[Any]) -> tuple[int, str] | None:
@@ -173,7 +173,7 @@ class Transcript:
         return self._library.model.ChatMessageAssistant(
             id=statement_id(self._game.id, row.number),
             content=storable(f"{row.speaker} ({row.role}): {row.text or ''}"),
-            model=row.brain,
+            model=row.agent,
             source="generate",
             metadata={
                 "statement_id": statement_id(self._game.id, row.number),
@@ -182,7 +182,7 @@ class Transcript:
                 "turn": row.turn,
                 "speaker": row.speaker,
                 "role": row.role,
-                "agent": row.brain,
+                "agent": row.agent,
                 **self._assessed(row),
             },
         )

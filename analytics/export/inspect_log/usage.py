@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analytics.export.game import ExportedGame
@@ -44,9 +43,9 @@ class UsageBook:
 
     def add(self, game: ExportedGame) -> None:
         """Take in the calls of a game."""
-        for noted in game.details.calls:
-            seat, usage = game.rows.seats[noted.event.seat], usage_of(self._library, noted.event)
-            for book, name in ((self.models, noted.event.model), (self.roles, seat.role), (self.agents, seat.brain)):
+        for row in game.rows.call_rows:
+            usage = usage_of(self._library, row.call)
+            for book, name in ((self.models, row.model), (self.roles, row.role), (self.agents, row.agent)):
                 book[name] = book[name] + usage if name in book else usage
 
     def by_agent(self) -> dict[str, Any]:
@@ -54,20 +53,17 @@ class UsageBook:
         return {agent: usage.model_dump(exclude_none=True) for agent, usage in sorted(self.agents.items())}
 
 
-def model_of(games: Iterable[Mapping[str, str]]) -> str:
-    """Return what an Inspect log names as its model: the one agent's model, or that there are several.
-
-    Args:
-        games: for each game its agents with the models that they called, an agent's own name where it called none.
+def model_of(game: ExportedGame) -> str:
+    """Return what an Inspect log names as the model of a game: that of its agents, all of them with ``+`` between if
+    there are several, an agent's own name where it called none.
     """
-    models = {model for game in games for model in game.values()}
-    return models.pop() if len(models) == 1 else "wolfbus/several"
+    return "+".join(sorted(set(models_by_agent(game).values())))
 
 
 def models_by_agent(game: ExportedGame) -> dict[str, str]:
     """Return for every agent of a game the model that it called, its own name if that is none or several."""
     called: dict[str, set[str]] = {}
-    for noted in game.details.calls:
-        called.setdefault(game.rows.seats[noted.event.seat].brain, set()).add(noted.event.model)
-    names = {seat.brain for seat in game.rows.seats.values()}
+    for row in game.rows.call_rows:
+        called.setdefault(row.agent, set()).add(row.model)
+    names = {seat.agent for seat in game.rows.seats.values()}
     return {name: next(iter(called[name])) if len(called.get(name, ())) == 1 else name for name in names}

@@ -11,6 +11,7 @@ from analytics.export.game import read_games
 from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.log import LogBuilder
 from analytics.export.inspect_log.transcript import Prompt
+from analytics.export.inspect_log.usage import model_of
 from analytics.export.landing import Landing
 from analytics.export.writing import Exported
 from analytics.gather import Collection, Criteria, FileNote, collect
@@ -57,9 +58,10 @@ def write_inspect(
     force: bool = False,
     tell: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Exported:
-    """Write an ``.eval`` log per study, and one of all games that belong to none.
+    """Write an ``.eval`` log per study and model, and so of the games that belong to none: Inspect compares logs by
+    their models. A game whose agents call several models has all of them for a model, as ``a+b``.
 
-    The games of a log are held in memory until it is written. `Exported.counts` holds samples by file name.
+    The games of a study are held in memory until it is written. `Exported.counts` holds samples by file name.
 
     Args:
         sources: folders and files; see `analytics.gather.find`.
@@ -82,20 +84,22 @@ def write_inspect(
     paths: list[Path] = []
     read, total = 0, len(found.files)
     for study, part in _by_study(found):
-        builder = LogBuilder(library, study, manifests.get(study or "", {}), wanted)
+        builders: dict[str, LogBuilder] = {}
         book = _Prompts(wanted=prompts)
         for note, game in read_games(part, wanted, watch=book.watch):
             notes.append(note)
             if game is not None:
-                builder.add(game, book.by_line())
+                model = model_of(game)
+                if model not in builders:
+                    builders[model] = LogBuilder(library, study, model, manifests.get(study or "", {}), wanted)
+                builders[model].add(game, book.by_line())
             read += 1
             tell(read, total)
-        if not builder.samples:
-            continue
-        with Landing(Path(folder), [builder.file], force=force) as landing:
-            library.log.write_eval_log(builder.log(), landing.path(builder.file), format="eval")
-        counts[builder.file] = len(builder.samples)
-        paths.append(Path(folder) / builder.file)
+        for builder in builders.values():
+            with Landing(Path(folder), [builder.file], force=force) as landing:
+                library.log.write_eval_log(builder.log(), landing.path(builder.file), format="eval")
+            counts[builder.file] = len(builder.samples)
+            paths.append(Path(folder) / builder.file)
     return Exported(counts, tuple(notes), tuple(paths), tuple(checks(found.studies, notes)))
 
 

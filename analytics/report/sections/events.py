@@ -60,6 +60,7 @@ def _row(events: Result, context: Context, role: str, name: str, label: str) -> 
 def votes(findings: Result, _: Context) -> Section:
     """Return the link from suspicion to votes, hits by round, and the counterfactual vote."""
     found = findings.get("votes") or {}
+    everybody = found.get("all_observers") or {}
     own, hits = found.get("own_argmax") or {}, found.get("hits") or {}
     rows: list[Row] = []
     if found:
@@ -73,6 +74,11 @@ def votes(findings: Result, _: Context) -> Section:
                 (estimate(hits), _chance(hits), counted(hits.get("abstentions"))),
             ),
         ]
+        for label, row in (
+            ("All votes, as in the paper: for the voter's own prime suspect", everybody.get("own_argmax") or {}),
+            ("All votes, as in the paper: of non-wolves that hit a Werewolf", everybody.get("hits") or {}),
+        ):
+            rows.append(Row(Cell(label), (estimate(row), _chance(row), counted(row.get("abstentions")))))
         for round_, row in (found.get("hits_by_round") or {}).items():
             rows.append(
                 Row(Cell(f"… in round {round_}"), (estimate(row), _chance(row), counted(row.get("abstentions"))))
@@ -81,6 +87,7 @@ def votes(findings: Result, _: Context) -> Section:
     notes = [
         "Prime suspect: whom the voter's own D is highest for after the day's last debate statement; m ties give 1/m.",
         "Abstentions stand apart.",
+        "Unless it says all: votes for those of whom the voter could not tell whether they are Werewolves.",
     ]
     if unjudged := own.get("unjudged"):
         notes.append(

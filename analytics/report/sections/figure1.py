@@ -20,7 +20,7 @@ def section(findings: Result, context: Context) -> Section:
     caption = (
         "Figure 1. Smoothed suspicion towards each role among the living, by round (mean over games ± 1 "
         "standard error), "
-        "and the share of judgements that flag."
+        "and the share of judgements that flag; by observers who do not know whether the target is a Werewolf."
     )
     blocks: list[Block] = [
         drawing(
@@ -30,7 +30,13 @@ def section(findings: Result, context: Context) -> Section:
             findings.get("figure1"),
             "No round has a judgement yet.",
         ),
-        _points(findings),
+        _points(findings.get("figure1") or {}, "figure1-points", "Figure 1's numbers"),
+        _moved(findings),
+        _points(
+            look(findings, "figure1", "all_observers") or {},
+            "figure1-all",
+            "Figure 1's numbers over all observers, as in the paper",
+        ),
         _text(context),
         _slopes(findings, context),
         _separable(findings, context),
@@ -38,11 +44,10 @@ def section(findings: Result, context: Context) -> Section:
     return Section("figure1", "Figure 1: suspicion over the rounds", tuple(blocks))
 
 
-def _points(findings: Result) -> TableBlock:
-    lines = {
-        role: {point["round"]: point for point in look(findings, "figure1", "suspicion", role) or ()} for role in ROLES
-    }
-    flags = {row["round"]: row for row in look(findings, "figure1", "flagged") or ()}
+def _points(data: Result, name: str, caption: str) -> TableBlock:
+    lines = {role: {point["round"]: point for point in look(data, "suspicion", role) or ()} for role in ROLES}
+    raw = {role: {point["round"]: point for point in look(data, "raw", role) or ()} for role in ROLES}
+    flags = {row["round"]: row for row in data.get("flagged") or ()}
     rounds = sorted({round_ for line in lines.values() for round_ in line} | set(flags))
     rows = []
     for round_ in rounds:
@@ -51,16 +56,52 @@ def _points(findings: Result) -> TableBlock:
         link = Selection(round=round_, judged="flagged")
         cells.append(value(flag.get("share"), n=flag.get("n"), link=link, reason="no judgement counts in this round"))
         rows.append(Row(Cell(f"Round {round_}"), tuple(cells)))
+        given = [_point(raw[role].get(round_), role, round_) for role in ROLES]
+        rows.append(Row(Cell("… as it was given, not smoothed"), (*given, Cell("–"))))
     notes = ("n is games for suspicion (mean ± 1 standard error over them) and judgements for flags.",)
-    caption = "Figure 1's numbers"
     return TableBlock(
-        "figure1-points",
+        name,
         caption,
         columns("", *ROLES, "Flagged"),
         tuple(rows),
         notes,
         empty="No round has a judgement yet.",
     )
+
+
+def _moved(findings: Result) -> TableBlock:
+    """Return how suspicion changed from round to round, apart from who is left."""
+    rows = [
+        Row(
+            Cell(f"{role}, round {step['round']}"),
+            (
+                _change(step["within"], step["within_sem"]),
+                _change(step["makeup"], step["makeup_sem"]),
+                Cell(f"{step['n']:,}"),
+            ),
+        )
+        for role, steps in (look(findings, "figure1", "moved") or {}).items()
+        for step in steps
+    ]
+    notes = (
+        (
+            "A line of Figure 1 also moves because some players are gone. The first column is the change of smoothed "
+            "suspicion within pairs that were there in the round before, the second what is left of the change."
+        ),
+    )
+    heads = columns("Target", "Within the same pairs", "By who is left", "Games")
+    return TableBlock(
+        "figure1-moved",
+        "Change from the round before, percentage points ± 1 standard error over games",
+        heads,
+        tuple(rows),
+        notes,
+        empty="No game has a pair with suspicion in two rounds.",
+    )
+
+
+def _change(mean: float, sem: float | None) -> Cell:
+    return Cell(f"{100 * mean:+.1f}", "" if sem is None else f"± {100 * sem:.1f}")
 
 
 def _point(point: Result | None, role: str, round_: int) -> Cell:
@@ -77,16 +118,17 @@ def _point(point: Result | None, role: str, round_: int) -> Cell:
 def _slopes(findings: Result, context: Context) -> TableBlock:
     rows = []
     for role, row in (look(findings, "trends", "slopes") or {}).items():
+        paper = look(findings, "trends", "all_observers", "slopes", role) or row
         cells = (
             value(
                 *(row["median"], "points"), n=row["n"], within=ends(row),
                 reason="no game has suspicion of this role in two rounds",
             ),
             value(
-                *(row["paper_reading"], "points"), paper=context.paper("trends", role, "slope"),
+                *(paper["paper_reading"], "points"), paper=context.paper("trends", role, "slope"),
                 reason="fewer than two rounds have suspicion of this role",
             ),
-            Cell(f"{row['paper_reading_rounds']:,}"),
+            Cell(f"{paper['paper_reading_rounds']:,}"),
         )  # fmt: skip
         rows.append(Row(Cell(role), cells))
     heads = columns("Target", "Median slope within a game", "The paper's reading", "Rounds it is over")
@@ -94,7 +136,7 @@ def _slopes(findings: Result, context: Context) -> TableBlock:
         "n is games of at least two rounds; the interval resamples single games, whatever the design.",
         (
             "The paper's reading is the slope of the per-round means over games, in which late rounds that "
-            "few games reach weigh as much as the first."
+            "few games reach weigh as much as the first, over all observers."
         ),
     )
     return TableBlock(
@@ -125,6 +167,8 @@ def _separable(findings: Result, context: Context) -> TableBlock:
         if first is not None
         else f"There is no such round: {found.get('reason') or 'nothing was judged'}."
     )
+    everybody = look(findings, "trends", "all_observers", "separable", "round")
+    told += " Over all observers, as in the paper: " + ("none." if everybody is None else f"round {everybody}.")
     caption = "Suspicion of Werewolves minus suspicion of Villagers within a game, paired; n games"
     return TableBlock(
         "separable", caption, columns("", "Difference", "Interval above 0"), rows, (told, *_paper_round(context))

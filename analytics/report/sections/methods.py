@@ -30,6 +30,8 @@ TITLES: Final[Mapping[str, str]] = {
     "truth": "Truth",
     "abilities": "One scale for deceivers and detectors",
     "agents": "Each agent's own rates",
+    "primary": "Primary metrics",
+    "skill": "Skill of winning",
     "variability": "Variability",
     "intervals": "Intervals of the tables' cells",
     "claims": "Claims",
@@ -48,7 +50,7 @@ _BEHIND: Final[Mapping[str, tuple[str, ...]]] = {
     "repair": ("repair", "headline", "labels"),
     "design": ("settings",),
     "truth": ("truth", "claims"),
-    "variability": ("variability", "intervals"),
+    "variability": ("primary", "variability", "intervals"),
 }
 """Sections of the page, and those of the findings behind them where their names differ."""
 

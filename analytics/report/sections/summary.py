@@ -11,7 +11,7 @@ from analytics.report.caveats import caveats
 from analytics.report.cells import look
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.verdicts import Verdict, metric, said_of, verdict
+from analytics.report.verdicts import Verdict, metric, over_all, said_of, verdict
 from wolfbus.document.blocks import Bullets, LinkText, Part, Section, Strong, warning
 from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
 
@@ -113,7 +113,7 @@ def _deceived(findings: Result) -> Sentence:
 
 
 def _detected(findings: Result) -> Sentence:
-    overall = look(findings, "table3", "overall") or {}
+    overall = look(findings, "headline", "all") or {}
     accuracy, constant = overall.get("accuracy"), overall.get("constant_accuracy")
     balanced = {**metric(findings, "balanced_accuracy"), "value": overall.get("balanced_accuracy")}
     if accuracy is None or constant is None or balanced["value"] is None:
@@ -129,8 +129,9 @@ def _detected(findings: Result) -> Sentence:
     return (
         said_of(findings, "balanced_accuracy", words),
         (
-            f": balanced accuracy is {_with_interval(balanced)}, and guessing has 50 %. Their flags agree with "
-            f"{percent(accuracy)} of {count(overall['n'])} self-labels; calling every statement {guess} would with "
+            f": balanced accuracy is {_with_interval(balanced)}, and guessing has 50 %. Those who do not know "
+            f"whether the speaker is a Werewolf flag as the self-labels say in {percent(accuracy)} of "
+            f"{count(overall['n'])} judgements; calling every statement {guess} would with "
             f"{percent(constant)}."
         ),
     )
@@ -150,8 +151,14 @@ def _suspected(findings: Result) -> Sentence:
     }
     parts: list[Part] = [
         said_of(findings, "suspicion_gap", words),
-        f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the others",
+        (
+            f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the "
+            "others, among those who do not know"
+        ),
     ]
+    everybody = over_all(findings, "suspicion_gap")
+    if everybody.get("value") is not None:
+        parts.append(f" ({_with_interval(everybody, 'points')} among all observers, as in the paper)")
     if separable.get("round") is not None:
         parts.append(f"; they stand out from Villagers from round {separable['round']} on.")
     else:

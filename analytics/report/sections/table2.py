@@ -6,10 +6,11 @@ from functools import partial
 
 from analytics import Result
 from analytics.figures import suspicion_heatmap
-from analytics.report.cells import estimate, interval, look, value
+from analytics.report.cells import estimate, interval, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
+from analytics.report.verdicts import metric, over_all
 from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
 from wolfbus.vocabulary import ROLES
 
@@ -22,7 +23,6 @@ def section(findings: Result, context: Context) -> Section:
         for observer in ROLES
         if observer in matrix
     )
-    gap = look(findings, "variability", "metrics", "suspicion_gap")
     notes = (
         "Each cell is the mean over games of the game's mean final D over pairs of these roles; n is games.",
         (
@@ -35,12 +35,25 @@ def section(findings: Result, context: Context) -> Section:
         "table2-table", caption, columns("Observer \\ target", *ROLES), rows, notes, context.contradictions("table2")
     )
     drawn = drawing("heatmap", partial(suspicion_heatmap, findings), "Table 2 as a heat map.", matrix)
-    gap_rows = (Row(Cell("Towards Werewolves minus towards the others"), (estimate(gap, "points"),)),) if gap else ()
+    gap_rows = tuple(
+        Row(Cell(label), (estimate(metric(findings, name), "points"), estimate(over_all(findings, name), "points")))
+        for name, label in (
+            ("suspicion_gap", "Smoothed, at the end"),
+            ("raw_suspicion_gap", "As it was given"),
+        )
+        if metric(findings, name)
+    )
     gap_table = TableBlock(
         "gap",
         "Does final suspicion separate Werewolves?",
-        columns("", "Difference"),
+        columns("Towards Werewolves minus towards the others", "Uninformed pairs", "All observers, as in the paper"),
         gap_rows,
+        (
+            (
+                "Uninformed: what the observer knows does not entail whether the target is a Werewolf. Werewolves "
+                "know, and a Seer of whom it inspected."
+            ),
+        ),
         empty="It was not computed.",
     )
     return Section("table2", "Table 2: who suspects whom", (table, drawn, gap_table))

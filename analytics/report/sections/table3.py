@@ -7,10 +7,11 @@ from typing import Final
 
 from analytics import Result
 from analytics.figures import confusion
-from analytics.report.cells import counted, ends, look, value
+from analytics.report.cells import counted, ends, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
 from analytics.report.links import Selection
+from analytics.report.verdicts import over_all
 from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns, note
 
 _COUNTS: Final = ("tp", "tn", "fp", "fn")
@@ -34,6 +35,7 @@ def section(findings: Result, context: Context) -> Section:
             "TP: labelled deceptive and flagged; TN: labelled truthful and not flagged; FP: labelled "
             "truthful and flagged; FN: labelled deceptive and not flagged."
         ),
+        "All observers, as in the paper, those too who know whether the speaker is a Werewolf.",
     ), context.contradictions("table3"))  # fmt: skip
     beside = (
         "Role",
@@ -78,7 +80,7 @@ def _row(role: str, row: Result, findings: Result, context: Context) -> Row:
 
 def _rate(name: str, row: Result, role: str, findings: Result, context: Context | None, reason: str) -> Cell:
     metric = name if role == "overall" else f"{name}/{role}"
-    found = look(findings, "variability", "metrics", metric) or {}
+    found = over_all(findings, metric)
     unit = "score" if name == "mcc" else "share"
     paper = None if context is None else context.paper("table3", role, name)
     return value(row[name], unit, within=ends(found), paper=paper, reason=reason)

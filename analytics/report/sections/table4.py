@@ -12,6 +12,7 @@ from analytics.report.cells import counted, either, ends, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
 from analytics.report.links import Selection
+from analytics.report.verdicts import over_all
 from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import Ends
 
@@ -90,4 +91,4 @@ def _within(name: str, score: Score, side: str, who: str | None, findings: Resul
     if side != "observer":
         return found
     metric = name + ("_before" if score == "before" else "") + (f"/{who}" if who else "")
-    return either(ends(look(findings, "variability", "metrics", metric)), found)
+    return either(ends(over_all(findings, metric)), found)

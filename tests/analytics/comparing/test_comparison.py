@@ -190,7 +190,7 @@ def test_a_small_test_of_agents_equals_every_swap_tried_by_hand():
     games = [game(seed, missing=0.0) for seed in range(5)]
     parts = {
         brain: flags(
-            replace(g, judgements=tuple(j for j in g.judgements if g.seats[j.observer].brain == brain)) for g in games
+            replace(g, judgements=tuple(j for j in g.judgements if g.seats[j.observer].agent == brain)) for g in games
         )
         for brain in ("one", "two")
     }

@@ -16,6 +16,7 @@ from analytics.metrics import metrics
 
 BEYOND = (
     "primary",
+    "skill",
     "table4",
     "curves",
     "thresholds",

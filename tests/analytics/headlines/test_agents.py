@@ -20,7 +20,7 @@ FOUND = agents(Study(columns_of(GAMES)))
 
 
 def of(game: GameRows, brain: str) -> set[str]:
-    return {name for name, seat in game.seats.items() if seat.brain == brain}
+    return {name for name, seat in game.seats.items() if seat.agent == brain}
 
 
 def test_an_agents_scores_are_those_of_its_own_rows():
@@ -56,9 +56,9 @@ def test_seats_roles_and_wins_are_counted():
     finished = [game for game in GAMES if game.finished]
     for brain in ("one", "two"):
         row = FOUND[brain]
-        seats = [seat for game in GAMES for seat in game.seats.values() if seat.brain == brain]
+        seats = [seat for game in GAMES for seat in game.seats.values() if seat.agent == brain]
         assert row["seats"] == len(seats) == sum(row["roles"].values())
-        wolves = [(g.winner, s.role) for g in finished for s in g.seats.values() if s.brain == brain]
+        wolves = [(g.winner, s.role) for g in finished for s in g.seats.values() if s.agent == brain]
         for side, wolf in (("villagers", False), ("werewolves", True)):
             own = [winner == side for winner, role in wolves if (role == "Werewolf") == wolf]
             assert row["wins"][side]["value"] == pytest.approx(np.mean(own))

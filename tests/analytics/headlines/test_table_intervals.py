@@ -21,7 +21,7 @@ from analytics.measures.table4 import table4
 from analytics.measures.thresholds import held_out_flags, split, thresholds
 from analytics.measures.truth import truth
 from analytics.metrics import Metrics, metrics
-from tests.analytics.script import random_game, tails
+from tests.analytics.script import held_by, random_game, tails
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 FEW = 60
@@ -331,8 +331,7 @@ def test_what_only_a_few_of_many_games_hold_has_no_interval():
     builder = ColumnsBuilder()
     for at, game in enumerate(GAMES):
         # the names of agents in three games are their own
-        seats = {seat: replace(row, brain="rare") for seat, row in game.seats.items()} if at < 3 else game.seats
-        builder.add(replace(game, seats=seats))
+        builder.add(held_by(game, dict.fromkeys(game.seats, "rare")) if at < 3 else game)
     found = table_intervals(Study(builder.columns()))["production"]["by_brain"]
     assert found["rare"] is None
     assert found["one"] is not None
@@ -352,14 +351,7 @@ def test_where_all_are_truthful_nothing_that_compares_has_an_interval():
 def test_an_agent_may_be_called_overall():
     games = [random_game(seed).rows() for seed in range(6)]
     named = [
-        replace(
-            game,
-            seats={
-                seat: replace(row, brain={"one": "overall"}.get(row.brain, row.brain))
-                for seat, row in game.seats.items()
-            },
-        )
-        for game in games
+        held_by(game, {name: "overall" for name, seat in game.seats.items() if seat.agent == "one"}) for game in games
     ]
     found, plain = table_intervals(Study(columns_of(named))), table_intervals(Study(columns_of(games)))
     assert found["production"]["by_brain"]["overall"] == plain["production"]["by_brain"]["one"]

@@ -42,6 +42,7 @@ def test_every_metric_is_there_in_its_shape():
     others = (
         *("villager_wins", "werewolf_wins", "no_winner", "brier", "brier_skill", "ece", "auprc", "brier_before"),
         *("brier_skill_before", "ece_before", "auprc_before", "suspicion_gap", "vote_hit", "vote_follows_suspicion"),
+        "raw_suspicion_gap",
         *("auprc_lift", "vote_hit_lift", "truth_accuracy_lift"),
         *("lie_rate", "confession_rate", "truth_accuracy", "truth_balanced_accuracy", "coverage"),
     )
@@ -49,7 +50,12 @@ def test_every_metric_is_there_in_its_shape():
     for name, row in FOUND.items():
         expected = {"value", "low", "high", "n", "reason", "label", "unit", "games", "undefined_draws", "baseline"}
         expected |= {"baseline_label", "better", "paper_mean", "paper_half", "paper_games"}
-        assert set(row) - {"interval_reason"} == expected
+        pairs = (
+            set()
+            if name.startswith(("villager_", "werewolf_", "no_w", "decep", "lie", "conf", "cov"))
+            else {"all_observers"}
+        )
+        assert set(row) - {"interval_reason"} == expected | pairs
         assert (row["value"] is None) == (row["reason"] is not None), name
         assert row["value"] is None or row["low"] is not None or "interval_reason" in row, name
         if row["low"] is not None and not name.startswith("ece"):

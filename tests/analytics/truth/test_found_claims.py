@@ -32,7 +32,7 @@ def test_facts_folded_from_a_record_give_the_moderators_own_verdicts(games: list
         for event in game.events:
             if event.type == "claim_truth":
                 for each in event.claims:
-                    assert verdict(folding._facts, speakers[event.statement], each.claim) == each.verdict
+                    assert verdict(folding._book.nights.facts, speakers[event.statement], each.claim) == each.verdict
                     scored += 1
             elif event.type == "statement":
                 speakers[event.statement] = event.speaker

@@ -13,7 +13,7 @@ from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
 from analytics.measures.bootstrap import SEED
 from analytics.measures.study import Study, variability
 from analytics.measures.truth import truth
-from tests.analytics.script import Script
+from tests.analytics.script import Script, tails
 from tests.simulator import draw_agents, simulate
 
 
@@ -87,7 +87,7 @@ def test_intervals_are_those_of_whole_blocks_drawn_anew():
         counts = [np.bincount(game[side], minlength=30) for side in (above, below)]
         drawn = [counts[0][pick].sum() / counts[1][pick].sum() for pick in picks]
         found = truth(Study(columns).estimates)["by_agent"]["agent-02"][name]
-        low, high = np.quantile(drawn, [0.025, 0.975])
+        low, high = np.quantile(drawn, tails(30))
         assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 

@@ -14,7 +14,7 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, RecordError, WolfError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.record.checked import Prover, read_checked
+from wolfbus.record.checked import Prover
 from wolfbus.record.line import check_seal
 from wolfbus.record.reader import LINE_LIMIT, open_lines, read_record
 from wolfbus.study.noted import NotedGame
@@ -55,12 +55,12 @@ def result_of(
         prover: re-executes it; None not to.
         noted: what the study has noted of the game, for a record that is to be that; None if it has noted nothing.
     """
+    from analytics.driver import read_rows
     from analytics.fold import GameFold
 
-    fold = GameFold()
-    checked = read_checked(open_lines(path), lambda recorded: fold.feed(recorded.event, recorded.time), prover)
+    checked, rows = read_rows(open_lines(path), GameFold(), prover=prover)
     opened, end = checked.opened, checked.ended
-    if checked.problem is not None or opened is None or end is None:
+    if checked.problem is not None or opened is None or end is None or rows is None:
         return (checked.problem or "there is no game in it").removeprefix(f"{path}: ")
     if (opened.game, opened.seed, opened.config) != (planned.game, planned.seed, config):
         return "it is of another game, of another seed, or by other rules"
@@ -69,7 +69,7 @@ def result_of(
         return f"others play in it: {printable(', '.join(brains), NOTE_SHOWN)}"
     if noted is not None and (difference := noted.difference(checked)) is not None:
         return difference
-    result = ended(planned, fold.rows(), checked.digest, end.rounds, checked.seconds, checked.head)
+    result = ended(planned, rows, checked.digest, end.rounds, checked.seconds, checked.head)
     return result if planned.brains else result.model_copy(update={"brains": brains})
 
 

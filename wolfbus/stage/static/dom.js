@@ -71,6 +71,12 @@ export function aside(...said) {
   return h("span.unseen", said);
 }
 
+// Says why there is no page, and what there is.
+export function failed(root, { message, data = {} }) {
+  const links = (ids, base) => ids?.map((id) => h("li", h("a", { href: `${base}${encodeURIComponent(id)}` }, id)));
+  fill(root, h("main.wait", h("h1", h("a", { href: "/" }, "wolfbus")), h("p.problem", `${message[0].toUpperCase()}${message.slice(1)}`), h("ul", links(data.studies, "/s/"), links(data.games, "/g/"))));
+}
+
 export function dialog(name, title, ...parts) {
   const made = h("dialog", { id: name, "aria-label": title }, h("form", { method: "dialog" }, h("h2", title), h("button", "Close")), parts);
   document.getElementById(name)?.remove();

@@ -243,7 +243,7 @@ export class GamePage {
       "div.game",
       h("header.top", part("div.status", "status"), part("div.tools", "tools")),
       part("div", "problems"),
-      part("ul.players", "players", { "aria-label": "Players" }),
+      part("ul.players", "players", { "aria-label": "Players", tabindex: 0 }),
       part("main.log", "log", { role: "log", "aria-label": "Transcript", tabindex: 0 }),
       h(
         "aside.panels",

@@ -1,8 +1,8 @@
 // What there is: live games, studies, games.
 import { h, fill } from "./dom.js";
 import { asked } from "./feed.js";
-import { counted, title, whenIs } from "./terms.js";
-import { frame, gamesTable, gameLink } from "./sheets.js";
+import { counted, whenIs } from "./terms.js";
+import { frame, gamesTable, gameLink, shares } from "./sheets.js";
 
 export async function openLibrary(root) {
   const found = h("div");
@@ -52,10 +52,4 @@ function listing({ live, seats, studies, games, more, folder }, words) {
       ),
     h("section", h("h2", none ? "Nothing here" : "Games"), none && !words ? h("p", `There is no game in ${folder}. Play one: `, h("code", "wolfbus play")) : gamesTable(games), more > 0 && h("p.soft", `${counted(more, "game")} more: search to find them.`)),
   ];
-}
-
-// Who won, as a bar.
-export function shares(winners) {
-  const all = Object.values(winners).reduce((sum, each) => sum + each, 0);
-  return h("span.shares", ["werewolves", "villagers", "nobody"].map((who) => winners[who] > 0 && h("i", { class: who, "--v": winners[who] / all }, `${title(who)} ${winners[who]}`)));
 }

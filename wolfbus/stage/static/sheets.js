@@ -17,7 +17,7 @@ const STATES = { open: "not finished", stopped: "broken off", damaged: "damaged"
 
 export function outcome({ state, winner, error }) {
   if (error) return "damaged";
-  return winner ? title(winner) : (STATES[state] ?? "nobody");
+  return winner ? title(winner) : (STATES[state] ?? "Nobody");
 }
 
 export function gamesTable(games) {
@@ -26,7 +26,7 @@ export function gamesTable(games) {
   return h(
     "div.wide",
     h(
-      "table.rows",
+      "table.rows.games",
       h("thead", h("tr", ["Game", "Players", "Result", "Rounds", "Lies", "Best moment"].map((name) => h("th", { scope: "col" }, name)))),
       h(
         "tbody",
@@ -47,8 +47,8 @@ export function gamesTable(games) {
 }
 
 // A round number step that divides `span` into three to six.
-export function ticks(low, high) {
-  const rough = (high - low) / 4 || 1;
+export function ticks(low, high, least = 0) {
+  const rough = Math.max((high - low) / 4 || 1, least);
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * unit).find((each) => each >= rough);
   const found = [];
@@ -79,4 +79,10 @@ export function told(found, unit) {
   const form = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2));
   if (found?.value == null) return h("span.soft", { title: found?.reason }, "–");
   return [h("b", form(found.value)), h("small", found.low == null ? ` n ${found.n}` : ` ${form(found.low)} to ${form(found.high)}, n ${found.n}`)];
+}
+
+// Who won, as a bar.
+export function shares(winners) {
+  const all = Object.values(winners).reduce((sum, each) => sum + each, 0);
+  return h("span.shares", ["werewolves", "villagers", "nobody"].map((who) => winners[who] > 0 && h("i", { class: who, "--v": winners[who] / all }, `${title(who)} ${winners[who]}`)));
 }

@@ -1,0 +1,185 @@
+"""Who plays and what happens to them: seats, deaths, model calls, and the course of the game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
+
+from analytics.rows.parts import AGENT, FOREIGN, ROLE, SEAT, GameId, agent, call_id, key, name, role, seat_id
+from analytics.schema import Column, Derived, Stored
+from wolfbus.canonical import canonical
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.events import AnyEvent, Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
+from wolfbus.usage import is_free, sort_of
+from wolfbus.vocabulary import Kind, Role, Team, team_of
+
+Departure: TypeAlias = Literal["night", "exile"]
+"""How a player left the game."""
+
+Step: TypeAlias = NightOutcome | Dawn | Statement | Silence | Tally | Exile | Ended
+"""What moves a game on."""
+
+E = TypeVar("E", bound=AnyEvent)
+
+_TO_THE_LAST = "it was there to the last"
+_NEVER_SAID = "it does not say"
+
+
+@dataclass(frozen=True, slots=True)
+class Noted(Generic[E]):
+    """An event and where it stands.
+
+    Attributes:
+        line: its line in the record, from 1.
+        time: seconds since the opening.
+        event: the event.
+    """
+
+    line: int
+    time: float
+    event: E
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatRow:
+    """One player, in seating order, and how the game went for it so far."""
+
+    seat_id: ClassVar[Derived[Annotated[str, key("the seat: `GAME:NAME`")]]] = Derived(
+        lambda row: seat_id(row.game, row.name)
+    )
+    game: GameId
+    place: Annotated[int, Column("place in seating order, from 1")]
+    name: Annotated[SeatName, name("the player's name; it means nothing across games")]
+    seat: ClassVar[Derived[Annotated[SeatName, SEAT]]] = Derived(lambda row: row.name)
+    role: Annotated[Role, role("its"), ROLE]
+    team: ClassVar[Derived[Annotated[Team, Column("the side it wins with", values=("villagers", "werewolves"))]]] = (
+        Derived(lambda row: team_of(row.role))
+    )
+    agent: Annotated[str, agent("it"), AGENT]
+    process: Annotated[str, Column("the process that played it", category=True)]
+    in_house: Annotated[bool | None, Column("whether that process was run by the moderator's operator", FOREIGN)] = None
+    won: Annotated[bool | None, Column("whether its side won; false where nobody did", "the game is unfinished")] = None
+    left_round: Annotated[int | None, Column("round in which it left the game", _TO_THE_LAST)] = None
+    left_by: Annotated[Departure | None, Column("how it left: killed at night, or voted out", _TO_THE_LAST)] = None
+    left: ClassVar[Derived[Annotated[int, Stored("i2")]]] = Derived(lambda row: row.left_round or 0)
+    exiled: ClassVar[Derived[Annotated[bool, Stored("?")]]] = Derived(lambda row: row.left_by == "exile")
+
+
+@dataclass(frozen=True, slots=True)
+class DeathRow:
+    """A player left.
+
+    Attributes:
+        round: from 1.
+        seat: who.
+        role: what it was.
+        how: killed in the "night" or voted into "exile".
+    """
+
+    round: int
+    seat: SeatName
+    role: Role
+    how: Departure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRow:
+    """A question put to a language model, its retries included.
+
+    Attributes:
+        call: the call as its agent reported it, with prompt and reply.
+    """
+
+    call_id: ClassVar[Derived[Annotated[str, key("the call: `GAME:LINE`")]]] = Derived(
+        lambda row: call_id(row.game, row.line)
+    )
+    game: GameId
+    seat_id: ClassVar[Derived[Annotated[str, key("for which seat it was made", "seats")]]] = Derived(
+        lambda row: seat_id(row.game, row.seat)
+    )
+    line: Annotated[int, Column("line of the record on which it stands")]
+    time: Annotated[float, Column("when it was reported, from the opening of the game", unit="seconds")]
+    seat: Annotated[SeatName, name("the seat's name")]
+    role: Annotated[Role, role("the seat's")]
+    agent: Annotated[str, agent("the seat")]
+    call: ModelCall
+    kind: Annotated[Kind, Column("what the first request that it answers asks for")]
+    answers: Annotated[
+        str,
+        Column(
+            "all that it answers, in short: `bid`, `assess_other+` for several of a kind, `speak+label`, …",
+            category=True,
+        ),
+    ]
+    request: Annotated[
+        str,
+        Column("the first request: `round/phase/turn/kind/seat`, and the statement it is about, if any"),
+    ]
+    requests: Annotated[int, Column("how many requests it answers; several under the compact protocol only")]
+    reask: Annotated[bool, Column("whether it asks again, naming what was wrong with the reply before")]
+    model: Annotated[str, Column("the model, as the server was told", category=True)]
+    served: Annotated[
+        str | None, Column("what the server says of the model that replied", "it says nothing", category=True)
+    ]
+    parameters: Annotated[str | None, Column("what was sent beside the messages, as JSON", "nothing", category=True)]
+    cassette: Annotated[bool, Column("whether the reply was played from a cassette")]
+    attempts: Annotated[int, Column("requests over the network, failed ones included; 0 where none was made")]
+    free: Annotated[bool, Column("whether no server can have charged for it")]
+    queue: Annotated[float, Column("time it waited for its turn under the limits on calls", unit="seconds")]
+    latency: Annotated[
+        float, Column("from the first byte sent to the last one read, back-off included", unit="seconds")
+    ]
+    prompt_tokens: Annotated[
+        int | None, Column("of the prompt, in all attempts that the server counted", "it never did")
+    ]
+    cached_tokens: Annotated[int | None, Column("of these, how many the server had in its cache", _NEVER_SAID)]
+    completion_tokens: Annotated[int | None, Column("of the reply, hidden reasoning included", _NEVER_SAID)]
+    cost_usd: Annotated[
+        float | None, Column("price", "no prices were configured, or tokens are not known", unit="US dollars")
+    ]
+    finish: Annotated[str | None, Column("why the model stopped, in the server's word", _NEVER_SAID, category=True)]
+    error: Annotated[str | None, Column("why there is no reply", "there is one")]
+    reply_length: Annotated[int | None, Column("of the model's text", "there is none", unit="characters")]
+
+
+def call_row(game: str, seat: SeatRow, line: int, time: float, call: ModelCall) -> CallRow:
+    """Return a model call as a row.
+
+    Args:
+        game: the game's id.
+        seat: for which seat it was made.
+        line: where it stands in the record.
+        time: when it was reported, in seconds since the opening.
+        call: the call.
+    """
+    length = call.reply_length
+    return CallRow(
+        game=game,
+        line=line,
+        time=time,
+        seat=seat.name,
+        role=seat.role,
+        agent=seat.agent,
+        call=call,
+        kind=call.kind,
+        answers=sort_of(call),
+        request=call.requests[0],
+        requests=len(call.requests),
+        reask=call.reask,
+        model=call.model,
+        served=call.served,
+        parameters=canonical(call.parameters).decode() if call.parameters else None,
+        cassette=call.cassette,
+        attempts=call.attempts,
+        free=is_free(call),
+        queue=call.queue_s,
+        latency=call.latency_s,
+        prompt_tokens=call.prompt_tokens,
+        cached_tokens=call.cached_tokens,
+        completion_tokens=call.completion_tokens,
+        cost_usd=call.cost_usd,
+        finish=call.finish,
+        error=call.error,
+        reply_length=length if length is not None or call.reply is None else len(call.reply),
+    )

@@ -1,0 +1,344 @@
+"""What is said and what is made of it: statements, claims, judgements, smoothed suspicion, votes, bids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from analytics.rows.parts import (
+    AGENT,
+    FLAG,
+    REAL,
+    ROLE,
+    SEAT,
+    FaultOf,
+    GameId,
+    KindOf,
+    Line,
+    OutcomeOf,
+    ReadingOf,
+    Round,
+    SaidIn,
+    StatedKind,
+    agent,
+    how,
+    key,
+    name,
+    role,
+    seat_id,
+    statement_id,
+)
+from analytics.schema import Column, Derived, Stored, coded
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.claims import ScoredClaim
+from wolfbus.vocabulary import Fault, Outcome, Reading, Role, Verdict
+
+Truth: TypeAlias = Literal["true", "mistake", "lie"]
+"""Of a statement: every checkable claim is true; one is false, and the speaker could believe it; one is false, and the
+speaker's own view ruled it out."""
+TRUTHS: tuple[Truth, ...] = ("true", "mistake", "lie")
+CLAIMS = ("role", "inspection", "protection", "accusation")
+VERDICTS: tuple[Verdict, ...] = ("true", "lie", "mistake", "uncheckable")
+
+_NO_LABEL = "there is no label that counts"
+_NO_JUDGEMENT = "there is no judgement that counts"
+_NOTHING_GIVEN = "nothing was given, or a published log"
+_NO_THOUGHT = "none was given"
+
+
+def truth_of(claims: Iterable[ScoredClaim]) -> Truth | None:
+    """Return the truth of a statement that makes these claims, None if none can be checked (metrics: objective truth).
+
+    Accusations are opinions and count for nothing, nor do claims that nobody can check. One lie makes a lie, else one
+    mistake makes a mistake.
+    """
+    verdicts = {scored.verdict for scored in claims if scored.claim.claim != "accusation"}
+    worst: tuple[Truth, ...] = ("lie", "mistake", "true")
+    return next((verdict for verdict in worst if verdict in verdicts), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementRow:
+    """One public statement with its speaker's own label.
+
+    Attributes:
+        claims: scored claims: those that the speaker attached, then those found in the words (`extracted`).
+    """
+
+    statement_id: ClassVar[Derived[Annotated[str, key("the statement: `GAME:NNN`")]]] = Derived(
+        lambda row: statement_id(row.game, row.number)
+    )
+    game: GameId
+    seat_id: ClassVar[Derived[Annotated[str, key("who said it", "seats")]]] = Derived(
+        lambda row: seat_id(row.game, row.speaker)
+    )
+    line: Line = None
+    number: Annotated[int, Column("its number within the game, from 1"), Stored("i4")]
+    round: Round
+    phase: SaidIn
+    turn: Annotated[int, Column("place within the phase, from 1"), Stored("i2")]
+    speaker: Annotated[SeatName, name("the speaker's name"), SEAT]
+    role: Annotated[Role, role("the speaker's"), ROLE]
+    agent: Annotated[str, agent("the speaker"), AGENT]
+    process: Annotated[str, Stored("i4", index="processes")]
+    text: Annotated[str | None, Column("the words, exactly", "they are empty, which only a published log has")] = None
+    d: Annotated[bool | None, Column("d: the speaker calls it deceptive", _NO_LABEL, name="self_deceptive"), FLAG] = (
+        None
+    )
+    c: Annotated[
+        float | None,
+        Column(
+            "c: how sure the speaker is of that",
+            f"{_NO_LABEL}, or it does not say",
+            unit="share",
+            name="confidence",
+        ),
+        REAL,
+    ] = None
+    kind: KindOf = None
+    stated_kind: StatedKind = None
+    reasoning: Annotated[str | None, Column("why, in the speaker's words", _NOTHING_GIVEN)] = None
+    outcome: Annotated[
+        Outcome | None,
+        Column("what became of the request for the label", "not known yet, or a log that does not say"),
+    ] = None
+    reading: Annotated[
+        Reading | None,
+        Column("how much work it took to read the label", "nothing usable came, or a log that does not say"),
+    ] = None
+    fault: Annotated[Fault | None, Column("what was wrong with the label", "nothing, or a log that does not say")] = (
+        None
+    )
+    label_thought: Annotated[str | None, Column("the speaker's private thought while it labelled", _NO_THOUGHT)] = None
+    truth: ClassVar[
+        Derived[
+            Annotated[
+                Truth | None,
+                Column(
+                    "by its checkable claims: all true; one false that the speaker could believe; one false that its "
+                    "own view ruled out",
+                    "it makes no claim that can be checked",
+                ),
+                coded(TRUTHS),
+            ]
+        ]
+    ] = Derived(lambda row: truth_of(row.claims))
+    thought: Annotated[
+        str | None,
+        Column("the speaker's private thought before it spoke", "none was given, or a vote's reason"),
+    ] = None
+    claims: tuple[ScoredClaim, ...] = ()
+    how: ClassVar[Derived[Annotated[int, Stored("i1")]]] = Derived(lambda row: how(row.outcome, row.reading))
+
+    @property
+    def usable(self) -> bool:
+        """Whether the label counts."""
+        return self.d is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRow:
+    """One thing that a statement asserts."""
+
+    statement_id: ClassVar[Derived[Annotated[str, key("the statement", "statements")]]] = Derived(
+        lambda row: statement_id(row.game, row.statement)
+    )
+    statement: Annotated[int, Stored("i4", index="statements")]
+    place: Annotated[int, Column("place among the statement's claims, from 1")]
+    game: GameId
+    target_id: Annotated[str | None, key("whom it is about", "seats", "nobody of that name plays")]
+    claim: Annotated[
+        Literal["role", "inspection", "protection", "accusation"],
+        Column("what is asserted: somebody's role, having inspected or protected somebody, somebody's guilt"),
+        coded(CLAIMS),
+    ]
+    target: Annotated[SeatName, name("the name of whom it is about")]
+    role: Annotated[Role | None, role("the claimed", "it claims none")]
+    round: Annotated[int | None, Column("the night that it names", "it names none")]
+    verdict: Annotated[
+        Verdict,
+        Column(
+            "true; false and ruled out by the speaker's own view; false, though the speaker could believe it; or "
+            "nobody can tell. An accusation is an opinion and counts for no statement's truth"
+        ),
+        coded(VERDICTS),
+    ]
+    extracted: Annotated[
+        bool, Column("whether it was found in the words, rather than given by the speaker"), Stored("?")
+    ]
+    own: Annotated[bool, Stored("?")]
+
+
+# not frozen, though nobody changes one: there are more of these than of all else, and frozen ones take thrice as long
+@dataclass(slots=True, kw_only=True)
+class JudgementRow:
+    """One observer's judgement of one statement."""
+
+    judgement_id: ClassVar[Derived[Annotated[str, key("the judgement: `GAME:NNN:OBSERVER`")]]] = Derived(
+        lambda row: f"{statement_id(row.game, row.statement)}:{row.observer}"
+    )
+    game: GameId
+    statement_id: ClassVar[Derived[Annotated[str, key("the statement judged", "statements")]]] = Derived(
+        lambda row: statement_id(row.game, row.statement)
+    )
+    observer_id: ClassVar[Derived[Annotated[str, key("who judges", "seats")]]] = Derived(
+        lambda row: seat_id(row.game, row.observer)
+    )
+    target_id: ClassVar[Derived[Annotated[str, key("who spoke", "seats")]]] = Derived(
+        lambda row: seat_id(row.game, row.target)
+    )
+    statement: Annotated[int, Stored("i4", index="statements")]
+    line: Line = None
+    round: Round
+    phase: SaidIn
+    observer: Annotated[SeatName, name("the observer's name"), SEAT]
+    observer_role: Annotated[Role, role("the observer's"), ROLE]
+    observer_agent: Annotated[str, agent("the observer"), AGENT]
+    target: Annotated[SeatName, name("the speaker's name"), SEAT]
+    target_role: Annotated[Role, role("the speaker's"), ROLE]
+    target_agent: Annotated[str, agent("the speaker"), AGENT]
+    informed: Annotated[
+        bool,
+        Column("whether what the observer knew entailed whether the target is a Werewolf, as it judged"),
+        Stored("?"),
+    ]
+    d: Annotated[
+        bool | None, Column("d: the observer calls the statement deceptive", _NO_JUDGEMENT, name="flagged"), FLAG
+    ]
+    s: Annotated[
+        float | None,
+        Column(
+            "s: from full trust, 0, to certainty of deception, 1",
+            f"{_NO_JUDGEMENT}, or a log that has the flag only",
+            unit="share",
+            name="suspicion",
+        ),
+        REAL,
+    ]
+    c: Annotated[
+        float | None,
+        Column("c: how sure the observer is", f"{_NO_JUDGEMENT}, or it does not say", unit="share", name="confidence"),
+        REAL,
+    ]
+    kind: KindOf
+    stated_kind: StatedKind = None
+    reasoning: Annotated[str | None, Column("why, in the observer's words", _NOTHING_GIVEN)] = None
+    outcome: OutcomeOf
+    reading: ReadingOf
+    fault: FaultOf = None
+    thought: Annotated[str | None, Column("the observer's private thought", _NO_THOUGHT)] = None
+    before: Annotated[
+        float, Column("D of the pair before this judgement: a prediction made without it", unit="share"), REAL
+    ]
+    after: Annotated[float, Column("D with it; equal to `before` where it moves nothing", unit="share")]
+    how: ClassVar[Derived[Annotated[int, Stored("i1")]]] = Derived(lambda row: how(row.outcome, row.reading))
+
+    @property
+    def usable(self) -> bool:
+        """Whether the judgement counts."""
+        return self.d is not None
+
+
+@dataclass(slots=True, kw_only=True)
+class SuspicionRow:
+    """Smoothed suspicion D of one player towards another at some moment."""
+
+    game: GameId
+    observer_id: ClassVar[Derived[Annotated[str, key("who suspects", "seats")]]] = Derived(
+        lambda row: seat_id(row.game, row.observer)
+    )
+    target_id: ClassVar[Derived[Annotated[str, key("who is suspected", "seats")]]] = Derived(
+        lambda row: seat_id(row.game, row.target)
+    )
+    moment: Annotated[Literal["round", "final"], Column("`round` for the end of a round, `final` for the end")]
+    round: Annotated[int | None, Column("the round, from 1", "the row is `final`"), Stored("i2")]
+    observer: Annotated[SeatName, name("the observer's name"), SEAT]
+    observer_role: Annotated[Role, role("the observer's"), ROLE]
+    observer_agent: Annotated[str, agent("the observer"), AGENT]
+    target: Annotated[SeatName, name("the target's name"), SEAT]
+    target_role: Annotated[Role, role("the target's"), ROLE]
+    target_agent: Annotated[str, agent("the target"), AGENT]
+    informed: Annotated[
+        bool,
+        Column("whether what the observer knew entailed whether the target is a Werewolf, as D last moved"),
+        Stored("?"),
+    ]
+    d: Annotated[
+        float,
+        Column("D: from full trust, 0, to certainty of deception, 1", unit="share", name="suspicion"),
+        REAL,
+    ]
+    judgements: Annotated[int, Column("judgements of the pair so far that count and have a suspicion")]
+
+
+_ABSTAINED = "it abstains"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteRow:
+    """One ballot."""
+
+    vote_id: ClassVar[Derived[Annotated[str, key("the vote: `GAME:ROUND:VOTER`")]]] = Derived(
+        lambda row: f"{row.game}:{row.round}:{row.voter}"
+    )
+    game: GameId
+    voter_id: ClassVar[Derived[Annotated[str, key("who votes", "seats")]]] = Derived(
+        lambda row: seat_id(row.game, row.voter)
+    )
+    target_id: ClassVar[Derived[Annotated[str | None, key("whom to exile", "seats", _ABSTAINED)]]] = Derived(
+        lambda row: None if row.target is None else seat_id(row.game, row.target)
+    )
+    statement_id: ClassVar[
+        Derived[Annotated[str | None, key("its published reason", "statements", "none was published")]]
+    ] = Derived(lambda row: None if row.statement is None else statement_id(row.game, row.statement))
+    statement: int | None = None
+    line: Line = None
+    round: Round
+    voter: Annotated[SeatName, name("the voter's name"), SEAT]
+    voter_role: Annotated[Role, role("the voter's"), ROLE]
+    voter_agent: Annotated[str, agent("the voter"), AGENT]
+    target: Annotated[SeatName | None, name("the target's name", _ABSTAINED), SEAT]
+    target_role: Annotated[Role | None, role("the target's", _ABSTAINED), ROLE]
+    target_agent: Annotated[str | None, agent("the target", _ABSTAINED)]
+    informed: Annotated[
+        bool,
+        Column(
+            "whether what the voter knew entailed whether the target is a Werewolf; of an abstention, whether it "
+            "entailed that of everybody alive"
+        ),
+        Stored("?"),
+    ]
+    unknown: Annotated[
+        int, Column("how many of the living others the voter could not tell whether they are Werewolves"), Stored("i1")
+    ]
+    unknown_wolves: Annotated[int, Column("how many of these are Werewolves"), Stored("i1")]
+    outcome: OutcomeOf = None
+    reading: ReadingOf = None
+    fault: FaultOf = None
+    thought: Annotated[str | None, Column("the voter's private thought", _NO_THOUGHT)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BidRow:
+    """What a player bid for a turn of the debate."""
+
+    bid_id: ClassVar[Derived[Annotated[str, key("the bid: `GAME:ROUND.TURN:BIDDER`")]]] = Derived(
+        lambda row: f"{row.game}:{row.round}.{row.turn}:{row.bidder}"
+    )
+    game: GameId
+    seat_id: ClassVar[Derived[Annotated[str, key("who bids", "seats")]]] = Derived(
+        lambda row: seat_id(row.game, row.bidder)
+    )
+    line: Annotated[int, Column("line of the record on which it stands")]
+    round: Round
+    turn: Annotated[int, Column("turn of the debate that it is for, from 1")]
+    bidder: Annotated[SeatName, name("the bidder's name")]
+    role: Annotated[Role, role("the bidder's")]
+    agent: Annotated[str, agent("the bidder")]
+    bid: Annotated[int | None, Column("how much it wants to speak, from 0", "none that counts came; the game took 0")]
+    got_floor: Annotated[bool | None, Column("whether it was given the turn", "the record stops before that")]
+    outcome: OutcomeOf
+    reading: ReadingOf
+    fault: FaultOf
+    thought: Annotated[str | None, Column("the bidder's private thought", _NO_THOUGHT)]
