@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.calling import model_options, open_venue
+from wolfbus.cli.calling import model_options, open_brain_context
 from wolfbus.cli.ending import GameEnding
 from wolfbus.cli.options import Duration, check_seed, load_config, with_patience
 from wolfbus.cli.rehearsal import tell_expected
@@ -23,8 +23,8 @@ from wolfbus.errors import WolfError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from players.context import BrainContext
     from players.llm.accounts import Accounts
-    from players.venue import Venue
     from wolfbus.cli.embedded import Game
     from wolfbus.record.line import Recorded
 
@@ -134,7 +134,7 @@ def play(
         # whatever a brain prints is not a result
         around.enter_context(contextlib.redirect_stdout(sys.stderr))
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
-        venue = around.enter_context(open_venue(brains, loaded.models, **calls))
+        brain_context = around.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
             tell_expected(config, brains, loaded.models, 1)
         # a person at this terminal must not see what the others know
@@ -147,8 +147,8 @@ def play(
         told: Callable[[Recorded], None] = ending.take
         if page is not None:
             told = _both(told, page.see)
-        game = _play(url, config, seed, brains, path, game_id, told, venue)
-        accounts = venue.accounts
+        game = _play(url, config, seed, brains, path, game_id, told, brain_context)
+        accounts = brain_context.accounts
         if speed and shower is not None:
             _show_paced(kept, shower, speed)
     return _tell(game, ending, path, accounts, as_json=as_json, tables=tables)
@@ -228,13 +228,13 @@ def _play(
     path: Path,
     game_id: str,
     see: Callable[[Recorded], None],
-    venue: Venue,
+    brain_context: BrainContext,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
     from wolfbus.cli.embedded import EmbeddedHouse, tune_garbage_collection
 
     tune_garbage_collection()
-    with EmbeddedHouse(url, watch=see, venue=venue) as house:
+    with EmbeddedHouse(url, watch=see, brain_context=brain_context) as house:
         game = house.open(config, seed, brains, path, game_id)
         try:
             # a wait without a time-out cannot be interrupted on every platform
