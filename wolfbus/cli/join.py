@@ -11,7 +11,7 @@ import click
 
 from wolfbus import __version__
 from wolfbus.cli.player import agent_options, run
-from wolfbus.cli.viewing import PageAddress, page_options, people_of
+from wolfbus.cli.viewing import PageAddress, page_options, people_of, stay
 from wolfbus.service.options import service_options
 from wolfbus.vocabulary import KINDS, Kind
 
@@ -102,3 +102,5 @@ def _page(at: PageAddress) -> Iterator[People]:
     with StageServer(Served([], Library(None, seats=people.open), people=people), at.host, at.port) as server:
         click.echo(f"wolfbus: waiting for a seat; its link will stand here ({server.url})", err=True)
         yield people
+        # the person looks at the end of the game
+        stay(server)

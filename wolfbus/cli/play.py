@@ -196,10 +196,10 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
 
 
 def _show_paced(kept: Sequence[Recorded], shower: Shower, speed: float) -> None:
-    from wolfbus.cli.keys import Keys
+    from wolfbus.cli.keys import KeyPresses
     from wolfbus.cli.playback import play_back
 
-    with contextlib.suppress(KeyboardInterrupt), Keys() as keys:
+    with contextlib.suppress(KeyboardInterrupt), KeyPresses() as keys:
         play_back(kept, shower.see, speed, wait=keys.wait, restart=shower.restart)
 
 

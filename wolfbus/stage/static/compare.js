@@ -11,6 +11,7 @@ export function openComparison(root, { a, b, comparison, pairs }) {
   const table = (some) =>
     h(
       "div.wide",
+      { tabindex: 0 },
       h(
         "table.rows",
         h("thead", h("tr", ["Measure", a.name, b.name, "Difference", "p, adjusted"].map((name) => h("th", { scope: "col" }, name)))),
