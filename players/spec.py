@@ -33,6 +33,8 @@ MODEL: Final = "llm:"
 """Begins the spec of a language model."""
 COMMAND: Final = "exec:"
 """Begins the spec of a child process."""
+PERSON: Final = "human"
+"""A person: at the page where there is one, else at the terminal."""
 
 _CLASS = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)")
 _WORD = re.compile(r"[\w.@:/+~-]+")
@@ -135,6 +137,10 @@ def build(brain_spec: str, venue: Venue | None = None) -> Agent:
         from players.program import ChildBrain
 
         return ChildBrain(brain_spec.removeprefix(COMMAND), venue.logs)
+    if brain_spec == PERSON and venue.people is not None:
+        from players.human.page import PageBrain
+
+        return PageBrain(venue.people)
     return _of_class(brain_spec)
 
 
@@ -145,8 +151,11 @@ def check(brains: Iterable[str], venue: Venue) -> None:
         ConfigError: as `build` does; or two people would play at one terminal.
     """
     brains = list(brains)
-    if brains.count("human") > 1:
-        raise ConfigError("players: only one seat can be 'human': two people would see each other's secrets")
+    if brains.count("human") > 1 and venue.people is None:
+        raise ConfigError(
+            "players: only one seat can be 'human' at a terminal: two people would see each other's secrets; "
+            "--view gives each a page of its own"
+        )
     venue.models_of(brains)
     for brain_spec in dict.fromkeys(brains):
         if not brain_spec.startswith(MODEL):

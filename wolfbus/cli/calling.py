@@ -15,9 +15,10 @@ GIVE_UP: Final = 30
 """Replies in a row that could not be read, and none before, after which a model is given up."""
 
 if TYPE_CHECKING:
-    from players.llm.redis_budget import RedisLedger
+    from players.llm.redis_budget import BudgetShare
     from players.llm.settings import Model
     from players.venue import Venue
+    from wolfbus.stage.people import People
 
 
 def _not_below_zero(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
@@ -80,7 +81,8 @@ def open_venue(
     give_up: int = GIVE_UP,
     probe: bool = True,
     logs: Path | None = None,
-    ledger: RedisLedger | None = None,
+    ledger: BudgetShare | None = None,
+    people: People | None = None,
 ) -> Iterator[Venue]:
     """Open what the brains of this process share, with each brain checked and each model probed.
 
@@ -109,7 +111,7 @@ def open_venue(
         from players.llm.cassette import Cassette
 
         tape = Cassette.play(replay_cassette)
-    with Venue(models, spending, tape, logs, give_up=give_up) as venue:
+    with Venue(models, spending, tape, logs, give_up=give_up, people=people) as venue:
         check(brains, venue)
         if spending is not None:
             spending.check(venue.models_of(brains))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from pydantic import ValidationError
 
-from wolfbus.config import GameConfig, config_from_table, read_toml_file
+from wolfbus.config import Deadlines, GameConfig, config_from_table, read_toml_file
 from wolfbus.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,6 +35,36 @@ class Loaded:
     config: GameConfig
     players: str | tuple[str, ...] | None
     models: Mapping[str, Model]
+
+
+class Duration(click.ParamType[float]):
+    """A time in words: ``90``, ``90s``, ``10m`` or ``2h``; seconds."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds; raises a usage error for what is no time, or not above 0."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([smh]?)", str(value))
+        if found is None or float(found[1]) == 0:
+            self.fail(f"{value!r}: write 90s, 10m or 2h", param, ctx)
+        return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:
+    """Return rules under which every request waits so many seconds; the same rules for None.
+
+    Raises:
+        click.BadParameter: longer than deadlines may be.
+    """
+    if seconds is None:
+        return config
+    try:
+        deadlines = Deadlines(**dict.fromkeys(Deadlines.model_fields, seconds))
+    except ValidationError as error:
+        raise click.BadParameter(error.errors()[0]["msg"], param_hint="--patience") from None
+    return config.model_copy(update={"deadlines": deadlines})
 
 
 def check_seed(seed: str | None) -> None:

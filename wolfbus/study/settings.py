@@ -36,11 +36,11 @@ class ReportSettings(BaseModel):
 class StudySettings(BaseModel):
     """A study without its rules and models. Fields that are None were not told."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """A title for people."""
-    games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 100
+    games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 20
     """How many games are played."""
     seed: str | None = None
     """Seed of the study, from which every game's is drawn; any text, a number is usual."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import re
@@ -18,6 +19,7 @@ from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.digest import Digest
+from wolfbus.record.prompts import PromptBook, WholeCalls
 
 SHORT = GameConfig(debate_turns=3, max_rounds=2)
 COMPACT = SHORT.model_copy(update={"protocol": "compact"})
@@ -50,23 +52,36 @@ def test_an_obliging_model_is_read_clean_to_the_last_word(tmp_path):
 
 def test_every_call_in_the_record_rebuilds_the_prompt_that_was_sent(tmp_path):
     proof, venue = play(tmp_path, obliging)
-    segments = {event.segment: event for event in of(proof, "segment")}
-
-    def text_of(head: str | None) -> list[tuple[str, str]]:
-        pieces: list[tuple[str, str]] = []
-        while head is not None:
-            piece = segments[head]
-            pieces.append((piece.role, piece.text))
-            head = piece.after
-        return pieces[::-1]
-
+    book = PromptBook()
     sent = Counter(tuple((message.role, message.content) for message in q.messages) for q in venue.questions)
     rebuilt: Counter[Any] = Counter()
-    for call in of(proof, "model_call"):
-        pieces = [piece for head in call.prompt for piece in text_of(head)]
-        roles = dict.fromkeys(role for role, _ in pieces)
-        rebuilt[tuple((role, "".join(text for of_role, text in pieces if of_role == role)) for role in roles)] += 1
+    for recorded in proof.records:
+        book.feed(recorded.event, recorded.n)
+        if recorded.event.type == "model_call":
+            rebuilt[tuple(book.messages(recorded.event))] += 1
     assert rebuilt == sent
+
+
+def test_a_record_says_once_what_a_model_replied_and_gives_it_again_to_the_letter(tmp_path):
+    replied: Counter[str] = Counter()
+
+    def script(question):
+        came = obliging(question)
+        style = ({}, {"separators": (",", ":")}, {"indent": 2}, {"indent": 1})[sum(replied.values()) % 4]
+        text = json.dumps(json.loads(came.text), ensure_ascii=False, **style)
+        replied[text] += 1
+        return dataclasses.replace(came, text=text)
+
+    proof, _ = play(tmp_path, script)
+    whole = WholeCalls()
+    for recorded in proof.records:
+        whole.feed(recorded.event, recorded.n)
+    calls = [recorded for recorded in proof.records if recorded.event.type == "model_call"]
+    assert Counter(whole.whole(call.event, call.n).reply for call in calls) == replied
+    styles = Counter(call.event.answered_as for call in calls)
+    assert all(styles[style] > len(calls) / 6 for style in ("spaced", "dense", "indented"))
+    assert all((call.event.reply is None) is (call.event.answered_as is not None) for call in calls)
+    assert sum(call.event.like is None for call in calls) < 4
 
 
 def test_what_cannot_be_read_is_asked_for_once_more_with_the_fault_named(tmp_path):
@@ -332,6 +347,6 @@ def test_model_calls_are_no_part_of_the_digest(tmp_path, config):
     proof, _ = play(tmp_path, obliging, config)
     digest = Digest()
     for recorded in proof.records:
-        if recorded.event.type not in {"model_call", "segment"}:
+        if recorded.event.type not in {"model_call", "prompt_text"}:
             digest.feed(recorded.event)
     assert digest.hexdigest() == proof.digest

@@ -79,7 +79,7 @@ def test_half_of_all_replies_ugly_breaks_no_game(tmp_path, protocol):
         config = GameConfig(debate_turns=3, max_rounds=2, protocol=protocol)
         play(tmp_path, venue, [f"llm:double@{server.url}"] * 8, config)
     found = readings(proof_of(tmp_path))
-    assert set(found) > {"clean", "extracted", "repaired", "coerced", "reasked"}
+    assert set(found) >= {"clean", "extracted", "repaired", "coerced", "reasked"}
     assert found["defaulted"] < found.total() / 10
 
 
@@ -148,13 +148,13 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
         model = Model(
             model="double", max_tokens=256, endpoint=Endpoint(url=server.url), price=Price(input=1.0, output=2.0)
         )
-        budget = Budget(0.2, None)
+        budget = Budget(0.1, None)
         with Venue({"double": model}, budget) as venue:
             game = play(tmp_path, venue, ["llm:double"] * 8)
         stats = server.stats()
     assert game.over is not None
     assert "budget" in str(game.over.error)
-    assert (stats.prompt_tokens + 2 * stats.completion_tokens) / 1e6 <= 0.2
+    assert (stats.prompt_tokens + 2 * stats.completion_tokens) / 1e6 <= 0.1
     proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=True)
     assert len(proof.problems) == 1
     (stopped,) = events(proof, "stopped")
@@ -163,7 +163,7 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
     # what was answered before the end was paid for, and is there to be read
     calls = events(proof, "model_call")
     assert len([call for call in calls if call.error is None]) >= stats.calls - 56
-    assert sum(call.cost_usd or 0 for call in calls) <= 0.2
+    assert sum(call.cost_usd or 0 for call in calls) <= 0.1
 
 
 def wolfbus(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

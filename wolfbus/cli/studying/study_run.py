@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -94,7 +94,17 @@ class StudyRun:
                 folder.write(FILE, self.manifest.pieces(utc_now()))
                 if not pending and not self._is_left_open(folder):
                     return "through"
+                self._tell_what_is_expected(pending)
                 return self._conduct(folder, pending, venue, budget)
+
+    def _tell_what_is_expected(self, pending: Sequence[PlannedGame]) -> None:
+        """Tell before anything is spent what the games that are missing will about take."""
+        options = self.options
+        if options.quiet or options.house is not None or options.replay_cassette is not None or not pending:
+            return
+        from wolfbus.cli.rehearsal import tell_expected
+
+        tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
 
     def _budget(self, spent: Spent) -> Budget | None:
         settings = self.study.settings

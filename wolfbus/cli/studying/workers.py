@@ -321,7 +321,7 @@ class _WorkerProcess:
         with its:
             # a session of its own: Ctrl-C ends the parent's games first, which then ends the workers
             self._process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
-                [sys.executable, "-m", "wolfbus.cli.studying.worker_process", str(its.fileno())],
+                [sys.executable, "-m", "wolfbus", "worker", "--parent", str(its.fileno())],
                 pass_fds=(its.fileno(), *lock),
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,

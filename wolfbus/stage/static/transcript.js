@@ -36,7 +36,7 @@ export class Transcript {
     if (this.last === now && this.why === why) return;
     const jumped = Math.abs(beats.length - (this.length ?? 0)) > 1;
     Object.assign(this, { last: now, why, length: beats.length });
-    const top = now.offsetHeight > log.clientHeight ? now.offsetTop - 12 : log.scrollHeight;
+    const top = Math.min(now.offsetTop - 12, log.scrollHeight - log.clientHeight);
     log.scrollTo({ top, behavior: jumped || calm() ? "instant" : "smooth" });
   }
 }

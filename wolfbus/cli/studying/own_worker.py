@@ -1,18 +1,15 @@
-"""A worker of a study: a process that plays games from its parent's agenda, and ends when the parent does.
-
-It is started as ``python -m wolfbus.cli.studying.worker_process FD``, FD being its end of a pair of sockets.
-"""
+"""A worker that a run starts itself: it plays games from its parent's agenda, and ends when the parent does."""
 
 from __future__ import annotations
 
 import signal
 import socket
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wolfbus.cli import FAILED
 from wolfbus.cli.calling import quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
@@ -24,24 +21,30 @@ if TYPE_CHECKING:
     from players.venue import Venue
 
 
-def main() -> None:
-    """Play what the parent has to play, until it has no more or is gone."""
+def play_for(parent: int) -> int:
+    """Play what a parent has to play, until it has no more or is gone; returns the exit code.
+
+    Args:
+        parent: descriptor of this process's end of a pair of sockets.
+    """
     # Ctrl-C is the parent's to hear; it says what to do
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tune_garbage_collection()
-    wire = Wire(socket.socket(fileno=int(sys.argv[1])))
+    wire = Wire(socket.socket(fileno=parent))
     words = wire.heard()
     told = next(words, None)
     if told is None:
-        return
+        return 0
     try:
         with quiet_brains():
             _play(wire, told, ParentAgenda(wire, words))
     except WolfError as error:
         wire.say(error=str(error))
+        return FAILED
     except Exception as error:
         wire.say(error=f"a worker failed: {type(error).__name__}: {error}")
         raise
+    return 0
 
 
 def _play(wire: Wire, told: dict[str, Any], agenda: ParentAgenda) -> None:
@@ -98,7 +101,3 @@ def _share(model: Any, workers: int) -> Any:
 
 def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
-
-
-if __name__ == "__main__":
-    main()
