@@ -10,16 +10,19 @@ import difflib
 import importlib
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from players.venue import Venue
 from wolfbus.agent import Agent
 from wolfbus.errors import ConfigError
 from wolfbus.vocabulary import KINDS, Kind
+
+if TYPE_CHECKING:
+    from players.llm.settings import Model
 
 KNOWN: Final[dict[str, tuple[str, str]]] = {
     "scripted": ("players.scripted", "ScriptedBrain"),
@@ -142,6 +145,23 @@ def build(brain_spec: str, venue: Venue | None = None) -> Agent:
 
         return PageBrain(venue.people)
     return _of_class(brain_spec)
+
+
+def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
+    """Return the name of the language model that a brain asks, as its server is told; None for other brains.
+
+    Args:
+        brain_spec: as `build` takes it.
+        models: language models by alias.
+
+    Raises:
+        ConfigError: the spec names no model.
+    """
+    if not brain_spec.startswith(MODEL):
+        return None
+    from players.llm.settings import model_of
+
+    return model_of(brain_spec.removeprefix(MODEL), models).model
 
 
 def check(brains: Iterable[str], venue: Venue) -> None:

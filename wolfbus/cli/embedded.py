@@ -161,7 +161,13 @@ class EmbeddedHouse:
         )
 
     def open(
-        self, config: GameConfig, seed: str, brains: Sequence[str], path: Path | None = None, game: str | None = None
+        self,
+        config: GameConfig,
+        seed: str,
+        brains: Sequence[str],
+        path: Path | None = None,
+        game: str | None = None,
+        title: str | None = None,
     ) -> Game:
         """Ask for a game and return at once.
 
@@ -171,13 +177,14 @@ class EmbeddedHouse:
             brains: brain spec per seat, in seating order.
             path: NDJSON record to write; None for none.
             game: its id; a fresh one unless given.
+            title: what people call it.
 
         Raises:
             WolfError: the record cannot be written, a brain cannot be made, or the bus is lost.
         """
         from moderator.house.agenda import AgendaItem
 
-        opened = _opening(config, seed, brains, game or fresh_game_id())
+        opened = self._opening(config, seed, brains, game or fresh_game_id(), title)
         asked = Game(opened, time.monotonic())
         self._check_open()
         file = RecordFile(path) if path is not None else None
@@ -193,6 +200,15 @@ class EmbeddedHouse:
             # nobody hears of it any more
             self._lose(opened.game, error)
         return asked
+
+    def _opening(self, config: GameConfig, seed: str, brains: Sequence[str], game: str, title: str | None) -> Opened:
+        """Return the opening event of a game whose seats are all played by this process."""
+        from moderator.engine import seating
+        from players.spec import declined_by, model_name
+
+        models = self._venue.models if self._venue is not None else {}
+        takers = [seating.Taker(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
+        return seating.opening(config, seed, takers, game, title)
 
     def _check_open(self) -> None:
         if self._why is not None:
@@ -340,15 +356,6 @@ class EmbeddedHouse:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _opening(config: GameConfig, seed: str, brains: Sequence[str], game: str) -> Opened:
-    """Return the opening event of a game whose seats are all played by this process."""
-    from moderator.engine import seating
-    from players.spec import declined_by
-
-    takers = [seating.Taker(AGENT, brain, declined_by(brain)) for brain in brains]
-    return seating.opening(config, seed, takers, game)
 
 
 def fresh_game_id() -> str:

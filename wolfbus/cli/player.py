@@ -107,7 +107,7 @@ def player(
     --grace seconds, and exits 0.
     """
     from players.service import PlayerSettings
-    from players.spec import declined_by
+    from players.spec import declined_by, model_name
     from wolfbus.agent.introduction import Introduction
     from wolfbus.agent.membership import Membership, default_name
 
@@ -116,11 +116,19 @@ def player(
     declines = declined_by(brain)
     # with one terminal there is one person: two would be refused by the check of all brains
     checked = (brain,) * min(seats, 2)
+    models = load_config(config_file).models
     introduction = Introduction(
-        name, brain, f"wolfbus {__version__}", seats, tuple(sorted(set(places))), in_house=True, declines=declines
+        name,
+        brain,
+        f"wolfbus {__version__}",
+        seats,
+        tuple(sorted(set(places))),
+        in_house=True,
+        declines=declines,
+        model=model_name(brain, models),
     )
     settings = PlayerSettings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
-    with open_venue(checked, load_config(config_file).models, **calls) as venue:
+    with open_venue(checked, models, **calls) as venue:
         return run(settings, venue, health, log, quiet=brain == "human")
 
 
