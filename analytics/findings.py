@@ -58,9 +58,10 @@ def findings(gathered: Gathered) -> Result:
 
     The sections of `Metrics.result` (the paper's tables), and those computed over all judgements at
     once: ``table4``, ``curves``, ``thresholds``, ``recalibration``, ``truth``, ``abilities``,
-    ``primary``, ``variability``, ``agents``, and ``intervals`` of the tables' figures. ``files`` says what was
-    read and what was wrong with it, ``studies`` what the studies' manifests say, and what was checked
-    of their records.
+    ``primary``, ``variability``, ``agents``, ``skill``, ``bias``, ``lying``, and ``intervals`` of the
+    tables' figures.
+    ``files`` says what was read and what was wrong with it, ``studies`` what the studies' manifests
+    say, and what was checked of their records.
     """
     study, wanted = Study(gathered.columns), primary_of(each.manifest for each in gathered.studies)
     if len(gathered.columns.judgements["d"]) < LARGE:
@@ -127,7 +128,10 @@ def _of_agents_in(columns: Columns, wanted: tuple[Sequence[str], bool]) -> Resul
 def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
     from analytics.measures.abilities import abilities
     from analytics.measures.agents import agents
+    from analytics.measures.bias import bias
+    from analytics.measures.lying import lying
     from analytics.measures.primary import primary
+    from analytics.measures.skill import skill
     from analytics.measures.study import variability
     from analytics.measures.truth import truth
 
@@ -137,6 +141,9 @@ def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
         "abilities": abilities(study),
         "variability": variability(study),
         "agents": agents(study),
+        "skill": skill(study),
+        "bias": bias(study),
+        "lying": lying(study),
     }
 
 

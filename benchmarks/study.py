@@ -39,16 +39,19 @@ def study(folder: Path, games: int, workers: int, players: str) -> list[str]:
 
 
 def speed(games: int, rounds: int, players: str) -> dict[str, Any]:
-    """Return games per second of the bare loop and of studies, the median of several rounds in turns."""
+    """Return games per second of the bare loop, in one process and by default, and of studies: medians of several
+    rounds in turns.
+    """
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="wolfbus-study-") as folder:
         for round_ in range(rounds):
-            told = subprocess.run(
-                [*WOLFBUS, "bench", "--games", str(games), "--players", players, "--json"],
-                check=True,
-                capture_output=True,
-            )
-            found.setdefault("bench", []).append(json.loads(told.stdout)["games_per_second"])
+            for name, more in (("bench", ["--workers", "1"]), ("bench, workers by default", [])):
+                told = subprocess.run(
+                    [*WOLFBUS, "bench", "--games", str(games), "--players", players, "--json", *more],
+                    check=True,
+                    capture_output=True,
+                )
+                found.setdefault(name, []).append(json.loads(told.stdout)["games_per_second"])
             for workers in (1, 2):
                 out = Path(folder) / f"{round_}-{workers}"
                 # with two workers both must start, so both get a game

@@ -28,7 +28,7 @@ Seconds = Annotated[float, Field(gt=0, le=86_400)]
 class Deadlines(BaseModel):
     """Seconds the moderator waits for each kind of reply, from its commit, on its own clock. No part of the digest."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     bid: Seconds = 60.0
     speak: Seconds = 120.0
@@ -49,7 +49,7 @@ class Deadlines(BaseModel):
 class GameConfig(BaseModel):
     """The rules of one game. Defaults are the paper's where it speaks (section 3), else design choices."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     villagers: Count = 4
     """Seats without a special role."""

@@ -1,19 +1,6 @@
 """`abilities`: how well agents tell deception apart and how well they conceal it, on one scale
-(metrics: one scale for deceivers and detectors), with intervals from a bootstrap of blocks of games,
-one Newton step a draw.
-
-Each draw resamples the blocks of games and steps from the fit to where the resampled likelihood
-would have its top, at the fit's own curvature; so it costs a product of matrices and not a fit. Two
-things keep the intervals honest:
-
-- Shrinkage. Resampling a penalised estimate shows its scatter, not how far the prior pulls it; for
-  an agent with little data, quantiles would be much too narrow, and empty without data. So the
-  prior's centre is drawn anew, too, from the prior (a randomised maximum a posteriori estimate).
-  Without correlation within games the draws then have the spread of the posterior; with it they
-  have that of the sandwich estimator clustered by game.
-- Few games. An agent that was there in a handful of games has too few blocks to show its scatter:
-  no interval is narrower than the model itself would have it, and its quantiles are those of as
-  many blocks as it was there in.
+(metrics: one scale for deceivers and detectors), with the intervals of
+`analytics.measures.penalised`.
 """
 
 from __future__ import annotations
@@ -24,9 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import LIE, MISTAKE, TRUE
-from analytics.measures.bootstrap import DRAWS, FEW_BLOCKS, FEWEST_BLOCKS, SEED, Draws, tail_of
 from analytics.measures.joint_model import PRIOR_SD, Fit, fit
 from analytics.measures.likelihood import cells_of
+from analytics.measures.penalised import (
+    Figures,
+    draws_for,
+    estimate_of,
+    linear_figures,
+    undefined_estimate,
+)
 from analytics.measures.study import Study
 from analytics.measures.truth import confessions
 from wolfbus.vocabulary import ROLES
@@ -34,11 +27,6 @@ from wolfbus.vocabulary import ROLES
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
 
-MANY_BLOCKS: Final = 5_000
-FEWER_DRAWS: Final = 400
-"""Draws above `MANY_BLOCKS` blocks: with so many the intervals are narrow, and what fewer draws
-cost of their precision is a small part of that.
-"""
 GROUNDS: Final = ("role", "truth", "label")
 """What makes a statement deceptive, in order: its speaker is a Werewolf; it is a lie by its
 checkable claims; its speaker calls it so.
@@ -68,11 +56,6 @@ MODEL: Final[Result] = {
 """The model in words."""
 
 
-def draws_for(blocks: int) -> int:
-    """Return how many draws are made of so many blocks."""
-    return FEWER_DRAWS if blocks > MANY_BLOCKS else DRAWS
-
-
 def scale_of(found: Fit) -> float:
     """Return what makes d′ of logits: the logistic curve is Φ of a logit over 1.7 within .01, and the
     statement's effect adds its variance to that.
@@ -80,57 +63,15 @@ def scale_of(found: Fit) -> float:
     return 1 / sqrt(1.7**2 + found.spread**2)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Figures:
-    """Linear figures of a fit, in d′.
-
-    Attributes:
-        values: of each.
-        held: blocks that tell of each.
-        effects: what each block adds to each figure, by block and figure, but for the prior.
-        low: lower ends of the intervals; None below five blocks.
-        high: upper ends.
-    """
-
-    values: Array
-    held: Array
-    effects: Array
-    low: Array | None
-    high: Array | None
-
-
-def figures_of(found: Fit, weights: Array, *, draws: int | None = None, seed: int = SEED) -> Figures:
-    """Return figures that are sums of parameters, with 95 % intervals.
+def figures_of(found: Fit, weights: Array, *, draws: int | None = None) -> Figures:
+    """Return figures that are sums of parameters, in d′, with 95 % intervals.
 
     Args:
         found: a fit.
         weights: of the parameters, by figure.
         draws: number of draws; `draws_for` the blocks unless given.
-        seed: of the draws.
     """
-    import numpy as np
-
-    weights = weights * scale_of(found)
-    values = weights @ found.at
-    told = found.by_block != 0
-    held = np.array([int((told & (row != 0)).any(axis=1).sum()) for row in weights])
-    blocks = len(found.by_block)
-    effects = found.by_block @ found.covariance @ weights.T
-    if blocks < FEWEST_BLOCKS:
-        return Figures(values, held, effects, None, None)
-    draws = draws_for(blocks) if draws is None else draws
-    # the mean gradient does not move under resampling
-    moved = Draws([blocks], draws, seed).sums(effects - effects.mean(axis=0))
-    centre = np.random.default_rng([seed, 1]).normal(0.0, 1 / PRIOR_SD, (draws, len(found.at)))
-    steps = moved + centre @ found.covariance @ weights.T
-    modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, found.covariance, weights), 0.0))
-    seen = steps.std(axis=0)
-    steps *= np.where(seen > 0, np.maximum(1.0, modelled / np.where(seen > 0, seen, 1.0)), 1.0)
-    ends = np.empty((2, len(values)))
-    for at, count in enumerate(held.tolist()):
-        tail = tail_of(max(count, FEWEST_BLOCKS))
-        ends[:, at] = values[at] + np.quantile(steps[:, at], [tail, 1 - tail])
-    return Figures(values, held, effects, ends[0], ends[1])
+    return linear_figures(found, weights * scale_of(found), PRIOR_SD, draws=draws)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,8 +112,8 @@ def _ground(columns: Columns, ground: str) -> Ground:
 
 
 def _uninformed(columns: Columns) -> Array:
-    """Return which judgements are by observers who have to find out: Werewolves know each other."""
-    found: Array = columns.judgements["observer_role"] != ROLES.index("Werewolf")
+    """Return which judgements are by observers who have to find out what the speaker is."""
+    found: Array = ~columns.judgements["informed"]
     return found
 
 
@@ -212,7 +153,7 @@ def _section(study: Study, ground: str) -> Result:
         for name in columns.agents
     }
     if found is None:
-        missing = {name: _undefined("no judged statement", 0) for name in (*_AGENT, *_SPEAKER)}
+        missing = {name: undefined_estimate("no judged statement", 0) for name in (*_AGENT, *_SPEAKER)}
         return {
             "agents": {name: {**missing, **row} for name, row in agents.items()},
             "roles": {},
@@ -283,7 +224,7 @@ def _estimates(found: Fit, statements: Array) -> dict[str, list[Result]]:
         for at, counts in enumerate(side):
             n = int(counts.sum() if what in _AGENT else statements[at])
             reason = why_not(found, what, at)
-            told[what].append(_undefined(reason, n) if reason else _estimate(figures, at, n))
+            told[what].append(undefined_estimate(reason, n) if reason else estimate_of(figures, at, n))
     return told
 
 
@@ -319,9 +260,9 @@ def _roles(found: Fit) -> Result:
         figures = figures_of(found, weights)
         told[side] = {
             role: {
-                what: _estimate(figures, 2 * code + place, int(figures.held[2 * code]))
+                what: estimate_of(figures, 2 * code + place, int(figures.held[2 * code]))
                 if there[code] and sum(there) > 1
-                else _undefined("no other role is there with statements of both classes", 0)
+                else undefined_estimate("no other role is there with statements of both classes", 0)
                 for place, what in enumerate((apart, level))
             }
             for code, role in enumerate(ROLES)
@@ -371,15 +312,4 @@ def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
     weights = weights_of(found, ability)
     names = study.columns.agents
     figures = figures_of(found, (weights[first] - weights[second])[None, :])
-    return {"agent": names[first], "second": names[second], "difference": _estimate(figures, 0, len(order.agents))}
-
-
-def _estimate(figures: Figures, at: int, n: int) -> Result:
-    value = float(figures.values[at])
-    if figures.low is None or figures.high is None:
-        return {"value": value, "low": None, "high": None, "n": n, "reason": None, "interval_reason": FEW_BLOCKS}
-    return {"value": value, "low": float(figures.low[at]), "high": float(figures.high[at]), "n": n, "reason": None}
-
-
-def _undefined(reason: str, n: int) -> Result:
-    return {"value": None, "low": None, "high": None, "n": n, "reason": reason}
+    return {"agent": names[first], "second": names[second], "difference": estimate_of(figures, 0, len(order.agents))}

@@ -45,9 +45,9 @@ PRIMARY: Final = (
     *LEADS,
 )
 """Primary metrics of a study that declares none."""
-ALPHA: Final = 0.025
+ALPHA: Final = 0.02
 """Level of the adjusted tests. Signs of few blocks are not quite exchangeable where a metric is a ratio:
-at .05, six in a hundred simulated studies of noise had a bold sentence, at .025 three.
+at .05, six in a hundred simulated studies of noise had a bold sentence, at .02 three.
 """
 TELLING: Final = 8
 """Blocks of games below which nothing is called better than anything else: signs of fewer can be
@@ -100,7 +100,7 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
     the test alone and ``p_adjusted`` for all of them; ``verdict``, one of "above", "below",
     "unclear", "few" and "undefined" (``reason`` says why). ``best_detector`` and ``best_deceiver``
     have the ``agent`` that is first and the ``second`` instead of value and baseline. A verdict is
-    "above" or "below" only where the adjusted p is below .025 and the interval of the difference
+    "above" or "below" only where the adjusted p is below .02 and the interval of the difference
     leaves out 0. ``declared`` tells whether the study did declare them before it was played.
 
     Args:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from analytics.gather import FileNote
-from analytics.gather.checks import StudyCheck
 from analytics.report.cells import interval, look, value
 from analytics.report.links import Selection
 from wolfbus.document.blocks import Cell, LinkText, Target
 from wolfbus.document.visible import visible
 from wolfbus.printable import cut_middle, told_apart
+
+if TYPE_CHECKING:
+    # heavy, and a single game's ending has no use for them
+    from analytics.gather import FileNote
+    from analytics.gather.checks import StudyCheck
 
 NAME_SHOWN: Final = 60
 """Characters of an agent's name."""

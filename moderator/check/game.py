@@ -1,234 +1,208 @@
-"""`TrialGame`: one game of a trial. Its facts and questions are told as in any game, and the real referee judges the
-replies; what the moderator's own rules do not want, such as a question asked twice, can be done here too.
+"""`TrialGame`: one game of a trial, played by the engine as any other: what was asked of the agent in it, what came
+back, and what became of that by the record.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, Literal
 
-from moderator.check.desk import CheckHouse, Heard
 from moderator.check.finding import Fault, FindingLedger
-from moderator.check.growth import grown
+from moderator.check.house import CheckHouse
+from moderator.check.probe import grown
 from moderator.check.repairs import repaired, wrote
-from moderator.check.rivals import RIVALS
-from moderator.engine.deliveries import Deliveries
-from moderator.engine.referee import OpenRequest, Referee
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import MessageError
-from wolfbus.messages.base import PROTOCOL, SeatName
-from wolfbus.messages.codec import pack, plain, unpack
-from wolfbus.messages.content import Content
-from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened, Rejected
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.codec import unpack
+from wolfbus.messages.events import AnyAnswered, Opened, Rejected
+from wolfbus.record.line import parse_flat
 from wolfbus.vocabulary import KINDS, Kind
 
-PATIENCE: Final = 3
-"""Requests in a row without any answer after which a trial is broken off."""
 
+@dataclass(slots=True)
+class Request:
+    """A request that the agent was sent.
 
-class SilentError(Exception):
-    """The agent answers no more, or has gone: the rest of the trial would only wait."""
+    Attributes:
+        kind: what is asked for.
+        seat: who is asked.
+        about: number of the statement it is about, if any.
+        deadline_s: time for it, in seconds.
+        at: when it was sent, by this machine's monotonic clock.
+        strict: whether it should have been answered in time.
+        reply: the message that answers it, as plain values, and when it came.
+        fault: noted when its time ran out.
+    """
+
+    kind: Kind
+    seat: SeatName
+    about: int | None
+    deadline_s: float
+    at: float
+    strict: bool
+    reply: tuple[dict[str, Any], float] | None = None
+    fault: Fault | None = None
 
 
 class TrialGame:
     """One game.
 
     Args:
-        desk: the moderator's desk.
+        house: where it is played.
         opened: seats, roles and rules.
         ledger: where answers and faults are noted.
-        route: takes in messages that may be for other games of the trial too.
+
+    Attributes:
+        told: what becomes of what the agent is told with the next step: as it is, twice over, nothing ("lost"), or all
+            from the beginning instead ("caught up").
+        grows: whether it is told so with members that no agent knows.
+        strict: whether requests should be answered in time.
+        asked: requests to the agent.
+        unanswered: requests in a row that had no answer at all.
+        last_asks: the last message that held requests.
+        over: whether the agent was told how it ended.
     """
 
-    def __init__(
-        self, desk: CheckHouse, opened: Opened, ledger: FindingLedger, route: Callable[[Iterable[Heard]], None]
-    ) -> None:
-        self._desk = desk
-        self._route = route
-        self._inbox = streams.inbox(desk.house, desk.agent)
-        self._ledger = ledger
+    def __init__(self, house: CheckHouse, opened: Opened, ledger: FindingLedger) -> None:
         self.opened = opened
-        self.game = opened.game
-        self._roles = {seat.name: seat.role for seat in opened.seats}
-        self._mine = frozenset(seat.name for seat in opened.seats if seat.agent == desk.agent)
-        self._referee = Referee(opened)
-        self._deliveries = Deliveries(desk.house, opened)
-        self._events: list[AnyEvent] = []
-        self._sent: dict[str, tuple[OpenRequest, float]] = {}
-        self._late: dict[str, tuple[OpenRequest, float, Fault]] = {}
-        self._unanswered = 0
-        self.answers: dict[int, dict[SeatName, AnyAnswered]] = {}
+        self.told: Literal["as it is", "twice", "lost", "caught up"] = "as it is"
+        self.grows = False
+        self.strict = True
         self.asked = 0
+        self.unanswered = 0
         self.last_asks: Entry | None = None
         self.over = False
-        self.grows = False
-        """Whether its deliveries hold members that no agent knows."""
+        self._house = house
+        self._ledger = ledger
+        self._roles = {seat.name: seat.role for seat in opened.seats}
+        self._open: dict[str, Request] = {}
+        self._late: dict[str, Request] = {}
+        self._came_late: set[str] = set()
 
-    def tell(
-        self,
-        events: Iterable[AnyEvent],
-        deadline_s: float | None = None,
-        *,
-        caught_up: bool = False,
-        lost: bool = False,
-    ) -> None:
-        """Let things happen and tell the agent in one delivery, open requests to its seats among them.
+    @property
+    def name(self) -> str:
+        """Its id."""
+        return self.opened.game
 
-        Args:
-            events: what happens; batches of questions are opened, and rivals are left to the caller.
-            deadline_s: time for the requests, in seconds; None for the rules'.
-            caught_up: the agent hears of it in a `catch_up` that begins at the beginning.
-            lost: the agent does not hear of it.
-        """
-        events = list(events)
-        requests: list[OpenRequest] = []
-        for event in events:
-            if isinstance(event, Asked):
-                requests += self._ask(event, deadline_s)
-            elif event.type == "ended":
-                self.over = True
-        self._events += events
-        posts = self._deliveries.of_step(events, requests)
-        if caught_up:
-            posts = self._catch_up()
-        for stream, entry in posts:
-            if stream == self._inbox and not lost:
-                self.last_asks = entry if requests else self.last_asks
-                self._post(entry)
-        now = time.monotonic()
-        for request in requests:
-            self._sent[request.id] = (request, now)
+    def send(self, commit: Commit) -> Commit:
+        """Return a step as it is to be written; called by the engine's threads."""
+        inbox = streams.inbox(self._house.name, self._house.agent)
+        mine = [entry for stream, entry in commit.posts if stream == inbox]
+        told = "as it is"
+        if commit.record:
+            told, self.told = self.told, "as it is"
+        if told in {"lost", "caught up"}:
+            mine = []
+        elif told == "twice":
+            mine *= 2
+        if self.grows:
+            mine = [grown(entry) for entry in mine]
+        caught_up = told == "caught up"
+        self._house.later(partial(self._sent, commit.record, mine, time.monotonic(), self.strict, caught_up))
+        others = [post for post in commit.posts if post[0] != inbox]
+        return replace(commit, posts=[*others, *((inbox, entry) for entry in mine)])
 
-    def rewind(self) -> None:
-        """Let all that happened since the game was opened be lost, answers included: it never was."""
-        self._events = [self.opened]
-        self._referee = Referee(self.opened)
-        self._deliveries = Deliveries(self._desk.house, self.opened)
-        self._deliveries.of_step(self._events, ())
-
-    def catch_up(self) -> None:
-        """Tell the agent everything again, and repeat what is open."""
-        for _, entry in self._catch_up():
-            self._post(entry)
-
-    def wait(self, batches: Sequence[int], *, strict: bool = True) -> None:
-        """Wait until the requests of these batches are closed, by replies or by their deadlines.
-
-        Raises:
-            SilentError: several requests in a row had no answer at all (never if not `strict`), or the agent left.
-        """
-        while any(self._referee.is_open(batch) for batch in batches):
-            due = min(at + request.deadline_s for request, at in self._sent.values())
-            heard = self._desk.hear(due)
-            self._route(heard)
-            if self._desk.left is not None:
-                raise SilentError(f"it said leave in the middle of the trial ({self._desk.left.reason or 'no reason'})")
-            now = time.monotonic()
-            expired = [name for name, (request, at) in self._sent.items() if now >= at + request.deadline_s]
-            for answer in self._referee.time_out(expired):
-                self._keep(answer)
-            for name in expired:
-                self._expire(name, strict=strict)
-            if strict and self._unanswered >= PATIENCE:
-                raise SilentError(f"{self._unanswered} requests in a row had no answer")
-
-    def answer_for_rivals(self, asked: Asked, contents: dict[SeatName, Content]) -> None:
-        """Close the requests to seats that are not the agent's."""
-        for asking in asked.asks:
-            for seat in asking.seats:
-                if seat in contents:
-                    asks = self._referee.asks_of(RIVALS)
-                    request = next(each for each in asks if each.seat == seat and each.asked is asked)
-                    self._take_one(RIVALS, _reply(self.game, request, contents[seat]))
-
-    def take(self, heard: Heard) -> None:
-        """Take in one message of the agent for this game."""
-        if self.over and heard.entry.type == "reply" and not self._is_late(heard.entry):
-            self._ledger.fault("after game over", "fail", f"a reply in {self.game}, which had ended")
-            return
-        self._take_one(self._desk.agent, heard.entry, heard.at)
-
-    def _is_late(self, entry: Entry) -> bool:
+    def take(self, entry: Entry, at: float) -> None:
+        """Take in a message of the agent for this game."""
         try:
-            return unpack(entry.body).get("request") in self._late
+            value = unpack(entry.body)
         except MessageError:
-            return False
+            value = {}
+        name = str(value.get("request"))
+        late, request = self._late.pop(name, None), self._open.get(name)
+        if late is not None:
+            self._came_late.add(name)
+            self._note_late(late, at)
+        elif self.over and entry.type == "reply":
+            self._ledger.fault("after game over", "fail", f"a reply in {self.name}, which had ended")
+        elif request is not None and request.reply is None and self._fits(request, entry, value):
+            request.reply = value, at
 
-    def _ask(self, asked: Asked, deadline_s: float | None) -> list[OpenRequest]:
-        sent = []
-        for request in self._referee.ask(asked, set()):
-            if request.seat not in self._mine:
-                continue
-            if self._referee.is_declined(request):
-                self._keep(self._referee.decline(request))
-                continue
-            if deadline_s is not None:
-                request.deadline_s = deadline_s
-            self._ledger.asked(request.asking.kind, self._roles[request.seat])
-            self.asked += 1
-            sent.append(request)
-        return sent
+    def _fits(self, request: Request, entry: Entry, value: dict[str, Any]) -> bool:
+        whose = value.get("seat"), value.get("game")
+        return whose == (request.seat, self.name) and len(entry.body) <= self.opened.config.max_reply_bytes
 
-    def _post(self, entry: Entry) -> None:
-        self._desk.post(grown(entry) if self.grows else entry)
+    def _sent(self, record: Sequence[Entry], mine: list[Entry], at: float, strict: bool, caught_up: bool) -> None:
+        for line in record:
+            if line.type in {"answered", "rejected"}:
+                event = parse_flat(unpack(line.body), line.number).event
+                if event.type == "answered":
+                    self._answered(event)
+                elif event.type == "rejected" and event.sender == self._house.agent:
+                    self._rejected(event)
+            self.over = self.over or line.type in {"ended", "stopped"}
+        for entry in mine:
+            message = unpack(entry.body)
+            asks = [(part["seat"], ask) for part in message.get("seats", ()) for ask in part.get("asks", ())]
+            for seat, ask in asks:
+                if ask["id"] not in self._open:
+                    about = ask.get("about")
+                    self._open[ask["id"]] = Request(ask["kind"], seat, about, ask["deadline_s"], at, strict)
+                    self._ledger.asked(ask["kind"], self._roles[seat])
+                    self.asked += 1
+            self.last_asks = entry if asks else self.last_asks
+        if caught_up:
+            self._house.catch_up()
 
-    def _catch_up(self) -> list[tuple[str, Entry]]:
-        return self._deliveries.of_catch_up(self._events, {self._desk.agent: self._referee.asks_of(self._desk.agent)})
-
-    def _take_one(self, agent: str, entry: Entry, at: float | None = None) -> None:
-        for verdict in self._referee.receive(agent, entry):
-            if verdict.type == "answered":
-                self._keep(verdict)
-                if at is not None:
-                    self._note_answer(entry, verdict, at)
-            elif verdict.type == "rejected" and at is not None:
-                self._note_rejected(verdict, at)
-
-    def _keep(self, answer: AnyAnswered) -> None:
-        self.answers.setdefault(answer.batch, {})[answer.seat] = answer
-
-    def _note_answer(self, entry: Entry, answer: AnyAnswered, at: float) -> None:
-        value = unpack(entry.body)
-        name = str(value["request"])
-        _, sent = self._sent.pop(name)
-        self._unanswered = 0
-        self._ledger.answered(answer.kind, max(0.0, at - sent))
+    def _answered(self, answer: AnyAnswered) -> None:
+        whose = answer.kind, answer.seat, answer.about
+        name = next((name for name, one in self._open.items() if (one.kind, one.seat, one.about) == whose), None)
+        if name is None:
+            # of a rival, or declined
+            return
+        request = self._open.pop(name)
+        if answer.outcome == "timed_out":
+            self._expire(name, request)
+            return
+        reply, at = request.reply or ({}, time.monotonic())
+        self.unanswered = 0
+        self._ledger.answered(answer.kind, max(0.0, at - request.at))
         place = f"asked for {_a(answer.kind)} as {self._roles[answer.seat]}"
         if answer.content is None:
             # an outsider's word on its own fault counts for nothing in a game, but it tells more here
             raw = f"; it wrote {wrote(answer.raw)}" if answer.raw else ""
             said = f"{answer.note or 'no content'}{raw} ({place})"
-            self._ledger.fault(_sort(answer, value), "fail", said, answer.kind)
+            self._ledger.fault(_sort(answer, reply), "fail", said, answer.kind)
         elif answer.reading not in {"clean", "reasked"}:
-            members, said = repaired(answer.kind, answer.reading, answer.raw, value["content"])
+            members, said = repaired(answer.kind, answer.reading, answer.raw, reply.get("content", {}))
             self._ledger.fault("not clean", "warn", f"{name}: {said} ({place})", answer.kind, members)
 
-    def _note_rejected(self, rejected: Rejected, at: float) -> None:
+    def _expire(self, name: str, request: Request) -> None:
+        kind = request.kind
+        said = f"{_a(kind)} was asked for as {self._roles[request.seat]}; nothing came in {request.deadline_s:g} s"
+        request.fault = self._ledger.fault("no answer", "fail" if request.strict else "warn", said, kind)
+        self.unanswered += request.strict
+        if request.reply is not None:
+            # it came between the end of its time and this step
+            self._came_late.add(name)
+            self._note_late(request, request.reply[1])
+        else:
+            # what comes yet is no answer any more, but it tells slow from silent
+            self._late[name] = request
+
+    def _note_late(self, request: Request, at: float) -> None:
+        if request.fault is not None:
+            request.fault.sort = "late"
+            request.fault.example = (
+                f"{_a(request.kind)} came {at - request.at:.1f} s after it was asked for; "
+                f"the deadline was {request.deadline_s:g} s"
+            )
+        self.unanswered = 0
+
+    def _rejected(self, rejected: Rejected) -> None:
         name = rejected.request or ""
         if rejected.reason != "closed":
             place = f"{name}: " if name else ""
             self._ledger.fault(_REJECTED[rejected.reason], "fail", f"{place}{rejected.note}", _kind_of(name))
-        elif name in self._late:
-            request, sent, fault = self._late.pop(name)
-            fault.sort = "late"
-            fault.example = (
-                f"{_a(request.asking.kind)} came {at - sent:.1f} s after it was asked for; "
-                f"the deadline was {request.deadline_s:g} s"
-            )
-            self._unanswered = 0
+        elif name in self._came_late:
+            self._came_late.remove(name)
         else:
             self._ledger.fault("answered twice", "warn", f"{name}: the second answer is rejected", _kind_of(name))
-
-    def _expire(self, name: str, *, strict: bool) -> None:
-        request, sent = self._sent.pop(name)
-        kind = request.asking.kind
-        said = f"{_a(kind)} was asked for as {self._roles[request.seat]}; nothing came in {request.deadline_s:g} s"
-        fault = self._ledger.fault("no answer", "fail" if strict else "warn", said, kind)
-        # what comes yet is no answer any more, but it tells slow from silent
-        self._late[name] = (request, sent, fault)
-        self._unanswered += strict
 
 
 _REJECTED: Final = {
@@ -265,10 +239,3 @@ def _kind_of(request: str) -> Kind | None:
 
 def _a(kind: Kind) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
-
-
-def _reply(game: str, request: OpenRequest, content: Content) -> Entry:
-    """Return a rival's reply."""
-    kind = request.asking.kind
-    value = {"v": PROTOCOL, "type": "reply", "kind": kind, "game": game, "request": request.id, "seat": request.seat}
-    return Entry(pack({**value, "content": plain(content)}), "reply", RIVALS, game)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from moderator.check.finding import FindingSheet
-from moderator.check.plays import WholeGame
 from moderator.check.rivals import PLAIN, Cast
+from moderator.check.scene import Scene
 from moderator.check.stage import Stage
+from moderator.rules.joining import Script
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Dawn
 from wolfbus.vocabulary import Kind, Role
@@ -19,19 +20,19 @@ _NIGHT: Final[dict[Role, Kind]] = {"Werewolf": "kill", "Seer": "inspect", "Docto
 def alone(role: Role) -> Callable[[Stage, FindingSheet], None]:
     """Return the check that puts every kind of request to a seat with `role`, with as little before it as can be."""
 
-    def check(stage: Stage, sheet: FindingSheet) -> None:
-        scene = stage.scene(role)
+    def plot(scene: Scene) -> Script[None]:
         if role in _NIGHT:
-            scene.ask(_NIGHT[role], scene.rivals)
-        scene.happen(Dawn(round=1))
-        scene.ask("bid")
-        content = scene.ask("speak").content
+            yield from scene.ask(_NIGHT[role], scene.others)
+        yield Dawn(round=1)
+        yield from scene.ask("bid")
+        content = (yield from scene.ask("speak")).content
         text = content.text if isinstance(content, Speech) else "Well."
-        scene.ask("assess_own", about=scene.say(text, scene.seat))
-        scene.ask("assess_other", about=scene.say("I have nothing to say."))
-        scene.ask("vote", (*scene.rivals, None))
-        stage.end(scene)
-        sheet.seen = f"{scene.game.asked} requests"
+        yield from scene.ask("assess_own", about=(yield from scene.say(text, scene.seat)))
+        yield from scene.ask("assess_other", about=(yield from scene.say("I have nothing to say.")))
+        yield from scene.ask("vote", (*scene.others, None))
+
+    def check(stage: Stage, sheet: FindingSheet) -> None:
+        sheet.seen = f"{stage.scene(plot, role).game.asked} requests"
 
     return check
 
@@ -41,7 +42,7 @@ def whole(place: int, role: Role, cast: Cast = Cast()) -> Callable[[Stage, Findi
 
     def check(stage: Stage, sheet: FindingSheet) -> None:
         game = stage.open((place,), role, cast)
-        WholeGame(game).play()
+        stage.play(game)
         sheet.seen = f"{game.asked} requests to {game.opened.seats[place].name}, to the end"
 
     return check
@@ -51,7 +52,7 @@ def game_over(stage: Stage, sheet: FindingSheet) -> None:
     """See whether it is silent after the end, even if an old question comes once more."""
     game = stage.games[-1]
     if game.last_asks is not None:
-        stage.desk.post(game.last_asks)
+        stage.house.post(game.last_asks)
     stage.settle()
     sheet.seen = "silent, and an old question again got no answer"
 
@@ -61,7 +62,7 @@ def two_seats(stage: Stage, sheet: FindingSheet) -> None:
     if not _takes_two(stage, sheet):
         return
     game = stage.open((1, 4), "Villager")
-    WholeGame(game).play()
+    stage.play(game)
     sheet.seen = f"{game.asked} requests to {game.opened.seats[1].name} and {game.opened.seats[4].name}"
 
 
@@ -70,17 +71,12 @@ def two_games(stage: Stage, sheet: FindingSheet) -> None:
     if not _takes_two(stage, sheet):
         return
     games = [stage.open((0,), "Seer"), stage.open((3,), "Villager", Cast(names=PLAIN[::-1]))]
-    plays = [WholeGame(game) for game in games]
-    while going := [play for play in plays if not play.over]:
-        for play in going:
-            play.go_on()
-        for play in going:
-            play.wait()
+    stage.play(*games)
     sheet.seen = f"{sum(game.asked for game in games)} requests"
 
 
 def _takes_two(stage: Stage, sheet: FindingSheet) -> bool:
-    if stage.desk.member.seats >= 2:
+    if stage.house.member.seats >= 2:
         return True
     sheet.skip("it takes one seat")
     return False

@@ -4,21 +4,25 @@ that it is there to be asked.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from wolfbus import __version__
+from wolfbus.agent.agent import Agent
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import Asking, Opened, Seat
+from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal
+from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.house import Join
+from wolfbus.messages.requests import Ask
+from wolfbus.view import SeatView
 from wolfbus.vocabulary import Role
 
 RIVALS: Final = "rivals"
-"""The agent that plays all other seats; the trial answers for it."""
+"""The agent that plays all other seats, in the trial's process."""
 
 PLAIN: Final = ("Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix")
 ODD: Final = ("Ann Lee", "Łukasz", "O'Neil, Jr.", "Zoë \U0001f43a", "名前", 'Al "Ace"')
@@ -48,11 +52,13 @@ class Cast:
         names: the players in seating order, six.
         pack: whether there are two Werewolves rather than one.
         rounds: rounds after which the game ends.
+        bid_s: time for a bid, in seconds; None for the time that every answer has.
     """
 
     names: tuple[SeatName, ...] = PLAIN
     pack: bool = False
     rounds: int = 1
+    bid_s: float | None = None
 
 
 def opening(game: str, join: Join, mine: Sequence[int], role: Role, deadline_s: float, cast: Cast) -> Opened:
@@ -76,7 +82,7 @@ def opening(game: str, join: Join, mine: Sequence[int], role: Role, deadline_s: 
         werewolves=dealt.count("Werewolf"),
         debate_turns=2,
         max_rounds=cast.rounds,
-        deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, deadline_s)),
+        deadlines=Deadlines(**{**dict.fromkeys(Deadlines.model_fields, deadline_s), "bid": cast.bid_s or deadline_s}),
     )
     ours: dict[str, Any] = {"agent": join.agent, "brain": join.brain, "declines": join.declines}
     theirs: dict[str, Any] = {"agent": RIVALS, "brain": "trial"}
@@ -94,24 +100,63 @@ def opening(game: str, join: Join, mine: Sequence[int], role: Role, deadline_s: 
     )
 
 
-def contents(asking: Asking, mine: Collection[SeatName], turn: int) -> dict[SeatName, Content]:
-    """Return what every rival answers to one question."""
-    return {seat: _content(asking, seat, mine, turn) for seat in asking.seats if seat not in mine}
+class Rivals:
+    """What those who play all other seats know of a trial.
+
+    Attributes:
+        spared: the names that the agent plays, by game.
+        pause_s: seconds that a statement takes.
+    """
+
+    def __init__(self) -> None:
+        self.spared: dict[str, Collection[SeatName]] = {}
+        self.pause_s = 0.0
 
 
-def _content(asking: Asking, seat: SeatName, mine: Collection[SeatName], turn: int) -> Content:
-    kind, first = asking.kind, seat == next(each for each in asking.seats if each not in mine)
-    target = next((name for name in asking.legal or () if name is not None and name not in mine), None)
-    if kind == "bid":
-        return Bid(bid=int(first and turn == 1))
-    if kind == "speak":
-        return Speech(text=f"Good morning. I am {seat}, and I slept well.")
-    if kind == "assess_own":
+class Rival(Agent):
+    """Plays a seat that is not the agent's: harmless, so that the agent is there to be asked.
+
+    Args:
+        rivals: what all of them know.
+    """
+
+    quick = True
+
+    def __init__(self, rivals: Rivals) -> None:
+        self._rivals = rivals
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        """Have the first of them open the debate."""
+        first = next(name for name in view.living if name not in self._rivals.spared[self.game])
+        return int(view.me == first and ask.turn == 1)
+
+    async def speak(self, _ask: Ask, view: SeatView, /) -> str:
+        """Say good morning, at leisure where that is wanted."""
+        await asyncio.sleep(self._rivals.pause_s)
+        return f"Good morning. I am {view.me}, and I slept well."
+
+    def assess_own(self, _ask: Ask, _view: SeatView, /) -> Label:
+        """Own up to nothing."""
         return Label(deceptive=False, confidence=0.9)
-    if kind == "assess_other":
+
+    def assess_other(self, _ask: Ask, _view: SeatView, /) -> Judgement:
+        """Believe everybody."""
         return Judgement(deceptive=False, suspicion=0.3, confidence=0.6)
-    if kind == "vote":
-        return Ballot(target=None, reason="Nobody has earned it yet." if first else None)
-    if kind == "whisper":
-        return Proposal(target=target, word="Quietly.")
-    return Choice(target=target)
+
+    def vote(self, _ask: Ask, _view: SeatView, /) -> Ballot:
+        """Abstain, and say why."""
+        return Ballot(target=None, reason="Nobody has earned it yet.")
+
+    def whisper(self, ask: Ask, _view: SeatView, /) -> Proposal:
+        """Propose somebody else than the agent."""
+        return Proposal(target=self._target(ask), word="Quietly.")
+
+    def kill(self, ask: Ask, _view: SeatView, /) -> Choice:
+        """Choose somebody else than the agent; so at all that is done at night."""
+        return Choice(target=self._target(ask))
+
+    protect = inspect = kill
+
+    def _target(self, ask: Ask) -> SeatName | None:
+        spared = self._rivals.spared[self.game]
+        return next((name for name in ask.legal or () if name is not None and name not in spared), None)

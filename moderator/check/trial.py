@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from moderator.check import edge_checks, game_checks, presence_checks
-from moderator.check.desk import CheckHouse
 from moderator.check.finding import Finding, FindingLedger, FindingSheet
-from moderator.check.game import SilentError
+from moderator.check.house import CheckHouse
 from moderator.check.rivals import ODD, Cast
-from moderator.check.stage import Stage, TrialTerms
+from moderator.check.stage import SilentError, Stage, TrialTerms
 from wolfbus.bus.protocol import Bus
 from wolfbus.messages.house import Join
 from wolfbus.vocabulary import ROLES
@@ -46,13 +45,13 @@ class Trial:
         self._gone = gone
         self._shown = 0
         self._ledger = FindingLedger()
-        self._desk = CheckHouse(bus, house, name, self._terms.again_s, self._ledger)
-        self._stage = Stage(self._desk, self._terms, self._ledger, f"check-{secrets.token_hex(3)}")
+        self._house = CheckHouse(bus, house, name, self._terms.again_s, self._ledger)
+        self._stage = Stage(self._house, self._terms, self._ledger, f"check-{secrets.token_hex(3)}")
 
     @property
     def join(self) -> Join | None:
         """What the agent said of itself last; None if it never came."""
-        return self._desk.join
+        return self._house.join
 
     def run(self) -> list[Finding]:
         """Make every check and return what was found, in order.
@@ -62,27 +61,27 @@ class Trial:
             BusError: the bus fails.
         """
         try:
-            self._desk.open()
+            self._house.open()
             if self._come_in():
                 self._go_through()
         finally:
-            self._desk.close()
+            self._house.close()
         return self._ledger.findings
 
     def _come_in(self) -> bool:
         began = time.monotonic()
         with self._ledger.check("joins") as sheet:
-            if not self._desk.wait_for_join(self._terms.join_s, self._gone):
+            if not self._house.wait_for_join(self._terms.join_s, self._gone):
                 why = self._gone() or f"no join within {self._terms.join_s:g} s"
                 self._ledger.fault("not joined", "fail", why)
             else:
-                join = self._desk.member
+                join = self._house.member
                 seats = "1 seat" if join.seats == 1 else f"{join.seats} seats"
                 sheet.seen = f"{join.agent} ({join.version}) takes {seats}, after {time.monotonic() - began:.1f} s"
                 if join.seats == 0:
                     self._ledger.fault("no seats", "fail", "its join says seats = 0: it could be seated nowhere")
         self._show()
-        return self._desk.join is not None
+        return self._house.join is not None
 
     def _go_through(self) -> None:
         silent = False
@@ -97,7 +96,7 @@ class Trial:
                     silent = True
                     self._ledger.fault("stopped answering", "fail", str(error))
             self._show()
-        self._ledger.findings += self._ledger.by_kind(self._desk.member.declines)
+        self._ledger.findings += self._ledger.by_kind(self._house.member.declines)
         self._show()
 
     def _show(self) -> None:

@@ -21,7 +21,8 @@ from moderator.engine.presence import Presence
 from moderator.engine.recovery import Recovered, read_back
 from moderator.engine.referee import OpenRequest, Referee, seat_of
 from moderator.engine.shortening import Aside
-from moderator.rules.steps import Step, Steps
+from moderator.rules.game import game
+from moderator.rules.steps import Play, Step, Steps
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
 from wolfbus.bus import streams
@@ -62,6 +63,7 @@ class ModeratorActor(PooledActor):
         file: NDJSON record to write behind every commit, None for none.
         number: the game's number in its session, for the news on the house's ``games`` stream; None for no news.
         recovered: the game so far, if it goes on from a record.
+        play: what happens in a game that does not.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class ModeratorActor(PooledActor):
         file: RecordFile | None = None,
         number: int | None = None,
         recovered: Recovered | None = None,
+        play: Play = game,
     ) -> None:
         super().__init__()
         self._context = context
@@ -80,7 +83,7 @@ class ModeratorActor(PooledActor):
         self._file = file
         self._recovered = recovered
         self._builder = CommitBuilder(context, opened, number, recovered)
-        self._steps = recovered.steps if recovered else Steps(opened)
+        self._steps = recovered.steps if recovered else Steps(opened, play)
         self._referee = recovered.referee if recovered else Referee(opened)
         self._presence = recovered.presence if recovered else Presence()
         self._night = recovered.night if recovered else NightTime(opened)

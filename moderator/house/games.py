@@ -16,6 +16,8 @@ from moderator.engine.mail import AgentJoined, Begin, GameOver, HandOver, Incomi
 from moderator.engine.recovery import Recovered, read_back, recover
 from moderator.engine.seating import Taker
 from moderator.house.announcements import Announcements
+from moderator.rules.game import game as by_the_rules
+from moderator.rules.steps import Play
 from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.ids import START, Id, join_id, parse_id
@@ -86,7 +88,12 @@ class Games:
         self._follow(agent, start)
 
     def open(
-        self, opened: Opened, file: RecordFile | None, over: Callable[[GameOver], None], number: int | None = None
+        self,
+        opened: Opened,
+        file: RecordFile | None,
+        over: Callable[[GameOver], None],
+        number: int | None = None,
+        play: Play = by_the_rules,
     ) -> None:
         """Start a game.
 
@@ -95,8 +102,9 @@ class Games:
             file: NDJSON record to write; None for none.
             over: called once, from the game's actor, when it has ended or cannot go on.
             number: its number in the session, for the news on the ``games`` stream; None for no news.
+            play: what happens in it.
         """
-        self._start(opened, over, file, number, None)
+        self._start(opened, over, file, number, None, play)
 
     def resume(self, game: str, over: Callable[[GameOver], None], number: int | None = None) -> Opened:
         """Take up a game where its record on the bus ends; blocks while the record is read and executed again.
@@ -130,6 +138,7 @@ class Games:
         file: RecordFile | None,
         number: int | None,
         recovered: Recovered | None,
+        play: Play = by_the_rules,
     ) -> None:
         def leave(result: GameOver) -> None:
             with self._lock:
@@ -140,7 +149,7 @@ class Games:
                 self._cursors.leave(result.game)
             over(result)
 
-        ref = ModeratorActor.start_in(self._context.pool, self._context, opened, leave, file, number, recovered)
+        ref = ModeratorActor.start_in(self._context.pool, self._context, opened, leave, file, number, recovered, play)
         with self._lock:
             self._cursors.enter(opened.game)
             # before anybody can write to the game, it has been told to begin

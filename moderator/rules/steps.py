@@ -4,14 +4,19 @@ all use it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from moderator.rules.game import game
+from moderator.rules.joining import Script
 from moderator.rules.table import BatchJoin
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
+
+Play: TypeAlias = Callable[[Opened], Script[Ended]]
+"""Plays a game from its opening; `game` does by the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +36,17 @@ class Step:
 
 
 class Steps:
-    """One game, advanced step by step; pure, so equal answers make equal steps in any process."""
+    """One game, advanced step by step; pure, so equal answers make equal steps in any process.
 
-    def __init__(self, opened: Opened) -> None:
+    Args:
+        opened: the game's opening event.
+        play: what happens in it.
+    """
+
+    def __init__(self, opened: Opened, play: Play = game) -> None:
         self._opened = opened
         self._order = {seat.name: place for place, seat in enumerate(opened.seats)}
-        self._script = game(opened)
+        self._script = play(opened)
         self._waits_for: tuple[int, ...] = ()
         self._asked: dict[int, Asked] = {}
         self._started = False

@@ -16,6 +16,7 @@ from players.human.news import UnreadNews, table_in_words
 from players.human.question import (
     COUNTS_AS,
     content_in_words,
+    default_of,
     empty_is_legal,
     help_in_words,
     prompt_for,
@@ -26,28 +27,16 @@ from players.human.typed import Typo, answer_of
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.writer import Replies
 from wolfbus.errors import PlayerError
-from wolfbus.messages.content import Ballot, Bid, Choice, Content, Speech
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.printable import counted, printable
 from wolfbus.rules import rules_text
 from wolfbus.view import Memory, SeatView
-from wolfbus.vocabulary import Kind
 
 logger = logging.getLogger(__name__)
 
 _AS_TYPED: Final = frozenset({"bid", "speak"})
 """Kinds whose content is what was typed: the line need not be kept beside it."""
 
-
-_NOTHING: Final[dict[Kind, Content]] = {
-    "bid": Bid(bid=0),
-    "speak": Speech(text=""),
-    "vote": Ballot(),
-    "kill": Choice(),
-    "protect": Choice(),
-    "inspect": Choice(),
-}
-"""What a person who gives no answer says by that; other kinds are left without content."""
 
 _PATIENCE: Final = 2.0
 """Seconds in which the last news should be on the screen."""
@@ -198,7 +187,7 @@ class HumanBrain(Agent):
     def _put(self, question: _Question) -> Answer:
         ask, view = question.ask, question.view
         if self._ended:
-            return self._default(ask)
+            return default_of(ask)
         due = time.monotonic() + view.config.deadlines.of(ask.kind) if question.away else question.due
         self._screen.say(["", *self._news.since(view)])
         if self._missed:
@@ -238,7 +227,7 @@ class HumanBrain(Agent):
         if not line:
             if empty_is_legal(ask):
                 self._screen.say([f"That counts as {COUNTS_AS[ask.kind]}."])
-                return self._default(ask)
+                return default_of(ask)
             self._screen.say(["You have to choose somebody (Ctrl-D gives up)."], "yellow")
             return None
         content = answer_of(line, ask, view)
@@ -273,13 +262,7 @@ class HumanBrain(Agent):
             self._screen.say(["Your input has ended: every question from here on gets the default."], "yellow")
         else:
             self._screen.say([f"That counts as {COUNTS_AS[ask.kind]}."])
-        return self._default(ask)
-
-    def _default(self, ask: Ask) -> Answer:
-        content = _NOTHING.get(ask.kind)
-        if isinstance(content, Choice) and None not in (ask.legal or ()):
-            content = None
-        return Answer(content) if content is not None else Answer(fault="failed", note="the person gave no answer")
+        return default_of(ask)
 
 
 def still(view: SeatView) -> SeatView:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from wolfbus.agent import Answer
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask
@@ -28,6 +29,16 @@ COUNTS_AS: Final[dict[Kind, str]] = {
 }
 """The conservative default per kind of request."""
 
+_NOTHING: Final[dict[Kind, Content]] = {
+    "bid": Bid(bid=0),
+    "speak": Speech(text=""),
+    "vote": Ballot(),
+    "kill": Choice(),
+    "protect": Choice(),
+    "inspect": Choice(),
+}
+"""What a person who gives no answer says by that; other kinds are left without content."""
+
 NOUNS: Final[dict[Kind, str]] = {
     "bid": "bid",
     "speak": "statement",
@@ -39,6 +50,14 @@ NOUNS: Final[dict[Kind, str]] = {
     "inspect": "inspection",
     "whisper": "proposal",
 }
+
+
+def default_of(ask: Ask) -> Answer:
+    """Return the answer of a person who gives none."""
+    content = _NOTHING.get(ask.kind)
+    if isinstance(content, Choice) and None not in (ask.legal or ()):
+        content = None
+    return Answer(content) if content is not None else Answer(fault="failed", note="the person gave no answer")
 
 
 def names_of(names: Iterable[SeatName | None]) -> str:

@@ -135,7 +135,7 @@ def _amount(usd: str, tokens: str) -> Amount:
     return Amount(int(usd) * UNIT, int(tokens))
 
 
-class RedisLedger:
+class BudgetShare:
     """One process's share in a budget on Redis; a `BudgetLedger`. Calls wait in the order in which they came.
 
     Args:

@@ -32,7 +32,7 @@ Structured: TypeAlias = Literal["auto", "schema", "object", "text"]
 
 
 class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
 class Price(_Settings):

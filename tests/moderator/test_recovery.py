@@ -15,6 +15,7 @@ from wolfbus.messages.calls import segment_hash
 from wolfbus.messages.codec import HOUSE_NEWS, decode_delivery, pack, unpack, validate
 from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import digest_of
+from wolfbus.record.prompts import PromptBook
 
 AGENTS = ("one", "two")
 
@@ -158,8 +159,14 @@ def test_segments_calls_and_rejections_stand_once_after_any_number_of_deaths(url
     assert {event.outcome for event in answered} == {"accepted"}
     calls = [(agent_of[event.seat], event.source) for event in events if event.type == "model_call"]
     assert len(calls) == len(set(calls)) == 2 * len(answered)
-    segments = [event.segment for event in events if event.type == "segment"]
-    assert len(segments) == len(set(segments)) == len(answered)
+    book = PromptBook()
+    for event in events:
+        book.feed(event)
+        if event.type == "model_call":
+            ((_, text),) = book.messages(event)
+            assert text.startswith(f"g/{event.requests[0]} for ")
+    texts = [text for event in events if event.type == "prompt_text" for chain in event.chains for text in chain.texts]
+    assert len(texts) == len(set(texts)) == len(answered)
     rejected = [(event.sender, event.source) for event in events if event.type == "rejected"]
     assert len(rejected) == len(set(rejected))
     for agent in AGENTS:

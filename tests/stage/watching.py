@@ -79,5 +79,5 @@ def watch(
 
         page.route("**/data.json*", answer)
     page.goto(address)
-    page.locator(ready).first.wait_for()
+    page.locator(ready).first.wait_for(timeout=90_000)
     return seen

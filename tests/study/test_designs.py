@@ -127,6 +127,31 @@ def test_without_an_exact_design_a_search_leaves_meetings_nearly_even():
     assert result["allies"]["max"] - result["allies"]["min"] <= 6
 
 
+def test_mirrored_games_are_one_deal_with_sides_swapped():
+    plan = Plan(CONFIG, "1", "mirrored", None, ("a", "b", "c"), deal)
+    assert (plan.design.rotation, plan.design.cycle) == (2, 6)
+    games = list(plan.games(12))
+    meetings = []
+    for one, other in zip(games[::2], games[1::2], strict=True):
+        assert (one.seed, one.block) == (other.seed, other.block)
+        roles = [role for _, role in deal(CONFIG, one.seed)]
+        wolves, village = (
+            {brain for brain, role in zip(one.brains, roles, strict=True) if (role == "Werewolf") == side}
+            for side in (True, False)
+        )
+        assert len(wolves) == len(village) == 1
+        swapped = dict(zip((*wolves, *village), (*village, *wolves), strict=True))
+        assert other.brains == tuple(swapped[brain] for brain in one.brains)
+        meetings.append(frozenset(wolves | village))
+    assert Counter(meetings) == {frozenset(pair): 2 for pair in itertools.combinations("abc", 2)}
+    assert len({game.seed for game in games}) == 6
+    assert plan.balance(6)["roles_equal"]
+    assert [game.seed for game in Plan(CONFIG, "1", "fixed", EIGHT, None, deal).games(2)] == [
+        games[0].seed,
+        games[2].seed,
+    ]
+
+
 def test_one_agent_is_a_design_of_single_games():
     plan = Plan(CONFIG, "1", "balanced", ("scripted",) * 8, None, deal)
     assert plan.design.rotation == 1

@@ -45,6 +45,7 @@ def load(folder, text, **options):
         ("budget = -1.0", ["budget", "greater than or equal to 0"]),
         ("budget = inf", ["budget", "no sum"]),
         ('seed = ["a"]', ["seed"]),
+        ('design = "mirrored"\nplayers = "random"', ["mirrored", "name two"]),
         ("report = 3", ["[report] primary", "list of names"]),
         ("[report]\nprimary = 3", ["[report] primary", "list of names"]),
         ("[report]\nprimry = []", ["[report] primry", "no such field", "primary"]),

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.answer import Said
+from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
@@ -119,7 +120,7 @@ class Agent:
         """
         raise NotImplementedError
 
-    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
+    def received(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews], /) -> None:
         """Take in facts as they came, numbered and in order, some perhaps again: for agents that show a game.
 
         Called first of all with whatever comes, and at once.

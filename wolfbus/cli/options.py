@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from pydantic import ValidationError
 
-from wolfbus.config import GameConfig, config_from_table, read_toml_file
+from wolfbus.config import Deadlines, GameConfig, config_from_table, read_toml_file
 from wolfbus.errors import ConfigError
 
 if TYPE_CHECKING:
     from players.llm.settings import Model
 
+
+TITLE_LONGEST: Final = 200
+"""Characters of a game's title."""
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
 
@@ -33,6 +38,49 @@ class Loaded:
     config: GameConfig
     players: str | tuple[str, ...] | None
     models: Mapping[str, Model]
+
+
+class Duration(click.ParamType[float]):
+    """A time in words: ``90``, ``90s``, ``10m`` or ``2h``; seconds."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds; raises a usage error for what is no time, or not above 0."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([smh]?)", str(value))
+        if found is None or float(found[1]) == 0:
+            self.fail(f"{value!r}: write 90s, 10m or 2h", param, ctx)
+        return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+class Title(click.ParamType[str]):
+    """What people call a game: one line."""
+
+    name = "title"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the line; raises a usage error for none, or one that no record takes."""
+        title = str(value).strip()
+        if not title or len(title) > TITLE_LONGEST or not title.isprintable():
+            self.fail(f"a title is one line of at most {TITLE_LONGEST} characters", param, ctx)
+        return title
+
+
+def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:
+    """Return rules under which every request waits so many seconds; the same rules for None.
+
+    Raises:
+        click.BadParameter: longer than deadlines may be.
+    """
+    if seconds is None:
+        return config
+    try:
+        deadlines = Deadlines(**dict.fromkeys(Deadlines.model_fields, seconds))
+    except ValidationError as error:
+        raise click.BadParameter(error.errors()[0]["msg"], param_hint="--patience") from None
+    return config.model_copy(update={"deadlines": deadlines})
 
 
 def check_seed(seed: str | None) -> None:

@@ -28,8 +28,11 @@ def page(what: Path, out: Path | None, word: str, *, prompts: bool) -> int:
     The file asks nobody for anything. Of a game it holds all that the record knows, unless --as says otherwise; of a
     damaged record what is whole, and then the exit code is 1.
     """
+    from wolfbus.cli.found import WordClaims
     from wolfbus.stage.bundle import one_file
+    from wolfbus.stage.found import find_claims_with
 
+    find_claims_with(WordClaims)
     target = out or Path(f"{what.name.partition('.')[0]}.html")
     if what.is_dir():
         if word or prompts:

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.calling import model_options, open_venue
+from wolfbus.cli.calling import model_options, open_brain_context
 from wolfbus.cli.ending import GameEnding
-from wolfbus.cli.options import check_seed, load_config
+from wolfbus.cli.options import Duration, Title, check_seed, load_config, with_patience
+from wolfbus.cli.rehearsal import tell_expected
 from wolfbus.cli.shown import Shower, shown
-from wolfbus.cli.viewing import on_a_page, view_options
+from wolfbus.cli.viewing import PageAddress, on_a_page, view_options
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from players.context import BrainContext
     from players.llm.accounts import Accounts
-    from players.venue import Venue
-    from wolfbus.cli.embedded import Game
+    from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
 
 PACE = 2.0
@@ -62,6 +63,7 @@ PACE = 2.0
     "--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of the record."
 )
 @click.option("--game", "game_id", metavar="ID", help="Game id; fresh unless given.")
+@click.option("--title", type=Title(), metavar="TEXT", help="What people call the game, in its record and on its page.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 @click.option("--tables", is_flag=True, help="Print every table that a single game has numbers for, too.")
 @click.option(
@@ -74,6 +76,13 @@ PACE = 2.0
 @click.option("--quiet", "-q", is_flag=True, help="Do not show the game as it happens.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
 @view_options
+@click.option(
+    "--patience",
+    type=Duration(),
+    metavar="TIME",
+    help="How long every request waits for its answer, as 90s, 10m or 2h. [default: as the rules say; 10m with people "
+    "at a page]",
+)
 @click.pass_context
 def play(
     context: click.Context,
@@ -85,8 +94,11 @@ def play(
     config_file: Path | None,
     out: Path,
     game_id: str | None,
+    title: str | None,
+    host: str,
     port: int,
     pace: float | None,
+    patience: float | None,
     *,
     as_json: bool,
     tables: bool,
@@ -115,10 +127,18 @@ def play(
 
         brains = cast(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
+    persons = view and "human" in brains
+    config = with_patience(loaded.config, patience if patience is not None or not persons else 600.0)
+    # it stays when all else of the command is done
+    at = PageAddress(host, port)
+    page = context.with_resource(on_a_page(game_id, out, at, persons=persons)) if view else None
     with contextlib.ExitStack() as around:
         # whatever a brain prints is not a result
         around.enter_context(contextlib.redirect_stdout(sys.stderr))
-        venue = around.enter_context(open_venue(brains, loaded.models, logs=out / f"{game_id}.stderr", **calls))
+        calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
+        brain_context = around.enter_context(open_brain_context(brains, loaded.models, **calls))
+        if not quiet and not as_json and calls.get("replay_cassette") is None:
+            tell_expected(config, brains, loaded.models, 1)
         # a person at this terminal must not see what the others know
         shower = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
         # whoever looks at the page is not made to wait here
@@ -127,13 +147,19 @@ def play(
         see = None if shower is None else kept.append if speed else shower.see
         ending = GameEnding(see)
         told: Callable[[Recorded], None] = ending.take
-        if view:
-            # it stays when all else of the command is done
-            told = _both(told, context.with_resource(on_a_page(game_id, out, port)))
-        game = _play(url, loaded.config, seed, brains, path, game_id, told, venue)
-        accounts = venue.accounts
+        if page is not None:
+            told = _both(told, page.see)
+        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), told, brain_context)
+        accounts = brain_context.accounts
         if speed and shower is not None:
             _show_paced(kept, shower, speed)
+    return _tell(game, ending, path, accounts, as_json=as_json, tables=tables)
+
+
+def _tell(
+    game: Game | None, ending: GameEnding, path: Path, accounts: Accounts | None, *, as_json: bool, tables: bool
+) -> int:
+    """Tell how a game ended, or that it did not; returns the exit code."""
     if game is None:
         click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
         _tell_costs(accounts, as_json=as_json)
@@ -172,10 +198,10 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
 
 
 def _show_paced(kept: Sequence[Recorded], shower: Shower, speed: float) -> None:
-    from wolfbus.cli.keys import Keys
+    from wolfbus.cli.keys import KeyPresses
     from wolfbus.cli.playback import play_back
 
-    with contextlib.suppress(KeyboardInterrupt), Keys() as keys:
+    with contextlib.suppress(KeyboardInterrupt), KeyPresses() as keys:
         play_back(kept, shower.see, speed, wait=keys.wait, restart=shower.restart)
 
 
@@ -198,20 +224,16 @@ def check_game_id(game_id: str | None) -> str:
 
 def _play(
     url: str,
-    config: Any,
-    seed: str,
-    brains: tuple[str, ...],
-    path: Path,
-    game_id: str,
+    begin: Callable[[EmbeddedHouse], Game],
     see: Callable[[Recorded], None],
-    venue: Venue,
+    brain_context: BrainContext,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
     from wolfbus.cli.embedded import EmbeddedHouse, tune_garbage_collection
 
     tune_garbage_collection()
-    with EmbeddedHouse(url, watch=see, venue=venue) as house:
-        game = house.open(config, seed, brains, path, game_id)
+    with EmbeddedHouse(url, watch=see, brain_context=brain_context) as house:
+        game = begin(house)
         try:
             # a wait without a time-out cannot be interrupted on every platform
             while not game.finished.wait(1.0):

@@ -59,9 +59,7 @@ class CallMade:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything but prompt, reasoning and reply, absent fields as None."""
-        call = self.call.model_dump(
-            mode="json", exclude={"type", "prompt", "reasoning", "reply", "answered_as", "like"}
-        )
+        call = self.call.model_dump(mode="json", exclude={"type", "prompt", "reasoning", "reply", *_ELSEWHERE})
         return {"line": self.line, "time": self.time, **_USUAL, **call, "read": list(self.read)}
 
 

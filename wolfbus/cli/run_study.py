@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +30,16 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
 
 @click.command()
 @click.argument("study_file", metavar="[STUDY.toml]", required=False, type=click.Path(path_type=Path))
-@click.option("--games", type=click.IntRange(1, MOST_GAMES), help="Games of the study. [default: 100]")
+@click.option(
+    "--games", type=click.IntRange(1, MOST_GAMES), help="Games of the study. [default: 20; asked for in a terminal]"
+)
 @click.option("--players", help="Who plays, as for `wolfbus play`: 'llm:mini*4,llm:local*4'. [default: scripted]")
 @click.option("--seed", help="Seed of the study (any text; a number is usual), from which every game's is drawn.")
 @click.option(
     "--design",
     type=click.Choice(KINDS_OF_DESIGN),
     help="Who sits where: always the same, drawn anew for every game, or every agent in every role equally often. "
+    "mirrored: one agent is all Werewolves against another, and again from the same deal with sides swapped. "
     "joined: whoever has joined a --house. [default: balanced; joined for a house without --players]",
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The study's folder. [default: runs/STUDY]")
@@ -130,6 +134,8 @@ def run(
         )
     if share is not None and (house is not None or url.startswith("memory:") or cassette or replay_cassette):
         raise click.UsageError("--share is an agenda on a Redis: give its --bus, no --house, and cassettes to workers")
+    if options.get("games") is None and study_file is None and not resume and not quiet and _is_watched():
+        options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
     if resume and study_file is None and config_file is None and out is not None:
         _find_study(out)
         # the folder's own file says what it is
@@ -159,6 +165,10 @@ def run(
     played = StudyRun(study, plan, folder, how)
     ending = played.play()
     return _tell(played, ending, as_json=as_json)
+
+
+def _is_watched() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _find_study(out: Path) -> None:

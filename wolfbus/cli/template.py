@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from wolfbus.config import GameConfig
+from wolfbus.field_docs import field_docs
 
 _PLAYERS = """
 # Who plays: one spec, a list of one brain per seat, or a table of seat name to brain (needs `names`).
@@ -50,12 +51,13 @@ def config_template(config: GameConfig) -> str:
 
 
 def _write_fields(lines: list[str], model: BaseModel) -> None:
-    for name, field in type(model).model_fields.items():
+    docs = field_docs(type(model))
+    for name in type(model).model_fields:
         value = getattr(model, name)
         if isinstance(value, BaseModel):
             continue
-        if field.description:
-            lines.extend(["", *_comment(field.description)])
+        if name in docs:
+            lines.extend(["", *_comment(docs[name])])
         lines.append(f"# {name} = …" if value is None else f"{name} = {_toml(value)}")
 
 
@@ -65,7 +67,7 @@ def _write_models(lines: list[str]) -> None:
     for heading, model in ((_MODELS, Model), (_ENDPOINTS, Endpoint)):
         lines.extend(heading.splitlines())
         for name, field in model.model_fields.items():
-            lines.extend(_comment(field.description or ""))
+            lines.extend(_comment(field_docs(model).get(name, "")))
             default = "…" if field.is_required() or field.default is None else field.default
             lines.append(f"# {name} = {_SHOWN.get(name) or (default if default == '…' else _toml(default))}")
 

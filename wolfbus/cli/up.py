@@ -20,7 +20,7 @@ import click
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.options import load_config
-from wolfbus.cli.viewing import view_options
+from wolfbus.cli.viewing import PageAddress, view_options
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import counted
 from wolfbus.record.writer import prepare_folder
@@ -83,6 +83,7 @@ def up(
     config_file: Path | None,
     out: Path | None,
     log: str,
+    host: str,
     port: int,
     *,
     quiet: bool,
@@ -106,7 +107,7 @@ def up(
     if "human" in brains:
         raise ConfigError(
             "the processes of `up` share no terminal: play with `wolfbus play --players human,…`, or leave the seat "
-            "open ('open') and take it with `wolfbus player --brain human` in another terminal"
+            "open ('open') and take it with `wolfbus join --human`"
         )
     house = check_house(house) if house is not None else f"up-{secrets.token_hex(4)}"
     if log == "auto":
@@ -117,7 +118,7 @@ def up(
     plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
     prepare_folder(plan.out)
     began = time.time()
-    show = partial(_show, context, port, plan.out) if view else None
+    show = partial(_show, context, PageAddress(host, port), plan.out) if view else None
     ended = _run(plan, Speaker(plain=log == "json", quiet=quiet), show)
     return _report(plan, ended, began, as_json=as_json)
 
@@ -144,11 +145,11 @@ class _Played:
     digest: str | None
 
 
-def _show(context: click.Context, port: int, out: Path, url: str, house: str) -> None:
+def _show(context: click.Context, at: PageAddress, out: Path, url: str, house: str) -> None:
     """Show the house on a page, which stays when all else of the command is done."""
     from wolfbus.cli.viewing import house_on_a_page
 
-    context.with_resource(house_on_a_page(url, house, out, port))
+    context.with_resource(house_on_a_page(url, house, out, at))
 
 
 def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:

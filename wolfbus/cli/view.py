@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from wolfbus.cli.viewing import page_options
 from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
 from wolfbus.service.options import DEFAULT_HOUSE, check_house
@@ -22,10 +23,7 @@ RUNS: Final = Path("runs")
 @click.argument("what", required=False, metavar="[RECORD|DIR]", type=click.Path(path_type=Path))
 @click.option("--bus", "url", metavar="URL", help="Show the games of a house on this Redis.")
 @click.option("--house", metavar="NAME", help="The house. [default: main]")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 takes a free one."
-)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@page_options
 @click.option("--name", "names", multiple=True, help="Another name by which this server is asked. May be repeated.")
 @click.option("--open/--no-open", "browse", default=True, help="Open a browser.  [default: open]")
 @click.option("--public", is_flag=True, help="Show of games that go on only what spectators may see.")
@@ -33,8 +31,8 @@ def view(
     what: Path | None,
     url: str | None,
     house: str | None,
-    port: int,
     host: str,
+    port: int,
     names: tuple[str, ...],
     *,
     browse: bool,

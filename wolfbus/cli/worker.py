@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.calling import model_options, open_venue, quiet_brains
+from wolfbus.cli.calling import model_options, open_brain_context, quiet_brains
 from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from players.llm.redis_budget import RedisLedger
+    from players.llm.redis_budget import BudgetShare
     from wolfbus.service.stop import Stopping
     from wolfbus.study.settings import StudySettings
     from wolfbus.study.shared_agenda import SharedAgenda
@@ -34,7 +34,8 @@ _GLANCE_S: Final = 0.1
     show_default=True,
     help="redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
 )
-@click.option("--agenda", "name", required=True, help="The agenda's name, as told to `wolfbus run --share`.")
+@click.option("--agenda", "name", help="The agenda's name, as told to `wolfbus run --share`.  [required]")
+@click.option("--parent", type=int, hidden=True, help="Descriptor of a socket to the run that started this worker.")
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
 @click.option(
     "--lease",
@@ -45,7 +46,7 @@ _GLANCE_S: Final = 0.1
     help="How long a worker may be silent before another plays its games anew.",
 )
 @model_options
-def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int:
+def worker(url: str, name: str | None, at_once: int, lease: float, parent: int | None, **calls: Any) -> int:
     """Play games of a shared study until all are played; start as many as you like, on any machine.
 
     It waits for the agenda if that is not there yet. Games of a worker that dies are played by another; on SIGTERM it
@@ -56,6 +57,12 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
     wolfbus run study.toml --bus redis://HOST --share mine
     wolfbus worker --bus redis://HOST --agenda mine
     """  # noqa: D301 - click takes the backspace for "keep these lines"
+    if parent is not None:
+        from wolfbus.cli.studying.own_worker import play_for
+
+        return play_for(parent)
+    if name is None:
+        raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
     from wolfbus.cli.embedded import tune_garbage_collection
     from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
@@ -80,14 +87,14 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
         plan = study.plan()
         with (
             _ledger(url, name, study.settings, lease, calls) as ledger,
-            open_venue(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as venue,
+            open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(url)) as bus,
         ):
             (Path(folder) / "records").mkdir()
             # a record stays on the bus until whoever runs the study has it
             orders = HouseOrders(url, plan.config, Path(folder), at_once, keep_s=None)
             forget = partial(bus.expire, after_s=0)
-            halt = AgendaPlayer(agenda, plan.game, orders, venue, forget, lease).play(stopping)
+            halt = AgendaPlayer(agenda, plan.game, orders, brain_context, forget, lease).play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED
@@ -97,17 +104,17 @@ def worker(url: str, name: str, at_once: int, lease: float, **calls: Any) -> int
 @contextlib.contextmanager
 def _ledger(
     url: str, name: str, study: StudySettings, lease: float, calls: dict[str, Any]
-) -> Iterator[RedisLedger | None]:
+) -> Iterator[BudgetShare | None]:
     """Open this worker's share in the study's budget, and have its calls keep it; None where the study has none."""
     if study.budget is None and study.budget_tokens is None:
         yield None
         return
-    from players.llm.redis_budget import RedisBudget, RedisLedger
+    from players.llm.redis_budget import BudgetShare, RedisBudget
 
     if calls["budget"] is not None or calls["budget_tokens"] is not None:
         raise click.UsageError(f"the study on agenda {name} has a budget, which all workers keep together")
     calls |= {"budget": study.budget, "budget_tokens": study.budget_tokens}
-    with contextlib.closing(RedisLedger(RedisBudget(url, name, study.budget, study.budget_tokens, lease))) as ledger:
+    with contextlib.closing(BudgetShare(RedisBudget(url, name, study.budget, study.budget_tokens, lease))) as ledger:
         yield ledger
 
 

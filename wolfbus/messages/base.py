@@ -55,7 +55,6 @@ class Part(BaseModel):
         allow_inf_nan=False,
         # any bound makes pydantic look into a string, and so refuse lone surrogates, which no file or stream can hold
         str_min_length=0,
-        use_attribute_docstrings=True,
     )
 
 

@@ -5,7 +5,7 @@ another one (`after`), and its hash covers all that goes before it; so what a se
 one chain, and a call names a whole prompt by the last segment of each of its few chains.
 
 A record keeps a text once (`PromptAddition`), numbers segments instead of naming them by hashes, and leaves out of a
-call what an earlier call or the answer that came of it says already. Records of versions before 0.9 hold `Segment`s.
+call what an earlier call or the answer that came of it says already. Records of earlier versions hold `Segment`s.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
 from wolfbus.errors import ConfigError
+from wolfbus.field_docs import field_docs
 from wolfbus.messages.base import PROTOCOL, Audience, Part, Version
 from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.claims import Claim
@@ -128,7 +129,15 @@ def _line_of(event: type[Part]) -> type[Part]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Leaves out what says nothing: titles made from field names, and OpenAPI's discriminators."""
+    """Says what fields mean; leaves out what says nothing: titles made from field names, OpenAPI's discriminators."""
+
+    def model_schema(self, schema: Any) -> Schema:
+        made = super().model_schema(schema)
+        docs = field_docs(schema["cls"])
+        for name, value in made.get("properties", {}).items():
+            if name in docs:
+                value.setdefault("description", docs[name])
+        return made
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the signature is pydantic's
         return False

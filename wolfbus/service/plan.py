@@ -96,7 +96,7 @@ class HousePlan:
             + "; in another terminal:",
             *([password] if secret else []),
             f"  wolfbus join {bus}{where} -- COMMAND      (a program that speaks the line protocol)",
-            f"  wolfbus player {bus}{where} --brain human      (you)",
+            f"  wolfbus join {bus}{where} --human      (you, at a page)",
         ]
 
 

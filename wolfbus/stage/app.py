@@ -17,9 +17,11 @@ from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.guard import HEADERS, Guard
 from wolfbus.stage.inspector import exchange_data
 from wolfbus.stage.library import Library, study_told
+from wolfbus.stage.people import People
 from wolfbus.stage.seat_routes import SeatRoutes
 from wolfbus.stage.sources import GameSource
 from wolfbus.stage.studies import StudyReader, pairs, study_data
+from wolfbus.stage.summary import GameIndex
 from wolfbus.stage.watched import WatchedGame, encoded
 
 STATIC: Final = Path(__file__).with_name("static")
@@ -215,18 +217,18 @@ class StageApp:
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return web.Response(text=one_file(data, f"{game.game} · wolfbus"), content_type="text/html", headers=headers)
 
-    async def _folder(self, study: str) -> tuple[StudyReader, Path, Path]:
-        """Return who computes, a study's folder, and the folder below which games have their names."""
-        root = self._library.root
+    async def _folder(self, study: str) -> tuple[StudyReader, Path, GameIndex]:
+        """Return who computes, a study's folder, and what is known of games."""
+        index = self._library.index
         folder = await asyncio.to_thread(self._library.study_folder, study)
-        if self._studies is None or root is None or folder is None:
+        if self._studies is None or index is None or folder is None:
             raise _Missing(_NO_STUDY)
-        return self._studies, folder, root
+        return self._studies, folder, index
 
     async def _study(self, request: web.Request) -> web.StreamResponse:
         study = request.match_info["study"]
-        reader, folder, root = await self._folder(study)
-        data = await asyncio.to_thread(study_data, study, folder, root, reader)
+        reader, folder, index = await self._folder(study)
+        data = await asyncio.to_thread(study_data, study, folder, index, reader)
         return answer({**data, "report": f"/s/{study}/report.html"})
 
     async def _report(self, request: web.Request) -> web.StreamResponse:
@@ -238,10 +240,10 @@ class StageApp:
 
     async def _compare(self, request: web.Request) -> web.StreamResponse:
         names = request.query.get("a", ""), request.query.get("b", "")
-        reader, a, root = await self._folder(names[0])
+        reader, a, index = await self._folder(names[0])
         _, b, _ = await self._folder(names[1])
         found = await asyncio.to_thread(reader.comparison, a, b)
-        matched = await asyncio.to_thread(pairs, a, b, root)
+        matched = await asyncio.to_thread(pairs, a, b, index.root)
         one, other = (
             {"id": name, "name": study_told(name, folder)["name"]} for name, folder in zip(names, (a, b), strict=True)
         )

@@ -16,12 +16,14 @@ from wolfbus.stage.watched import encoded
 STATIC: Final = Path(__file__).with_name("static")
 PAGE: Final = "page.html"
 ENTRY: Final = "page.js"
-STYLE: Final = "page.css"
+PARTS: Final = {"game": ("gamefile.js", ("page.css",)), "study": ("studyfile.js", ("page.css", "sheets.css"))}
+"""What a file of each kind needs of the page's scripts and styles."""
 
 _IMPORT: Final = re.compile(r'^import (?:\{[^{}]*\} from )?"\./([a-z0-9_-]+\.js)";?$', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async function|function|class|const)\b)", re.MULTILINE)
+_INDENT: Final = re.compile(r"^[ \t]*(?://.*)?\n?", re.MULTILINE)
 _LEFT: Final = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
-_LINK: Final = f'<link rel="stylesheet" href="/static/{STYLE}">'
+_LINKS: Final = "".join(f'<link rel="stylesheet" href="/static/{name}">\n' for name in PARTS["study"][1])
 _SCRIPT: Final = f'<script type="module" src="/static/{ENTRY}"></script>'
 _TITLE: Final = "<title>wolfbus</title>"
 
@@ -33,14 +35,16 @@ def one_file(data: Any, title: str) -> str:
     anybody of it.
 
     Args:
-        data: plain values; see "A file" in docs/stage-data.md.
+        data: plain values with their `kind`; see "A file" in docs/stage-data.md.
         title: the page's title.
 
     Raises:
         ConfigError: the page's own files are not what they have to be.
     """
     page = (STATIC / PAGE).read_text("utf-8")
-    script, style = bundled(STATIC), (STATIC / STYLE).read_text("utf-8")
+    entry, styles = PARTS[data["kind"]]
+    script = bundled(STATIC, entry)
+    style = "".join((STATIC / name).read_text("utf-8") for name in styles)
     packed = base64.b64encode(gzip.compress(encoded(data), 9, mtime=0)).decode()
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data: blob:; "
@@ -50,7 +54,7 @@ def one_file(data: Any, title: str) -> str:
     held = f'<script type="application/gzip+base64" id="wolfbus-data">{packed}</script>'
     for mark, text in (
         (_TITLE, f"{meta}\n<title>{html.escape(title)}</title>"),
-        (_LINK, f"<style>{style}</style>"),
+        (_LINKS, f"<style>{style}</style>"),
         (_SCRIPT, f'{held}\n<script type="module">{script}</script>'),
     ):
         if page.count(mark) != 1:
@@ -59,15 +63,19 @@ def one_file(data: Any, title: str) -> str:
     return page
 
 
-def bundled(folder: Path) -> str:
-    """Return the page's modules as one script, each behind those that it imports.
+def bundled(folder: Path, entry: str = ENTRY) -> str:
+    """Return a module and those that it imports as one script, each behind those that it needs, without indentation.
+
+    Args:
+        folder: where they are.
+        entry: the module's file name.
 
     Raises:
         ConfigError: a module is missing, imports in another form than ``import { a } from "./name.js"``, or imports run
             in a circle.
     """
     done: dict[str, str] = {}
-    _add(folder, ENTRY, done, ())
+    _add(folder, entry, done, ())
     script = "\n".join(done.values())
     if "</script" in script.lower() or "<!--" in script:
         raise ConfigError("the page's scripts hold what would end them: </script or <!--")
@@ -88,7 +96,7 @@ def _add(folder: Path, name: str, done: dict[str, str], above: tuple[str, ...]) 
     body = _EXPORT.sub("", _IMPORT.sub("", text))
     if left := _LEFT.search(body):
         raise ConfigError(f"{name}: a form that cannot be put into one file: {left[0][:80]}")
-    done[name] = body
+    done[name] = _INDENT.sub("", body)
 
 
 def _hash(text: str) -> str:

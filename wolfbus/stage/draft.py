@@ -57,8 +57,8 @@ class Draft:
         return ("lie",) if "lie" in verdicts else ("claim",) if verdicts else ()
 
     def claim(self, claims: Iterable[ScoredClaim]) -> None:
-        """Take in claims with their truth."""
-        self.claims += map(_shown, claims)
+        """Take in all claims with their truth."""
+        self.claims = list(map(_shown, claims))
 
     def take(self, event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> None:
         """Take in what became of one request to assess it."""

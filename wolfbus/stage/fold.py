@@ -40,7 +40,8 @@ from wolfbus.messages.requests import Revealed, Seated, Whispered
 from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
 from wolfbus.stage.calls import CallLines
 from wolfbus.stage.draft import Draft
-from wolfbus.stage.eyes import PUBLIC, Fact, TableOpened, Viewer, seat_of
+from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
+from wolfbus.stage.found import claim_finder
 from wolfbus.stage.night import NightDraft
 from wolfbus.stage.seating import Seating
 from wolfbus.stage.voting import VoteDraft
@@ -81,6 +82,7 @@ class BeatFold:
         self._drafts: deque[Draft] = deque()
         self._night = NightDraft()
         self._vote = VoteDraft()
+        self._find = claim_finder() if viewer == EVERYTHING else None
 
     def feed(self, line: int, time: float, facts: Iterable[Fact]) -> list[Beat]:
         """Take in the facts of one line of the record and return the beats that are complete with it."""
@@ -89,10 +91,12 @@ class BeatFold:
         for fact in facts:
             if isinstance(fact, Answered):
                 self._answer(fact)
+                self._claim(fact)
                 continue
             handler = self._HANDLERS.get(type(fact))
             if handler is not None:
                 handler(self, fact)
+            self._claim(fact)
         return self.beats[before:]
 
     def pending(self) -> list[Beat]:
@@ -177,10 +181,15 @@ class BeatFold:
             return None, None
         return self._speech
 
-    def _claim(self, event: ClaimTruth) -> None:
-        draft = self._draft(event.statement)
-        if draft is not None:
-            draft.claim(event.claims)
+    def _claim(self, fact: Fact) -> None:
+        """Show the claims of the statement that an event is about; only who sees everything knows what is true."""
+        if self._find is None or isinstance(fact, TableOpened | Seated | Whispered | Revealed):
+            return
+        claims = self._find(fact)
+        if claims is not None and isinstance(fact, Statement | ClaimTruth):
+            draft = self._draft(fact.statement)
+            if draft is not None:
+                draft.claim(claims)
 
     def _fall_silent(self, event: Silence) -> None:
         self._release(gate=True)
@@ -320,7 +329,6 @@ class BeatFold:
         Whispered: lambda self, fact: self._night.overhear(fact),
         ModelCall: _call,
         Statement: _state,
-        ClaimTruth: _claim,
         Silence: _fall_silent,
         NightOutcome: _note_night,
         Inspection: _inspect,

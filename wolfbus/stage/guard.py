@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -33,17 +34,21 @@ class Guard:
     so the name that was asked for has to be one of ours, and whatever changes something has to come from our page.
 
     Args:
-        hosts: names besides those of this machine's loopback by which the server may be asked, without port.
+        host: the address on which it listens. On others than the loopback it may be asked by any address in numbers:
+            no site can be called that.
+        names: names besides those of this machine's loopback by which the server may be asked, without port.
     """
 
-    def __init__(self, hosts: tuple[str, ...] = ()) -> None:
-        self._hosts = _LOOPBACK | {host.lower() for host in hosts}
+    def __init__(self, host: str = "127.0.0.1", names: tuple[str, ...] = ()) -> None:
+        self._hosts = _LOOPBACK | {each.lower() for each in (host, *names)}
+        self._numbers = host not in _LOOPBACK
 
     def refusal(self, method: str, headers: Mapping[str, str]) -> str | None:
         """Return why a request is refused, in one sentence; None if it is not."""
         host = headers.get("Host", "")
-        if _name(host) not in self._hosts:
-            return "this server is not known by that name; ask for it as localhost, or start it with --host NAME"
+        name = _name(host)
+        if name not in self._hosts and not (self._numbers and _is_address(name)):
+            return "this server is not known by that name; ask for it as localhost, or start it with --name NAME"
         origin = headers.get("Origin")
         if origin is None:
             if method == "POST":
@@ -53,6 +58,14 @@ class Guard:
         if parts.scheme not in {"http", "https"} or parts.netloc.lower() != host.lower():
             return "a page of another site asks; only pages of this server may"
         return None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _name(host: str) -> str:

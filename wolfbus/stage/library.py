@@ -29,6 +29,10 @@ class Library:
         live: tells the games that are played now; see ``live`` in docs/stage-data.md. Called on the server's loop.
         seats: tells the seats that wait for a person; called there as well.
         public: whether only what is public may be seen of games that go on.
+
+    Attributes:
+        root: the folder or record.
+        index: what is known of each record; None where there are none.
     """
 
     def __init__(
@@ -40,7 +44,7 @@ class Library:
         public: bool = False,
     ) -> None:
         self.root = root
-        self._index = GameIndex(root) if root is not None else None
+        self.index = GameIndex(root, keep=True) if root is not None else None
         self._live = live
         self._seats = seats
         self._public = public
@@ -70,7 +74,7 @@ class Library:
         return {**now, **await asyncio.to_thread(self._listing, words.strip().casefold())}
 
     def _listing(self, words: str) -> dict[str, Any]:
-        games = [self._shown(name, path, told) for name, path, told in self._index.games()] if self._index else []
+        games = [self._shown(name, path, told) for name, path, told in self.index.games()] if self.index else []
         if words:
             games = [game for game in games if self._matches(game, words)]
         games.sort(key=lambda game: -game.get("started", 0.0))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.base import GameId, SeatName
 from wolfbus.messages.requests import Ask, Private, Public, Seated
 from wolfbus.stage.document import GameFeed
@@ -103,7 +104,7 @@ class PersonSeat:
         """Forget what was told: the bus lost it, and tells it anew."""
         self._people.soon(self._begin)
 
-    def told(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
+    def told(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews]) -> None:
         """Take in facts, some perhaps again."""
         self._people.soon(partial(self._hear, tuple(facts), tuple(own)))
 
@@ -121,7 +122,7 @@ class PersonSeat:
 
     # on the loop
 
-    def _hear(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
+    def _hear(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews]) -> None:
         fresh: list[tuple[tuple[int, int, int], Fact, bool]] = []
         for public in facts:
             if public.n == self._public + 1:
@@ -133,7 +134,7 @@ class PersonSeat:
                 fresh.append(((private.after, 1, private.n), private.fact, False))
                 self._close(private)
         fresh.sort(key=lambda each: each[0])
-        for place, (_, fact, _public) in enumerate(fresh):
+        for place, (_, fact, _) in enumerate(fresh):
             if isinstance(fact, Seated):
                 self._seated = fact
                 opened = TableOpened(self.game, None, fact.names, fact.config)
@@ -142,12 +143,12 @@ class PersonSeat:
         # the end is shown with the roles, which are revealed right after it
         fresh.sort(key=lambda each: each[1].type == "ended")
         for viewer, feed in self._feeds.items():
-            known = [fact for _, fact, public in fresh if public or viewer != PUBLIC]
-            if known:
-                feed.take(feed.line + len(known), time.monotonic() - self._began, known)
+            for _, fact, open_to_all in fresh:
+                if open_to_all or viewer != PUBLIC:
+                    feed.take(feed.line + 1, time.monotonic() - self._began, [fact])
         self._wake()
 
-    def _close(self, private: Private) -> None:
+    def _close(self, private: Private | PrivateNews) -> None:
         """Take a question away to which the moderator has an answer, or has waited for one long enough.
 
         The newest stays where its time ran out: an answer, however late, makes the game wait for this seat again.

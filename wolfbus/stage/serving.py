@@ -61,7 +61,7 @@ class StageServer:
     def __init__(self, served: Served, host: str = LOOPBACK, port: int = PORT, names: tuple[str, ...] = ()) -> None:
         self._served = served
         self._host, self._port = host, port
-        self._guard = Guard((host, *names))
+        self._guard = Guard(host, names)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._end: asyncio.Event | None = None
         self._ready = threading.Event()

@@ -30,23 +30,23 @@ class StudyReader(Protocol):
         """Return what `wolfbus compare --json` writes."""
 
 
-def study_data(study: str, folder: Path, root: Path, reader: StudyReader) -> dict[str, Any]:
+def study_data(study: str, folder: Path, index: GameIndex, reader: StudyReader) -> dict[str, Any]:
     """Return the data of a study's page.
 
     Args:
         study: its id.
         folder: its folder.
-        root: the folder below which games have their names.
+        index: what is known of the games, and how they are called.
         reader: computes the findings.
     """
     told = study_told(study, folder)
     manifest = load_manifest(folder / FILE) or {}
     rows = {str(row.get("game")): row for row in manifest.get("games") or ()}
-    names = games_of(folder, root)
     games = []
-    for game, _, summary in GameIndex(folder / RECORDS).games():
-        row = rows.get(game, {})
-        games.append({"id": names[game], **summary, "number": row.get("number"), "seed": row.get("seed")})
+    for name, path, summary in index.games():
+        if path.parent == folder / RECORDS:
+            row = rows.get(path.name.partition(".ndjson")[0], {})
+            games.append({"id": name, **summary, "number": row.get("number"), "seed": row.get("seed")})
     games.sort(key=lambda game: game["number"] or 0)
     return {
         "format": FORMAT,
@@ -58,7 +58,7 @@ def study_data(study: str, folder: Path, root: Path, reader: StudyReader) -> dic
 
 def study_file(study: str, folder: Path, reader: StudyReader) -> dict[str, Any]:
     """Return what a file of a study holds: its page, and every game as everything is seen of it."""
-    data = study_data(study, folder, folder, reader)
+    data = study_data(study, folder, GameIndex(folder, keep=False), reader)
     pages = {}
     for name, path in paths_under(folder).items():
         feed = GameFeed(EVERYTHING)

@@ -57,6 +57,7 @@ def _opening(opened: Opened, feed: GameFeed) -> dict[str, Any]:
     players = Counter((seat["brain"], seat.get("model")) for seat in seats)
     return {
         "game": opened.game,
+        **({"title": opened.title} if opened.title is not None else {}),
         "started": opened.started,
         "names": [seat.name for seat in opened.seats],
         "seed": opened.seed,
@@ -88,15 +89,15 @@ def _course(feed: GameFeed) -> dict[str, Any]:
 class GameIndex:
     """What a library tells of every record below a folder; safe from any thread.
 
-    It is kept in a hidden file of the folder, by size and time of each record; where that cannot be written, in memory.
-
     Args:
         root: the folder, or one record.
+        keep: whether to keep it in a hidden file of the folder, by size and time of each record; it is kept in memory
+            only where that cannot be written.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, keep: bool) -> None:
         self.root = root
-        self._file = root / FILE if root.is_dir() else None
+        self._file = root / FILE if keep and root.is_dir() else None
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, Any]] = _load(self._file)
 

@@ -138,6 +138,7 @@ class LocalAgenda:
         with self._lock:
             if self._held.get(result.number) != house:
                 return False
+            # told before it counts as no more under way: who waits for that has heard of all
+            self._told(result)
             del self._held[result.number], self._games[result.number]
-        self._told(result)
         return True

@@ -2,7 +2,8 @@
 
 A place is a seat in seating order for ``fixed`` and ``shuffle``. For ``balanced`` it is a *role slot*, "the second
 Werewolf" for instance: roles are dealt from a game's seed, so who plays what can be evened out only behind the deal.
-For ``joined`` nobody is placed: the house seats whoever is there.
+For ``mirrored`` it is a side, and two games have one deal. For ``joined`` nobody is placed: the house seats whoever is
+there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from wolfbus.draws import shuffled
 from wolfbus.study.field import Field, field_of
 from wolfbus.vocabulary import ROLES, Role
 
-DesignKind: TypeAlias = Literal["fixed", "shuffle", "balanced", "joined"]
+DesignKind: TypeAlias = Literal["fixed", "shuffle", "balanced", "mirrored", "joined"]
 KINDS_OF_DESIGN: Final[tuple[DesignKind, ...]] = get_args(DesignKind)
 
 _ROTATIONS_SOUGHT: Final = 48
@@ -41,6 +42,7 @@ class Fixed:
     kind: DesignKind = "fixed"
     rotation: int = 1
     cycle: int | None = None
+    deals: int = 1
 
     def places(self, _number: int, _roles: Sequence[Role]) -> tuple[str, ...]:
         """Return the agents as they were given."""
@@ -61,10 +63,43 @@ class Shuffle:
     kind: DesignKind = "shuffle"
     rotation: int = 1
     cycle: int | None = None
+    deals: int = 1
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return a draw of its own for each game."""
         return shuffled(self.seed, f"study seats {number}", self.agents)[: len(roles)]
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """Matches of two agents: one plays the Werewolves and the other the village, and then, dealt from the same seed,
+    the other way round. Names, seats and roles are the same in both games: what differs is who plays which side.
+
+    Attributes:
+        agents: at least two, each once; every two of them meet in each cycle.
+        seed: the study's; it decides in what order.
+    """
+
+    agents: tuple[str, ...]
+    seed: str
+    kind: DesignKind = "mirrored"
+    rotation: int = 2
+    deals: int = 2
+
+    @property
+    def cycle(self) -> int:
+        """Games until all have met all."""
+        return len(self.agents) * (len(self.agents) - 1)
+
+    def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
+        """Return one agent for the Werewolves and the other for everybody else."""
+        match, again = divmod(number - 1, 2)
+        matches = list(itertools.combinations(self.agents, 2))
+        turn, place = divmod(match, len(matches))
+        pair = shuffled(self.seed, f"study matches {turn}", matches)[place]
+        first, second = shuffled(self.seed, f"study sides {match}", pair)
+        wolves, village = (second, first) if again else (first, second)
+        return tuple(wolves if role == "Werewolf" else village for role in roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +109,7 @@ class Joined:
     kind: DesignKind = "joined"
     rotation: int = 1
     cycle: int | None = None
+    deals: int = 1
 
     def places(self, _number: int, _roles: Sequence[Role]) -> tuple[str, ...]:
         """Return nobody."""
@@ -97,6 +133,7 @@ class Balanced:
     """
 
     kind: DesignKind = "balanced"
+    deals = 1
 
     def __init__(self, shares: Sequence[tuple[str, int]], slots: Sequence[Role], seed: str) -> None:
         whole = sum(share for _, share in shares)
@@ -140,12 +177,13 @@ class Balanced:
         return tuple(seated)
 
 
-Design: TypeAlias = Fixed | Shuffle | Balanced | Joined
+Design: TypeAlias = Fixed | Shuffle | Balanced | Mirrored | Joined
 """Who takes which place: `places` gives the agent of each seat of a game, given its number and its seats' roles.
 
 Every design has a `kind`; a `rotation`, the number of games after which every agent has had every role in proportion to
-its share of the seats (1 where nothing of the kind is promised); and a `cycle`, the number after which meetings are
-equal too (None where no number makes them so for sure)."""
+its share of the seats (1 where nothing of the kind is promised; of mirrored games, the two of a match); a `cycle`, the
+number after which meetings are equal too (None where no number makes them so for sure); and `deals`, how many games in
+a row are dealt from one seed."""
 
 
 def shares_of(brains: Sequence[str]) -> tuple[tuple[str, int], ...]:

@@ -11,7 +11,7 @@ from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 from wolfbus.study.balance import Balance
-from wolfbus.study.designs import Balanced, Design, DesignKind, Fixed, Joined, Shuffle, role_slots, shares_of
+from wolfbus.study.designs import Balanced, Design, DesignKind, Fixed, Joined, Mirrored, Shuffle, role_slots, shares_of
 from wolfbus.vocabulary import ROLES, Role
 
 Deal = Callable[[GameConfig, str], Sequence[tuple[str, Role]]]
@@ -74,6 +74,8 @@ class Plan:
         """Every brain once."""
         self.brains = seats if seats is not None else self.agents
         """Every brain as often as it was told."""
+        if kind == "mirrored":
+            self.shares = tuple((agent, 1) for agent in self.agents)
 
     @cached_property
     def design(self) -> Design:
@@ -84,6 +86,8 @@ class Plan:
         if self.kind == "balanced":
             counts = {role: self.config.count(role) for role in ROLES}
             return Balanced(self.shares, role_slots(counts), self.seed)
+        if self.kind == "mirrored":
+            return Mirrored(self.agents, self.seed)
         if seats is None:
             seats = self.agents * -(-self.config.seats // len(self.agents))
         return Fixed(seats) if self.kind == "fixed" else Shuffle(seats, self.seed)
@@ -105,8 +109,12 @@ class Plan:
 
     def game(self, number: int) -> PlannedGame:
         """Return game `number`, from 1."""
-        seed = game_seed(self.seed, number)
+        seed = self.seed_of(number)
         return self._game(number, seed, self._roles(seed))
+
+    def seed_of(self, number: int) -> str:
+        """Return the seed of game `number`, from which it is dealt."""
+        return game_seed(self.seed, (number - 1) // self.design.deals + 1)
 
     def games(self, last: int) -> Iterator[PlannedGame]:
         """Yield the games from 1 to `last`."""
@@ -119,8 +127,7 @@ class Plan:
             return self.balance_of({}, last)
         balance = Balance()
         for number in range(1, last + 1):
-            seed = game_seed(self.seed, number)
-            roles = self._roles(seed)
+            roles = self._roles(self.seed_of(number))
             balance.add(roles, self.design.places(number, roles))
         return balance.result(self.shares)
 
@@ -133,7 +140,7 @@ class Plan:
         """
         balance = Balance()
         for number, brains in sorted(played.items()):
-            balance.add(self._roles(game_seed(self.seed, number)), brains)
+            balance.add(self._roles(self.seed_of(number)), brains)
         told = balance.result(shares_of([brain for _, brains in sorted(played.items()) for brain in brains]))
         return {**told, "games": last, "roles_equal": False, "meetings_equal": False} if len(played) < last else told
 

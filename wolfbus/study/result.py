@@ -22,7 +22,7 @@ _LONGEST: Final = 1 << 20
 class GameResult(BaseModel):
     """What came of a game that was begun."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     number: Annotated[int, Field(ge=1)]
     """Its number in the study."""
@@ -66,7 +66,7 @@ class GameResult(BaseModel):
 class Spent(BaseModel):
     """What model calls of a study have taken from its budget so far; a line of its journal."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
 
     spent_usd: Sum = 0.0
     """US dollars."""

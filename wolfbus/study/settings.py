@@ -36,11 +36,11 @@ class ReportSettings(BaseModel):
 class StudySettings(BaseModel):
     """A study without its rules and models. Fields that are None were not told."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """A title for people."""
-    games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 100
+    games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 20
     """How many games are played."""
     seed: str | None = None
     """Seed of the study, from which every game's is drawn; any text, a number is usual."""
@@ -96,6 +96,8 @@ class StudySettings(BaseModel):
             raise ValueError('design = "joined": whoever has joined plays; give no players')
         if isinstance(self.players, dict) and self.design not in {None, "fixed"}:
             raise ValueError(f'design = "{self.design}": players by name have their seats; take "fixed"')
+        if self.design == "mirrored" and isinstance(self.players, dict):
+            raise ValueError('design = "mirrored": give a list of players, or agents')
         if self.agents is not None and self.design == "fixed":
             raise ValueError('design = "fixed": agents take turns; give `players` to fix who sits where')
 

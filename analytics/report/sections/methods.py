@@ -30,6 +30,10 @@ TITLES: Final[Mapping[str, str]] = {
     "truth": "Truth",
     "abilities": "One scale for deceivers and detectors",
     "agents": "Each agent's own rates",
+    "primary": "Primary metrics",
+    "skill": "Skill of winning",
+    "bias": "What suspicion should not follow",
+    "lying": "How deception goes",
     "variability": "Variability",
     "intervals": "Intervals of the tables' cells",
     "claims": "Claims",
@@ -48,7 +52,8 @@ _BEHIND: Final[Mapping[str, tuple[str, ...]]] = {
     "repair": ("repair", "headline", "labels"),
     "design": ("settings",),
     "truth": ("truth", "claims"),
-    "variability": ("variability", "intervals"),
+    "bias": ("bias", "lying"),
+    "variability": ("primary", "variability", "intervals"),
 }
 """Sections of the page, and those of the findings behind them where their names differ."""
 

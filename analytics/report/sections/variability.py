@@ -51,7 +51,35 @@ def section(findings: Result, context: Context) -> Section:
         context.contradictions("variability"),
         empty="It was not computed.",
     )
-    return Section("variability", "Variability (5.9)", (table,))
+    return Section("variability", "Variability (5.9)", (_primary(findings), table))
+
+
+def _primary(findings: Result) -> TableBlock:
+    found = findings.get("primary") or {}
+    rows = []
+    for name, row in (found.get("metrics") or {}).items():
+        unit, first = str(row.get("unit") or "share"), row.get("agent")
+        compared = (
+            Cell(f"{first} before {row.get('second')}") if first else value(row.get("value"), unit, reason="undefined")
+        )
+        apart = "points" if unit in {"share", "probability", "points"} else unit
+        cells = (
+            compared,
+            Cell("–") if row.get("baseline") is None else Cell(shown(row["baseline"], unit)),
+            estimate(row.get("difference"), apart),
+            *(value(row.get(p), "score", reason="it is not tested") for p in ("p", "p_adjusted")),
+            Cell(str(row.get("verdict") or "–")),
+        )
+        rows.append(Row(Cell(_label(name, row)), cells))
+    how = "declared before the study was played" if found.get("declared") else "the usual ones: the study declared none"
+    flips = f"{'all ' if found.get('exact') else ''}{count(found.get('flips') or 0)} ways to flip the signs of blocks"
+    notes = (
+        f"They are {how}. p: {flips}; adjusted: for all of them together, by the greatest statistic of each flip.",
+        "Whatever else this report tells is exploratory.",
+    )
+    heads = columns("Primary metric", "Value", "Baseline", "Difference", "p", "Adjusted p", "Verdict")
+    empty = "They were not computed."
+    return TableBlock("primary", "Primary metrics", heads, tuple(rows), notes if rows else (), empty=empty)
 
 
 def _row(name: str, metric: Mapping[str, Any], context: Context) -> Row:

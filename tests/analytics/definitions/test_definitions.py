@@ -16,6 +16,9 @@ from analytics.metrics import metrics
 
 BEYOND = (
     "primary",
+    "skill",
+    "bias",
+    "lying",
     "table4",
     "curves",
     "thresholds",

@@ -33,7 +33,7 @@ def test_every_prompt_is_rebuilt_from_the_segments_reported_by_then(calls):
         shelves[seat].add(prompt.fresh)
         assert shelves[seat].messages(prompt.heads) == contents(prompt)
         assert [message.role for message in prompt.messages] == ["system", "user"]
-        assert len(prompt.heads) == 2
+        assert len(prompt.heads) == 3
 
 
 def test_no_segment_is_reported_twice_by_a_seat(calls):
@@ -212,7 +212,7 @@ def test_a_second_question_shows_the_reply_names_the_fault_and_repeats_the_form(
     assert again.messages[3].content.endswith(prompt.messages[1].content[-200:].split("\n")[-1])
     assert f"\n{FORM_LINE}\n" in again.messages[3].content
     assert (again.form, again.chain) == (prompt.form, prompt.chain)
-    assert again.heads[:2] == prompt.heads
+    assert again.heads[:3] == prompt.heads
     shelf.add(again.fresh)
     assert shelf.messages(again.heads) == contents(again)
     # the same again is nothing new
@@ -242,7 +242,7 @@ def test_a_second_question_can_follow_a_second_one():
     writer, prompt, _ = first_prompt()
     third = writer.reask(writer.reask(prompt, "a", "b"), "c", "d")
     assert [message.role for message in third.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert len(third.heads) == 6
+    assert len(third.heads) == 7
 
 
 def test_the_words_of_a_vote_without_published_reasons_ask_for_none():

@@ -144,7 +144,7 @@ class HousePlayers:
         why = None
         try:
             ended = moderate(settings, self._stopping, Health(None), self._take)
-            if ended.how != "closed":
+            if ended.how != "closed" or self._asked:
                 why = ended.reason
         except WolfError as error:
             why = str(error)

@@ -121,10 +121,6 @@ def _study_of(
     if "players" in given:
         table.pop("agents", None)
     settings = settings_from_table({**table, **given}, source)
-    if settings.report is not None:
-        from analytics.measures.primary import check_primary
-
-        check_primary(settings.report.primary, source)
     if settings.players is None and settings.agents is None:
         settings = _without_players(settings, players, source, house=house)
     chosen = settings.players
@@ -134,13 +130,26 @@ def _study_of(
     elif chosen is not None:
         seats = _seats(chosen, config, source)
     brains = seats if seats is not None else settings.agents or ()
+    _check(settings, brains, source, house=house)
+    # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
+    seed = settings.seed if settings.seed is not None else secrets.token_hex(16)
+    return LoadedStudy(settings, config, models, tables, seats, seed)
+
+
+def _check(settings: StudySettings, brains: tuple[str, ...], source: str, *, house: bool) -> None:
+    """Refuse what does not go together, now that it is known who plays."""
+    if settings.report is not None:
+        from analytics.measures.primary import check_primary
+
+        check_primary(settings.report.primary, source)
+    if settings.kind == "mirrored" and house:
+        raise ConfigError(f'{source}: design = "mirrored": agents of a house may know the second deal from the first')
+    if settings.kind == "mirrored" and len(set(brains)) < 2:
+        raise ConfigError(f'{source}: design = "mirrored": one agent plays against another; name two at least')
     if house and ((settings.workers or 1) > 1 or settings.budget is not None or settings.budget_tokens is not None):
         raise ConfigError(f"{source}: a house's agents are processes with budgets of their own: no workers, no budget")
     if "human" in brains and not house:
         raise ConfigError(f"{source}: players: a study has no seats for people at its terminal; take `wolfbus play`")
-    # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
-    seed = settings.seed if settings.seed is not None else secrets.token_hex(16)
-    return LoadedStudy(settings, config, models, tables, seats, seed)
 
 
 def _without_players(settings: StudySettings, players: Any, source: str, *, house: bool) -> StudySettings:

@@ -110,6 +110,7 @@ class StudyScheduler:
         until = time.monotonic() + _BREAK_S
         while self._players.under_way and time.monotonic() < until:
             self._hear(_GLANCE_S)
+        self._hear(0.0)
 
     def close(self, *, hasty: bool) -> None:
         """Have the players be through."""

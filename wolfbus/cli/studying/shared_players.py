@@ -123,24 +123,29 @@ class SharedPlayers:
         self._bus.close()
 
     def _run(self) -> None:
+        try:
+            self._look()
+        except (WolfError, OSError) as error:
+            self._news.put(Halt(" ".join(str(error).split())))
+        except Exception as error:
+            self._news.put(Halt(f"what was played cannot be taken in: {type(error).__name__}: {error}"))
+            raise
+
+    def _look(self) -> None:
         after = "0-0"
         while not self._ended.wait(_LOOK_S):
-            try:
-                for entry, finished in self._agenda.results(after):
-                    after = entry
-                    if not self._put_by(finished):
-                        break
-                if self._budget is not None:
-                    verdict = self._budget.look()
-                    self._spent = verdict.spent
-                    if verdict.why is not None:
-                        self._news.put(Halt(verdict.why, budget=True))
-                        return
-                if not self._agenda.is_open:
-                    raise BusError("the agenda is gone: its Redis has lost its data, or somebody has removed it")
-            except (WolfError, OSError) as error:
-                self._news.put(Halt(" ".join(str(error).split())))
-                return
+            for entry, finished in self._agenda.results(after):
+                after = entry
+                if not self._put_by(finished):
+                    break
+            if self._budget is not None:
+                verdict = self._budget.look()
+                self._spent = verdict.spent
+                if verdict.why is not None:
+                    self._news.put(Halt(verdict.why, budget=True))
+                    return
+            if not self._agenda.is_open:
+                raise BusError("the agenda is gone: its Redis has lost its data, or somebody has removed it")
 
     def _put_by(self, finished: Finished) -> bool:
         """Bring a game's record home and report it; returns whether there is more to do."""

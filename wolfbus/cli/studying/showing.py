@@ -75,6 +75,10 @@ def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int
     if len(design["roles"]) == 1:
         return ["One agent plays every seat."]
     games = design["games"]
+    if kind == "mirrored":
+        told = f"Every two games are dealt from one seed, with sides swapped; all agents have met after {cycle} games."
+        odd = "The last game has no mirror image: take an even number of games."
+        return [told, odd] if games % rotation else [told]
     if kind != "balanced":
         even = 'Roles are dealt from each game\'s seed; nothing evens them out (design = "balanced" does).'
         return [] if design["roles_equal"] and design["meetings_equal"] else [even]

@@ -41,7 +41,7 @@ export function morph(old, fresh) {
   for (const { name } of [...old.attributes]) {
     if (name !== "style" && name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
   }
-  if (old.style.cssText !== fresh.style.cssText) old.style.cssText = fresh.style.cssText;
+  if (old.getAttribute("style") !== fresh.getAttribute("style")) old.style.cssText = fresh.style.cssText;
   fill(old, [...fresh.childNodes]);
 }
 
@@ -69,6 +69,12 @@ export function words(text, what = "p.text") {
 // Words for those who do not see the picture.
 export function aside(...said) {
   return h("span.unseen", said);
+}
+
+// Says why there is no page, and what there is.
+export function failed(root, { message, data = {} }) {
+  const links = (ids, base) => ids?.map((id) => h("li", h("a", { href: `${base}${encodeURIComponent(id)}` }, id)));
+  fill(root, h("main.wait", h("h1", h("a", { href: "/" }, "wolfbus")), h("p.problem", `${message[0].toUpperCase()}${message.slice(1)}`), h("ul", links(data.studies, "/s/"), links(data.games, "/g/"))));
 }
 
 export function dialog(name, title, ...parts) {

@@ -31,12 +31,16 @@ export function fileFeed({ heads, beats, prompts }) {
 }
 
 export function servedFeed(base) {
+  let eyes = "";
   return {
-    load: (as) => asked(`${base}/data.json${as ? `?as=${encodeURIComponent(as)}` : ""}`),
+    load(as) {
+      eyes = as ? `as=${encodeURIComponent(as)}` : "";
+      return asked(`${base}/data.json?${eyes}`);
+    },
     call: (line) => asked(`${base}/call/${line}.json`),
     // Follows a game that goes on; returns what stops it.
-    follow({ viewer, line }, { step, reload, gone }) {
-      const events = new EventSource(`${base}/events?as=${encodeURIComponent(viewer)}&after=${line}`);
+    follow({ line }, { step, reload, gone }) {
+      const events = new EventSource(`${base}/events?${eyes}&after=${line}`);
       const on = (name, act) => events.addEventListener(name, (event) => act(event.data ? JSON.parse(event.data) : {}));
       on("step", (made) => {
         step(made);

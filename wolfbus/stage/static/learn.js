@@ -31,14 +31,14 @@ export function openLearn(root, { rules, glossary, alpha, example }) {
 }
 
 function curve(weight, values, judgements) {
-  const x = (place) => 30 + (place / judgements.length) * 560;
+  const x = (place) => 46 + (place / judgements.length) * 544;
   const y = (value) => 150 - value * 140;
   return [
     h("p.soft", `α = ${weight.toFixed(1)}: dots are judgements, the line is D`),
     h(
       "svg.plot",
       { viewBox: "0 0 600 170", role: "img", "aria-label": `with α ${weight.toFixed(1)} suspicion goes ${values.map((value) => pct(value)).join(", ")}` },
-      [0, 0.5, 1].map((at) => [h("line.tick", { x1: 30, x2: 590, y1: y(at), y2: y(at) }), h("text.axis", { x: 24, y: y(at) + 4, "text-anchor": "end" }, pct(at))]),
+      [0, 0.5, 1].map((at) => [h("line.tick", { x1: 46, x2: 590, y1: y(at), y2: y(at) }), h("text.axis", { x: 40, y: y(at) + 4, "text-anchor": "end" }, pct(at))]),
       h("polyline.Werewolf", { points: values.map((value, place) => `${x(place)},${y(value)}`).join(" ") }),
       judgements.map((value, place) => h("circle", { cx: x(place + 1), cy: y(value), r: 4 })),
     ),

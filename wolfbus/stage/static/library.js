@@ -1,8 +1,8 @@
 // What there is: live games, studies, games.
 import { h, fill } from "./dom.js";
 import { asked } from "./feed.js";
-import { counted, title, whenIs } from "./terms.js";
-import { frame, gamesTable, gameLink } from "./sheets.js";
+import { counted, whenIs } from "./terms.js";
+import { frame, gamesTable, gameLink, shares } from "./sheets.js";
 
 export async function openLibrary(root) {
   const found = h("div");
@@ -49,13 +49,20 @@ function listing({ live, seats, studies, games, more, folder }, words) {
             shares(study.winners),
           ),
         ),
+        studies.length > 1 && choice(studies),
       ),
     h("section", h("h2", none ? "Nothing here" : "Games"), none && !words ? h("p", `There is no game in ${folder}. Play one: `, h("code", "wolfbus play")) : gamesTable(games), more > 0 && h("p.soft", `${counted(more, "game")} more: search to find them.`)),
   ];
 }
 
-// Who won, as a bar.
-export function shares(winners) {
-  const all = Object.values(winners).reduce((sum, each) => sum + each, 0);
-  return h("span.shares", ["werewolves", "villagers", "nobody"].map((who) => winners[who] > 0 && h("i", { class: who, "--v": winners[who] / all }, `${title(who)} ${winners[who]}`)));
+// Two studies to be compared.
+function choice(studies) {
+  const pick = (name, chosen) => h("select", { "aria-label": name }, studies.map((study, n) => h("option", { value: study.id, selected: n === chosen }, study.name ?? study.id)));
+  const [a, b] = [pick("study", 0), pick("other study", 1)];
+  const link = h("a", "compare");
+  const aim = () => link.setAttribute("href", `/c?${new URLSearchParams({ a: a.value, b: b.value })}`);
+  const box = h("p.filters", a, " with ", b, link);
+  box.addEventListener("input", aim);
+  aim();
+  return box;
 }

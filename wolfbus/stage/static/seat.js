@@ -29,7 +29,7 @@ export class SeatPage {
 
   async open() {
     const part = (what, name, ...rest) => h(what, { "data-part": name }, ...rest);
-    fill(this.root, h("div.game.seat", part("header.top", "top"), part("ul.players", "players", { "aria-label": "Players" }), part("main.log", "log", { role: "log", "aria-live": "polite", "aria-label": "What you hear", tabindex: 0 }), part("footer.asks", "asks", { "aria-label": "You are asked" })));
+    fill(this.root, h("div.game.seat", part("header.top", "top"), part("ul.players", "players", { "aria-label": "Players", tabindex: 0 }), part("main.log", "log", { role: "log", "aria-live": "polite", "aria-label": "What you hear", tabindex: 0 }), part("footer.asks", "asks", { "aria-label": "You are asked" })));
     for (const name of ["top", "players", "log", "asks"]) this[`${name}Part`] = this.root.querySelector(`[data-part=${name}]`);
     this.transcript = new Transcript(this.logPart);
     await this.load();
@@ -78,7 +78,7 @@ export class SeatPage {
     fill(this.topPart, [
       h("h1", `You are ${me}`, h("small", [data.role ?? mine.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && ` · with ${data.partners.join(", ")}`)),
       h("small.soft", title(over ? whenIs(beat) : whenIs({ ...beat, kind: "", ...live }))),
-      watch.map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
+      watch.filter((viewer) => !over || viewer !== "public").map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
       this.notice && h("p.problem", { role: "status" }, this.notice),
     ]);
     fill(this.playersPart, cards({ ...data, beat, viewers: [], live: null }));
@@ -105,7 +105,13 @@ export class SeatPage {
       }
     }
     const { over, alive = true } = this.data;
-    fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft", over ? "Thank you for playing." : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is asked of you now."));
+    fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft.idle", over ? `${this.ending()}Thank you for playing.` : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is asked of you now."));
+  }
+
+  ending() {
+    const { over, seats } = this.data.beats.at(-1);
+    const team = seats.find((seat) => seat.name === this.data.me)?.team;
+    return over?.winner && team ? `Your side ${over.winner === team ? "wins" : "loses"}. ` : "";
   }
 
   tick() {
@@ -118,7 +124,7 @@ export class SeatPage {
   }
 
   form(ask) {
-    const form = h("form.ask", { "data-keep": ask.id }, h("div.left.soft"), this.inputs(ask), h("p.problem", { hidden: true, role: "alert" }));
+    const form = h(`form.ask.${ask.kind}`, { "data-keep": ask.id }, h("div.left.soft"), this.inputs(ask), h("p.problem", { hidden: true, role: "alert" }));
     const send = async (content) => {
       const buttons = form.querySelectorAll("button");
       buttons.forEach((button) => (button.disabled = true));

@@ -17,7 +17,7 @@ const STATES = { open: "not finished", stopped: "broken off", damaged: "damaged"
 
 export function outcome({ state, winner, error }) {
   if (error) return "damaged";
-  return winner ? title(winner) : (STATES[state] ?? "nobody");
+  return winner ? title(winner) : (STATES[state] ?? "Nobody");
 }
 
 export function gamesTable(games) {
@@ -25,8 +25,9 @@ export function gamesTable(games) {
   const brains = ({ players = [] }) => [...new Set(players.map((each) => each.model ?? each.brain))].join(", ");
   return h(
     "div.wide",
+    { tabindex: 0 },
     h(
-      "table.rows",
+      "table.rows.games",
       h("thead", h("tr", ["Game", "Players", "Result", "Rounds", "Lies", "Best moment"].map((name) => h("th", { scope: "col" }, name)))),
       h(
         "tbody",
@@ -47,8 +48,8 @@ export function gamesTable(games) {
 }
 
 // A round number step that divides `span` into three to six.
-export function ticks(low, high) {
-  const rough = (high - low) / 4 || 1;
+export function ticks(low, high, least = 0) {
+  const rough = Math.max((high - low) / 4 || 1, least);
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * unit).find((each) => each >= rough);
   const found = [];
@@ -75,8 +76,16 @@ export function forest(found, [low, high], zero = 0) {
   );
 }
 
-export function told(found, unit) {
+// A value with its interval and n; the way to the statements behind it, if there is one.
+export function told(found, unit, href) {
   const form = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2));
   if (found?.value == null) return h("span.soft", { title: found?.reason }, "–");
-  return [h("b", form(found.value)), h("small", found.low == null ? ` n ${found.n}` : ` ${form(found.low)} to ${form(found.high)}, n ${found.n}`)];
+  const n = `n ${found.n}`;
+  return [h("b", form(found.value)), h("small", found.low == null ? " " : ` ${form(found.low)} to ${form(found.high)}, `, href ? h("a", { href }, n) : n)];
+}
+
+// Who won, as a bar.
+export function shares(winners) {
+  const all = Object.values(winners).reduce((sum, each) => sum + each, 0);
+  return h("span.shares", ["werewolves", "villagers", "nobody"].map((who) => winners[who] > 0 && h("i", { class: who, "--v": winners[who] / all }, `${title(who)} ${winners[who]}`)));
 }

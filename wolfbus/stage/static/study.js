@@ -1,10 +1,7 @@
 // A study: who deceives and who detects, with intervals; and its games, to be watched.
-import { h, fill } from "./dom.js";
-import { asked } from "./feed.js";
-import { beatElement } from "./transcript.js";
-import { counted, title } from "./terms.js";
-import { frame, gamesTable, gameLink, outcome, rangeOf, forest, told, ticks } from "./sheets.js";
-import { shares } from "./library.js";
+import { h } from "./dom.js";
+import { counted } from "./terms.js";
+import { frame, gamesTable, gameLink, outcome, shares, rangeOf, forest, told, ticks } from "./sheets.js";
 
 const BASES = { role: "Statements of Werewolves", truth: "Claims known to be false", label: "Statements called deceptive by their speakers" };
 const COLUMNS = [["sensitivity", "Detects lies"], ["concealment", "Hides lies"], ["balanced_accuracy", "Balanced accuracy"], ["vote_hit", "Votes that hit a Werewolf"]];
@@ -56,6 +53,13 @@ export class StudyPage {
     return this.data.findings.abilities[this.base]?.agents ?? {};
   }
 
+  // Where the report shows the statements that a number counts.
+  statements(agent, name) {
+    if (!this.data.report) return null;
+    const wanted = { sensitivity: { by: agent, judged: "judged" }, balanced_accuracy: { by: agent, judged: "scored" }, concealment: { agent }, vote_hit: { agent, phase: "vote" } };
+    return `${this.data.report}#statements?${new URLSearchParams(wanted[name])}`;
+  }
+
   leaderboard(agents) {
     const found = this.abilities();
     const of = (agent, name) => (name === "sensitivity" || name === "concealment" ? found[agent]?.[name] : agents[agent]?.[name]);
@@ -63,6 +67,7 @@ export class StudyPage {
     return [
       h(
         "div.wide",
+        { tabindex: 0 },
         h(
           "table.rows.board",
           h("thead", h("tr", h("th", { scope: "col" }, "Agent"), COLUMNS.map(([name, words]) => h("th", { scope: "col", "aria-sort": name === this.order ? "descending" : "none" }, h("button", { "data-order": name }, words, name === this.order && " ↓"))))),
@@ -74,7 +79,7 @@ export class StudyPage {
                 h("th", { scope: "row" }, h("button.link", { "data-agent": agent, "aria-pressed": String(agent === this.agent), title: "its games" }, agent), h("small", counted(agents[agent].games, "game"))),
                 COLUMNS.map(([name]) => {
                   const chance = name === "balanced_accuracy" ? 0.5 : 0;
-                  return h("td", forest(of(agent, name), rangeOf(names.map((each) => of(each, name)), chance), chance), h("div", told(of(agent, name), name.includes("_") ? "share" : "")));
+                  return h("td", forest(of(agent, name), rangeOf(names.map((each) => of(each, name)), chance), chance), h("div", told(of(agent, name), name.includes("_") ? "share" : "", this.statements(agent, name))));
                 }),
               ),
             ),
@@ -110,9 +115,9 @@ function plane(found) {
   );
 }
 
-function axes(xs, ys, x, y) {
+function axes(xs, ys, x, y, least) {
   return [
-    ticks(...xs).map((at) => [h("line.tick", { x1: x(at), x2: x(at), y1: 20, y2: 240 }), h("text.axis", { x: x(at), y: 256, "text-anchor": "middle" }, at)]),
+    ticks(...xs, least).map((at) => [h("line.tick", { x1: x(at), x2: x(at), y1: 20, y2: 240 }), h("text.axis", { x: x(at), y: 256, "text-anchor": "middle" }, at)]),
     ticks(...ys).map((at) => [h("line.tick", { x1: 40, x2: 380, y1: y(at), y2: y(at) }), h("text.axis", { x: 34, y: y(at) + 4, "text-anchor": "end" }, at)]),
   ];
 }
@@ -125,14 +130,17 @@ function rounds({ suspicion }) {
   const ys = rangeOf(all.map(({ mean, sem }) => ({ value: mean, low: mean - (sem ?? 0), high: mean + (sem ?? 0) })), 0.5);
   const x = (round) => 40 + ((round - 1) / (last - 1)) * 270;
   const y = (value) => 240 - ((value - ys[0]) / (ys[1] - ys[0])) * 220;
+  const places = new Map();
+  const ends = roles.map(([role, points]) => [role, y(points.at(-1).mean)]).sort((a, b) => a[1] - b[1]);
+  ends.reduce((above, [role, at]) => places.set(role, Math.max(above + 13, at)).get(role), -99);
   return h(
     "svg.plot",
     { viewBox: "0 0 400 280", role: "img", "aria-label": "mean suspicion that each role meets, by round" },
-    axes([1, last], ys, x, y),
+    axes([1, last], ys, x, y, 1),
     roles.map(([role, points]) => [
       h(`polyline.${role}`, { points: points.map((point) => `${x(point.round)},${y(point.mean)}`).join(" ") }),
       points.map((point) => [point.sem != null && h(`line.interval.${role}`, { x1: x(point.round), x2: x(point.round), y1: y(point.mean - point.sem), y2: y(point.mean + point.sem) }), h(`circle.${role}`, { cx: x(point.round), cy: y(point.mean), r: 3 })]),
-      h(`text.${role}`, { x: x(points.at(-1).round) + 8, y: y(points.at(-1).mean) + 4 }, role),
+      h(`text.${role}`, { x: x(points.at(-1).round) + 8, y: places.get(role) + 4 }, role),
     ]),
     h("text.axis", { x: 310, y: 276, "text-anchor": "end" }, "round"),
   );
@@ -147,39 +155,6 @@ function meetings(studies) {
   return h(
     "section",
     h("h2", "Meetings"),
-    h("div.wide", h("table.rows", h("caption", "Pairs of seats in which the row is a Werewolf and the column is not"), h("thead", h("tr", h("td"), names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", names.map((wolf) => h("tr", h("th", { scope: "row" }, wolf), names.map((other) => h("td.number", count(wolf, other)))))))),
+    h("div.wide", { tabindex: 0 }, h("table.rows", h("caption", "Pairs of seats in which the row is a Werewolf and the column is not"), h("thead", h("tr", h("td"), names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", names.map((wolf) => h("tr", h("th", { scope: "row" }, wolf), names.map((other) => h("td.number", count(wolf, other)))))))),
   );
-}
-
-// ---- two studies beside each other
-
-export function openComparison(root, { a, b, comparison, pairs }) {
-  const rows = Object.entries(comparison.metrics).filter(([name]) => !name.includes("/"));
-  const table = (some) =>
-    h(
-      "div.wide",
-      h(
-        "table.rows",
-        h("thead", h("tr", ["Measure", a.name, b.name, "Difference", "p, adjusted"].map((name) => h("th", { scope: "col" }, name)))),
-        h(
-          "tbody",
-          some.map(([, { label, unit, a: one, b: other, n_a: n, n_b: m, difference, p_holm: p }]) =>
-            h("tr", h("th", { scope: "row" }, title(label)), h("td", told({ value: one, n }, unit)), h("td", told({ value: other, n: m }, unit)), h("td", forest(difference, rangeOf([difference], 0)), h("div", told(difference, unit))), h("td.number", p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3))),
-          ),
-        ),
-      ),
-    );
-  frame(
-    root,
-    `${a.name} and ${b.name}`,
-    h("section", h("h2", "Differences"), table(rows), h("p.soft", "A bar is an interval of 95 % of the difference, the thin line none. p is adjusted for all measures by Holm.")),
-    h("section", h("h2", "Same seed"), pairs.length ? pairs.map((pair) => h("details.twins", { "data-a": pair.a?.id ?? pair.a, "data-b": pair.b?.id ?? pair.b }, h("summary", `Seed ${pair.seed}`), h("div.pair"))) : h("p.soft", "The studies have no seed in common.")),
-  );
-  root.addEventListener("toggle", ({ target }) => target.open && twins(target), true);
-}
-
-async function twins(box) {
-  const { a, b } = box.dataset;
-  const games = await Promise.all([a, b].map((game) => asked(`/g/${encodeURIComponent(game)}/data.json`)));
-  fill(box.querySelector(".pair"), games.map((data) => h("div", h("h3", h("a", { href: gameLink(data.game.id) }, data.game.id)), data.beats.map((beat, n) => beatElement(beat, data.beats[n - 1], data)))));
 }

@@ -1,4 +1,4 @@
-"""`Venue`: what the brains of one process share: models and the way to them, a folder for logs, an emergency exit."""
+"""`BrainContext`: what the brains of one process share: models and the way to them, a folder for logs, a way out."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from players.llm.cassette import Cassette
     from players.llm.gateway import Gateway
     from players.llm.settings import Model
+    from wolfbus.stage.people import People
 
 
-class Venue:
+class BrainContext:
     """What is around the brains of a process. Nothing of it is made before a brain needs it.
 
     Args:
@@ -28,6 +29,7 @@ class Venue:
         cassette: where replies are recorded or played from; None for neither.
         logs: folder for the error output of child processes; None lets it through to our own.
         give_up: replies in a row of a model that cannot be read, and none before, after which a game ends; 0 for never.
+        people: persons who play at pages; None where a person plays at the terminal.
 
     Attributes:
         fatal: ends all games of this process with a reason: a budget that is spent, a cassette that lacks a reply; of
@@ -42,7 +44,9 @@ class Venue:
         logs: Path | None = None,
         *,
         give_up: int = 0,
+        people: People | None = None,
     ) -> None:
+        self.people = people
         self.models: dict[str, Model] = dict(models or {})
         self.logs = logs
         self.fatal: Callable[[WolfError], None] | None = None

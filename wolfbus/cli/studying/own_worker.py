@@ -1,18 +1,15 @@
-"""A worker of a study: a process that plays games from its parent's agenda, and ends when the parent does.
-
-It is started as ``python -m wolfbus.cli.studying.worker_process FD``, FD being its end of a pair of sockets.
-"""
+"""A worker that a run starts itself: it plays games from its parent's agenda, and ends when the parent does."""
 
 from __future__ import annotations
 
 import signal
 import socket
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wolfbus.cli import FAILED
 from wolfbus.cli.calling import quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
@@ -21,34 +18,40 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from players.venue import Venue
+    from players.context import BrainContext
 
 
-def main() -> None:
-    """Play what the parent has to play, until it has no more or is gone."""
+def play_for(parent: int) -> int:
+    """Play what a parent has to play, until it has no more or is gone; returns the exit code.
+
+    Args:
+        parent: descriptor of this process's end of a pair of sockets.
+    """
     # Ctrl-C is the parent's to hear; it says what to do
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tune_garbage_collection()
-    wire = Wire(socket.socket(fileno=int(sys.argv[1])))
+    wire = Wire(socket.socket(fileno=parent))
     words = wire.heard()
     told = next(words, None)
     if told is None:
-        return
+        return 0
     try:
         with quiet_brains():
             _play(wire, told, ParentAgenda(wire, words))
     except WolfError as error:
         wire.say(error=str(error))
+        return FAILED
     except Exception as error:
         wire.say(error=f"a worker failed: {type(error).__name__}: {error}")
         raise
+    return 0
 
 
 def _play(wire: Wire, told: dict[str, Any], agenda: ParentAgenda) -> None:
     config = GameConfig.model_validate_json(told["config"])
     orders = HouseOrders(told["url"], config, _path(told["folder"]), told["at_once"], told["threads"])
-    with _venue(told, agenda) as venue:
-        player = AgendaPlayer(agenda, agenda.planned, orders, venue)
+    with _brain_context(told, agenda) as brain_context:
+        player = AgendaPlayer(agenda, agenda.planned, orders, brain_context)
         agenda.changed = player.wake
         agenda.listen()
         wire.say(ready=True)
@@ -59,10 +62,10 @@ def _play(wire: Wire, told: dict[str, Any], agenda: ParentAgenda) -> None:
         wire.say(closed=time.process_time() - before)
 
 
-def _venue(told: dict[str, Any], agenda: ParentAgenda) -> Venue:
+def _brain_context(told: dict[str, Any], agenda: ParentAgenda) -> BrainContext:
+    from players.context import BrainContext as Shared
     from players.llm.settings import Model
     from players.spec import check
-    from players.venue import Venue as Shared
 
     models = {words: Model.model_validate_json(model) for words, model in told["models"].items()}
     budget = cassette = None
@@ -77,9 +80,9 @@ def _venue(told: dict[str, Any], agenda: ParentAgenda) -> Venue:
         record = told["cassette"]
         cassette = Cassette.record(Path(record)) if record else Cassette.play(Path(told["replay_cassette"]))
     models = divided(models, told["workers"])
-    venue = Shared(models, budget, cassette, _path(told["logs"]), give_up=told["give_up"])
-    check(told["brains"], venue)
-    return venue
+    brain_context = Shared(models, budget, cassette, _path(told["logs"]), give_up=told["give_up"])
+    check(told["brains"], brain_context)
+    return brain_context
 
 
 def divided(models: Mapping[str, Any], workers: int) -> dict[str, Any]:
@@ -98,7 +101,3 @@ def _share(model: Any, workers: int) -> Any:
 
 def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,291 @@
+"""`CheckHouse`: the house of a trial. It welcomes the agent, writes and hears it, and has the engine play."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from moderator.check.finding import FindingLedger
+from moderator.check.probe import ProbeReader, ProbeWriter
+from moderator.check.rivals import RIVALS, Rival, Rivals
+from moderator.engine.context import HouseContext
+from moderator.engine.mail import GameOver
+from moderator.house.games import Games
+from moderator.rules.game import game as by_the_rules
+from moderator.rules.steps import Play
+from wolfbus.actors import ActorPool, Timers
+from wolfbus.agent.router import SeatRouter
+from wolfbus.bus import streams
+from wolfbus.bus.ids import parse_id
+from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
+from wolfbus.errors import BusError, MessageError, WolfError
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import FROM_AGENT, pack, plain, unpack, validate
+from wolfbus.messages.events import Opened
+from wolfbus.messages.house import FromAgent, Join, Leave, RollCall, Welcome
+
+LEASE_S: Final = 15.0
+_HOLDER: Final = "check-agent"
+_BLOCK_S: Final = 0.5
+
+
+class CheckHouse:
+    """One house, one agent. Whatever comes from other threads is dealt with in `hear`, in the order in which it came.
+
+    Args:
+        bus: where the house is.
+        name: its name.
+        wanted: the agent to try; None for the first that knocks.
+        again_s: how often the agent is to say join, in seconds.
+        ledger: where faults are noted.
+
+    Attributes:
+        agent: the agent's name, "" until it has come in.
+        join: what it said of itself last.
+        joins: when it said join, by this machine's monotonic clock.
+        left: how it said that it leaves.
+        rivals: who plays all other seats.
+        on_message: called with each message for a game, and when it came.
+        on_step: returns each step of a game as it is to be written; called by the engine's threads.
+    """
+
+    def __init__(self, bus: Bus, name: str, wanted: str | None, again_s: float, ledger: FindingLedger) -> None:
+        self._bus = bus
+        self.name = name
+        self._wanted = wanted
+        self._again_s = again_s
+        self._ledger = ledger
+        self._epoch = 0
+        self._renewed = 0.0
+        self._ids: dict[str, list[str]] = {}
+        self._todo: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._lobby = streams.lobby(name)
+        self._ending = contextlib.ExitStack()
+        self.agent = ""
+        self.join: Join | None = None
+        self.joins: list[float] = []
+        self.left: Leave | None = None
+        self.rivals = Rivals()
+        self.on_message: Callable[[Entry, float], None] = lambda _entry, _at: None
+        self.on_step: Callable[[Commit], Commit] = lambda commit: commit
+
+    def open(self) -> None:
+        """Take the house; ask those who knocked before whether they are still there.
+
+        Raises:
+            HouseHeld: another moderator has it.
+        """
+        self._epoch = self._bus.claim(self.name, _HOLDER, LEASE_S)
+        self._ending.callback(self._bus.release, self.name, _HOLDER, self._epoch)
+        self._renewed = time.monotonic()
+        known = {self._wanted} if self._wanted else set()
+        knocks = list(every_entry(self._bus, self._lobby))
+        known |= {entry.sender for entry in knocks if self._wanted in {None, entry.sender}}
+        pool, timers = ActorPool(2), Timers("check-timers")
+        writer = ProbeWriter(self._bus, self._fail, self._change)
+        reader = ProbeReader(self._bus, self._fail, self._watch)
+        for close in (pool.close, timers.close, writer.close, reader.close):
+            self._ending.callback(close)
+        self._games = Games(HouseContext(self.name, self._epoch, self._bus, reader, writer, pool, timers))
+        self._ending.callback(self._games.stop)
+        router = SeatRouter.listen(RIVALS, self.name, self._bus, reader, writer, pool, lambda _: Rival(self.rivals))
+        self._ending.callback(router.stop)
+        self._games.listen(RIVALS)
+        reader.follow(self._lobby, lambda _stream, _entries: None, knocks[-1].id if knocks else "0-0")
+        for name in sorted(each for each in known if each):
+            self._games.listen(name)
+            self._post(name, RollCall())
+        writer.start()
+        reader.start()
+
+    def wait_for_join(self, seconds: float, gone: Callable[[], str | None]) -> bool:
+        """Wait for the agent to come in, and welcome it; returns whether it did.
+
+        Args:
+            seconds: how long.
+            gone: returns why it cannot come any more.
+        """
+        until = time.monotonic() + seconds
+        while self.join is None and time.monotonic() < until and gone() is None:
+            self.hear(min(until, time.monotonic() + _BLOCK_S))
+        return self.join is not None
+
+    def tell(self, message: Part) -> None:
+        """Put a message of the house into the agent's mailbox."""
+        self._post(self.agent, message)
+
+    @property
+    def member(self) -> Join:
+        """What the agent said of itself last; it must have come in."""
+        if self.join is None:
+            raise LookupError("nobody has joined")
+        return self.join
+
+    @property
+    def gone(self) -> bool:
+        """Whether it said that it leaves."""
+        return self.left is not None
+
+    def post(self, entry: Entry) -> None:
+        """Put an entry into the agent's mailbox as it stands; from any thread."""
+        self._commit(self.agent, entry)
+
+    def play(self, opened: Opened, over: Callable[[GameOver], None], play: Play | None = None) -> None:
+        """Have the engine play a game.
+
+        Args:
+            opened: its opening event.
+            over: called in `hear` when it has ended; nothing of it is left on the bus then.
+            play: what happens in it; by the rules unless given.
+        """
+
+        def end(result: GameOver) -> None:
+            self._bus.expire(self.name, result.game, 0)
+            over(result)
+
+        self._games.open(opened, None, lambda result: self.later(partial(end, result)), None, play or by_the_rules)
+
+    def break_off(self, reason: str) -> None:
+        """End every game where it stands."""
+        self._games.break_off(WolfError(reason), _BLOCK_S)
+
+    def catch_up(self) -> None:
+        """Have the engine tell the agent all of every game that it plays."""
+        self._games.joined(self.agent)
+
+    def later(self, act: Callable[[], None]) -> None:
+        """Have something done in `hear`, after what came before; from any thread."""
+        self._todo.put(act)
+
+    def hear(self, until: float) -> None:
+        """Deal with what came first; if nothing has come yet, wait for it, `until` at the latest.
+
+        Args:
+            until: on the monotonic clock, in seconds.
+        """
+        if time.monotonic() - self._renewed > LEASE_S / 3:
+            self._bus.renew(self.name, _HOLDER, self._epoch, LEASE_S)
+            self._renewed = time.monotonic()
+        with contextlib.suppress(queue.Empty):
+            self._todo.get(timeout=min(max(until - time.monotonic(), 0.0), _BLOCK_S))()
+
+    def silence(self, seconds: float) -> None:
+        """Deal with all that comes in the next `seconds`."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not self.left:
+            self.hear(until)
+
+    def close(self) -> None:
+        """Give the house back, and leave no mail behind."""
+        self._ending.close()
+        if not self._epoch:
+            return
+        boxes = [streams.inbox(self.name, name) for name in (self.agent, RIVALS) if name]
+        for stream in (*boxes, streams.outbox(self.name, RIVALS)):
+            self._bus.trim(stream, self._bus.last_id(stream))
+
+    def faulty_ids(self) -> str | None:
+        """Return what is wrong with the ids on its out stream, None if nothing is."""
+        for instance, ids in self._ids.items():
+            firsts = {parse_id(each)[0] for each in ids}
+            # the first word of a new start may be counted with the start before
+            if len(firsts) > 2:
+                return f"ids {ids[0]}, {ids[1]}, … of start {instance!r} do not begin with the time of its start"
+        return None
+
+    def _fail(self, error: BusError) -> None:
+        def raise_it() -> None:
+            raise error
+
+        self.later(raise_it)
+
+    def _change(self, commit: Commit) -> Commit:
+        return self.on_step(commit)
+
+    def _watch(self, stream: str, entries: list[Entry]) -> None:
+        ours = {streams.outbox(self.name, RIVALS), streams.inbox(self.name, RIVALS)}
+        if stream not in ours:
+            self.later(partial(self._take, stream, entries, time.monotonic()))
+
+    def _take(self, stream: str, entries: list[Entry], now: float) -> None:
+        for entry in entries:
+            if stream == self._lobby:
+                self._knock(entry)
+            elif stream == streams.outbox(self.name, self.agent) or not self.agent:
+                self._look_at(entry)
+                if entry.game:
+                    self.on_message(entry, now)
+                else:
+                    self._house_message(stream, entry, now)
+
+    def _knock(self, entry: Entry) -> None:
+        try:
+            join = validate(FROM_AGENT, unpack(entry.body))
+        except MessageError as error:
+            self._ledger.fault("malformed knock", "fail", str(error))
+            return
+        if not isinstance(join, Join) or join.service != "player" or self._wanted not in {None, join.agent}:
+            return
+        if self.join is None:
+            # what it said before it knocked stands on its stream already
+            self._games.listen(join.agent, "0-0")
+
+    def _house_message(self, stream: str, entry: Entry, now: float) -> None:
+        try:
+            message: FromAgent = validate(FROM_AGENT, unpack(entry.body))
+        except MessageError as error:
+            self._ledger.fault("malformed", "fail", f"a message without a game cannot be read: {error}")
+            return
+        if isinstance(message, Leave):
+            if self.join is not None and message.instance == self.join.instance:
+                self.left = message
+        elif isinstance(message, Join):
+            self._joined(stream, message, now)
+
+    def _joined(self, stream: str, join: Join, now: float) -> None:
+        if stream != streams.outbox(self.name, join.agent):
+            self._ledger.fault("wrong name", "fail", f"join says {join.agent!r} on the stream {stream}")
+            return
+        if self.join is None or join.instance != self.join.instance:
+            again = self.join is not None
+            self.agent, self.join = join.agent, join
+            self.joins.append(now)
+            self.tell(
+                Welcome(house=self.name, agent=join.agent, instance=join.instance, again_s=self._again_s),
+            )
+            if again:
+                self.catch_up()
+            return
+        self.join = join
+        self.joins.append(now)
+
+    def _look_at(self, entry: Entry) -> None:
+        """Check what stands beside a message in the clear."""
+        try:
+            value = unpack(entry.body)
+        except MessageError:
+            return
+        sort = value.get("type")
+        if entry.type != sort and sort in {"reply", "join", "leave"}:
+            self._ledger.fault("entry fields", "warn", f"field type says {entry.type!r} beside a {sort!r}")
+        if self.agent and entry.sender != self.agent:
+            self._ledger.fault("entry fields", "fail", f"field from says {entry.sender!r}, not {self.agent!r}")
+        if sort == "reply" and value.get("game") != entry.game:
+            said = f"field game says {entry.game!r} beside a reply in game {value.get('game')!r}: it reaches no game"
+            self._ledger.fault("entry fields", "fail", said)
+        if self.join is not None:
+            self._ids.setdefault(self.join.instance, []).append(entry.id)
+
+    def _post(self, name: str, message: Part) -> None:
+        body = plain(message)
+        self._commit(name, Entry(pack(body), str(body["type"]), "moderator"))
+
+    def _commit(self, name: str, entry: Entry) -> None:
+        post = (streams.inbox(self.name, name), entry)
+        (error,) = self._bus.commit([Commit(self.name, "", self._epoch, "", "", posts=(post,))])
+        if error is not None:
+            raise error

@@ -1,0 +1,21 @@
+"""What a machine can see of a page's usability."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+GROUPS = ("serious", "critical")
+
+
+def serious(page: Page) -> list[str]:
+    """Return what axe-core finds to be a serious or critical obstacle for somebody."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:300]} {each['nodes'][0]['failureSummary']}"
+        for each in Axe().run(page).response["violations"]
+        if each["impact"] in GROUPS
+    ]

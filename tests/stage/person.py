@@ -1,0 +1,98 @@
+"""A person at a page, played by a script that speaks what the page speaks."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.stage.served import Events, fetched
+
+JUDGEMENT = {"deceptive": True, "suspicion": 0.7, "confidence": 0.6, "kind": "omission", "reasoning": "a feeling"}
+
+
+def content_for(ask: dict[str, Any]) -> dict[str, Any]:
+    """A legal answer to what is asked."""
+    kind, legal = ask["kind"], ask.get("legal") or [None]
+    if kind == "bid":
+        return {"bid": 7}
+    if kind == "speak":
+        return {"text": f"I am here, in turn {ask['turn']}."}
+    if kind == "assess_own":
+        return {"deceptive": False, "confidence": 0.9, "kind": "none"}
+    if kind == "assess_other":
+        return JUDGEMENT
+    if kind == "vote":
+        return {"target": legal[0], "reason": "A feeling."}
+    return {"target": legal[0]}
+
+
+class Person(threading.Thread):
+    """Sits down by a link and answers everything until the game is over.
+
+    Attributes:
+        raw: every byte that this browser received.
+        kinds: kinds of what it answered.
+        refused: answers that were refused.
+        last: the data of its page, fetched after the end.
+    """
+
+    def __init__(self, link: str) -> None:
+        super().__init__(daemon=True)
+        parts = urlsplit(link)
+        self.url, self.token = f"{parts.scheme}://{parts.netloc}", parts.fragment
+        self.raw = b""
+        self.kinds: set[str] = set()
+        self.refused: list[Any] = []
+        self.last: dict[str, Any] = {}
+        self.failure: BaseException | None = None
+        self.place = ""
+        self.cookie = ""
+
+    def sit(self) -> tuple[int, dict, bytes]:
+        told = self.post("/seat/sit", {"token": self.token})
+        if told[0] == 200:
+            self.place = f"/seat/{json.loads(told[2])['seat']}"
+            self.cookie = told[1]["Set-Cookie"].partition(";")[0]
+        return told
+
+    def post(self, path: str, body: Any, **headers: str) -> tuple[int, dict, bytes]:
+        return self.keep(
+            fetched(self.url, path, "POST", body, Origin=self.url, Content_Type="application/json",
+                    Cookie=self.cookie, **headers)
+        )  # fmt: skip
+
+    def get(self, path: str) -> tuple[int, dict, bytes]:
+        return self.keep(fetched(self.url, f"{self.place}{path}", Cookie=self.cookie))
+
+    def keep(self, told: tuple[int, dict, bytes]) -> tuple[int, dict, bytes]:
+        self.raw += told[2]
+        return told
+
+    def run(self) -> None:
+        try:
+            self.play()
+        except BaseException as failure:
+            self.failure = failure
+
+    def play(self) -> None:
+        page = json.loads(self.get("/data.json")[2])
+        self.answer(page["asks"])
+        with Events(self.url, f"{self.place}/events?after={page['line']}", Cookie=self.cookie) as events:
+            for name, _, step in events:
+                assert name == "step"
+                self.answer(step["asks"])
+                if step["over"]:
+                    break
+            self.raw += events.raw
+        self.last = json.loads(self.get("/data.json")[2])
+
+    def answer(self, asks: list[dict[str, Any]]) -> None:
+        # the last first: any order will do
+        for ask in reversed(asks):
+            status, _, body = self.post(f"{self.place}/answer", {"id": ask["id"], "content": content_for(ask)})
+            if status == 200:
+                self.kinds.add(ask["kind"])
+            elif status != 409:
+                self.refused.append((ask, body))

@@ -1,0 +1,106 @@
+"""A game is watched in a browser while it goes on: to its end, through a restart of the server, by people at seats."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.stage.looking import serious
+from tests.stage.served import sealed, server
+from tests.stage.test_seats import Table
+from tests.stage.watching import watch
+
+LINES = sealed()[1]
+CLICKING = """() => {
+    const kinds = (window.kinds = new Set());
+    const answer = () => {
+        for (const form of document.querySelectorAll("form.ask:not([data-tried])")) {
+            form.dataset.tried = 1;
+            kinds.add(form.className.split(" ").at(-1));
+            if (form.elements.text) form.elements.text.value = "I am here.";
+            if (form.elements.suspicion) form.elements.suspicion.value = 80;
+            if (form.elements.bid) form.elements.bid.value = 9;
+            (form.querySelector(".targets button") ?? form.querySelector("button.go")).click();
+        }
+    };
+    new MutationObserver(answer).observe(document, { childList: true, subtree: true });
+    answer();
+}"""
+
+
+def refuse(status: int, words: str, route) -> None:
+    route.fulfill(status=status, content_type="application/json", body=json.dumps({"error": words}))
+
+
+def put(folder, lines) -> None:
+    with (folder / "live.ndjson").open("ab") as file:
+        file.writelines(lines)
+
+
+def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_server(browser, tmp_path):
+    put(tmp_path, LINES[:120])
+    with server(tmp_path) as first:
+        seen = watch(browser, f"{first.url}/g/live")
+        page = seen.page
+        before = seen.place()
+        assert page.locator(".log").get_attribute("aria-live") == "polite"
+        put(tmp_path, LINES[120:200])
+        page.wait_for_function("before => Number(document.querySelector('.now').dataset.beat) > before", arg=before)
+        seen.press("ArrowLeft", "ArrowLeft")
+        page.get_by_role("button", name="2 beats behind").wait_for()
+        assert page.locator(".log").get_attribute("aria-live") == "off"
+        stays = seen.place()
+        port = urlsplit(first.url).port
+    with server(tmp_path, port=port):
+        put(tmp_path, LINES[200:])
+        page.get_by_role("button", name="LIVE").wait_for(state="detached", timeout=20_000)
+        assert seen.place() == stays, "who looks at something is not torn away"
+        seen.press("End")
+        assert seen.at().startswith("the end")
+    assert [line for line in seen.said if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE" not in line] == []
+    page.context.close()
+
+
+@pytest.mark.timeout(120)
+def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
+    with Table(tmp_path, 2) as table:
+        links = [table.links.get(timeout=20) for _ in range(2)]
+        phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+        people = [watch(browser, links[0], "form.ask, .idle", **phone), watch(browser, links[1], "form.ask, .idle")]
+        for each in people:
+            assert "#" not in each.page.url, "the token is used up and gone from the address"
+        people[0].page.locator("form.ask").first.wait_for()
+        assert serious(people[0].page) == []
+        assert not people[0].overflows()
+        people[0].page.reload()
+        people[0].page.locator("form.ask").first.wait_for()
+        for each in people:
+            each.page.evaluate(CLICKING)
+        for each in people:
+            each.page.get_by_text("Thank you for playing").wait_for(timeout=60_000)
+            assert {"bid", "assess_other", "vote"} <= set(each.page.evaluate("[...kinds]"))
+            each.page.get_by_role("button", name="See everything").click()
+            each.page.locator(".players small", has_text="Werewolf").nth(1).wait_for()
+        assert table.under_way.finished.wait(20)
+        for each in people:
+            each.close()
+        told = browser.new_page()
+        told.goto(links[0])
+        assert "leads to no seat" in told.locator(".problem").inner_text()
+        told.close()
+
+
+def test_an_answer_that_is_refused_is_told_and_can_be_mended(browser, tmp_path):
+    with Table(tmp_path, 1) as table:
+        seen = watch(browser, table.links.get(timeout=20), "form.ask")
+        page = seen.page
+        for status, words in ((422, "a bid is a whole number from 0 to 10"), (409, "its time is over")):
+            page.unroute_all()
+            page.route("**/answer", partial(refuse, status, words))
+            page.locator("form.ask .go").first.click()
+            page.get_by_role("alert").filter(has_text=words[1:]).wait_for()
+            assert page.locator("form.ask .go").first.is_enabled() == (status == 422)
+        page.context.close()
