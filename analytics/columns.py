@@ -86,7 +86,7 @@ DTYPES: Final[Mapping[str, Mapping[str, str]]] = {
 """The arrays of each table."""
 _NAMED: Final[Mapping[str, tuple[str, ...]]] = {
     index: tuple(sorted({each.name for fields in _STORED.values() for each in fields if each.index == index}))
-    for index in ("agents", "processes")
+    for index in ("agents", "processes", "names")
 }
 """Arrays that are places in a list of names."""
 
@@ -120,6 +120,7 @@ class Columns:
             far; the fields of `SuspicionRow`.
         pairs: final D of every ordered pair with a judgement: the same without ``round``.
         processes: names of the processes that held seats, in ascending order.
+        names: names of the players, in ascending order.
     """
 
     ids: tuple[str, ...]
@@ -137,6 +138,7 @@ class Columns:
     rounds: Table
     pairs: Table
     processes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def label(self) -> Array:
         """Return per judgement the self-label of its statement: 1, 0, -1 if none counts."""
@@ -252,6 +254,7 @@ class ColumnsBuilder:
             block_names=tuple(blocks),
             agents=tuple(names["agents"]),
             processes=tuple(names["processes"]),
+            names=tuple(names["names"]),
             **moved,
         )
 

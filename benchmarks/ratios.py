@@ -48,14 +48,16 @@ def run(checkout: Path, *words: str) -> Spent:
         SystemExit: it failed.
     """
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen([sys.executable, *words], cwd=checkout, env=environment, stdout=out)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as log:
+        process = subprocess.Popen([sys.executable, *words], cwd=checkout, env=environment, stdout=out, stderr=log)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         printed = out.read().decode()
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(words)} failed in {checkout} with {process.returncode}")
+        if process.returncode != 0:
+            log.seek(0)
+            said = log.read().decode(errors="replace").strip().splitlines()[-1:]
+            sys.exit(f"{' '.join(words)} failed in {checkout} with {process.returncode}: {' '.join(said)}")
     unit = 1e6 if sys.platform == "darwin" else 1e3
     return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit, printed)
 

@@ -86,7 +86,7 @@ def test_a_metric_added_as_contributing_says_is_a_finding_with_its_interval(tmp_
     monkeypatch.setitem(headlines.MEASURES, added.name, added)
     command = "run --players scripted --seed 1 --games 6 --out study --quiet"
     assert cli(tmp_path, *command.split()).code == 0
-    said = cli(tmp_path, "report", "study", "--json", "-", "--workers", "1")
+    said = cli(tmp_path, "report", "study", "--json", "--workers", "1")
     assert said.code == 0, said.err
     findings = json.loads(said.out)
     flags = findings["table3"]["overall"]

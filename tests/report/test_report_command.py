@@ -58,14 +58,14 @@ def test_files_are_reported_on_where_one_stands(told, tmp_path: Path):
 
 
 def test_equal_records_give_equal_pages(told, tmp_path: Path):
-    told(".", "--html", "a.html", "--md", "a.md", "--json", "a.json")
-    told("g-3.ndjson", "g-1.ndjson", "g-2.ndjson", "--html", "b.html", "--md", "b.md", "--json", "b.json")
+    told(".", "--html", "a.html", "--md", "a.md", "--findings", "a.json")
+    told("g-3.ndjson", "g-1.ndjson", "g-2.ndjson", "--html", "b.html", "--md", "b.md", "--findings", "b.json")
     for suffix in ("html", "md", "json"):
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
 
 
 def test_json_is_all_findings_and_nothing_else_is_written(told, tmp_path: Path):
-    code, out, err = told(".", "--json", "-")
+    code, out, err = told(".", "--json")
     findings = json.loads(out)
     assert (code, err) == (0, "")
     assert findings["outcomes"]["games"] == 3
@@ -74,7 +74,7 @@ def test_json_is_all_findings_and_nothing_else_is_written(told, tmp_path: Path):
 
 
 def test_markdown_has_the_numbers_of_the_findings(told, tmp_path: Path):
-    code, out, _ = told("g-1.ndjson", "--md", "-", "--json", "f.json")
+    code, out, _ = told("g-1.ndjson", "--md", "-", "--findings", "f.json")
     rows = json.loads((tmp_path / "f.json").read_text())["table1"]["Werewolf"]
     assert code == 0
     assert f"| Werewolf | {rows['statements']:,} (paper 74) |" in out
@@ -136,7 +136,7 @@ def test_a_place_that_cannot_be_written_is_one_line_and_told_at_once(told, argum
 
 
 def test_two_things_are_not_printed_at_once(told):
-    code, out, err = told(".", "--json", "-", "--bibtex")
+    code, out, err = told(".", "--json", "--bibtex")
     assert (code, out) == (2, "")
     assert "give one: each is printed on stdout" in err
 

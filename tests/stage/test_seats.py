@@ -11,7 +11,7 @@ from typing import Self
 
 import pytest
 
-from players.venue import Venue
+from players.context import BrainContext
 from tests.stage.person import Person
 from tests.stage.served import Events, fetched
 from wolfbus.cli.embedded import EmbeddedHouse
@@ -44,7 +44,7 @@ class Table:
 
     def __enter__(self) -> Self:
         self.server.__enter__()
-        self.house = EmbeddedHouse(watch=self.played.see, venue=Venue(people=self.people))
+        self.house = EmbeddedHouse(watch=self.played.see, brain_context=BrainContext(people=self.people))
         self.house.__enter__()
         config = with_patience(GameConfig(), 60.0)
         self.under_way = self.house.open(config, "3", self.brains, self.path, self.game)

@@ -109,7 +109,7 @@ def test_forged_winners_are_named_by_every_reader_and_left_out(
         drop_heads(study)
     forged = forge_winners(study)
     commands = (
-        *((("report", study, "--json", "-"), ("compare", study, study, "--json")) if heads else ()),
+        *((("report", study, "--json"), ("compare", study, study, "--json")) if heads else ()),
         ("export", "csv", study, "--out", tmp_path / "csv", "--force"),
         ("verify", study),
     )
@@ -148,7 +148,7 @@ def test_a_forged_manifest_differs_from_the_journal(study: Path, told: Told) -> 
         row["winner"], row["head"] = "villagers", head
 
     edit_manifest(study, change)
-    code, _, err = told("report", study, "--json", "-")
+    code, _, err = told("report", study, "--json")
     assert code == FAILED
     first, second, _ = err.splitlines()
     assert game["game"] in first
@@ -195,7 +195,7 @@ def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played: Path, 
     assert found["study_hash"] in told("report", played, "--md", "-")[1]
     assert f"Hash    {found['study_hash']}" in run_here("--resume", "--out", played).stdout
     assert json.loads(run_here("--resume", "--out", played, "--json").stdout)["study_hash"] == found["study_hash"]
-    assert json.loads(told("report", played, "--json", "-")[1])["studies"][0]["checked"] == {
+    assert json.loads(told("report", played, "--json")[1])["studies"][0]["checked"] == {
         "records": GAMES, "whole": GAMES, "compared": ["winner", "rounds", "digest", "head"],
         "proven": None, "study_hash": found["study_hash"],
     }  # fmt: skip
@@ -278,7 +278,7 @@ def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study: Path
     # the journal has it
     assert games_counted(told, study) == GAMES
     (study / "journal.jsonl").unlink()
-    code, _, err = told("report", study, "--json", "-")
+    code, _, err = told("report", study, "--json")
     assert code == FAILED
     assert f"notes no end of game {manifest(study)['games'][0]['game']} (pending)" in err
     assert games_counted(told, study) == GAMES - 1
@@ -402,7 +402,7 @@ def test_times_that_run_backwards_are_refused(played: Path, told: Told, tmp_path
     shutil.copy(played / manifest(played)["games"][0]["record"], record)
     assert told("replay", record, "--json")[0] == 0
     forge(record, lambda event: event, later=1000.0)
-    for words in (("replay", record), ("verify", record), ("report", record, "--json", "-")):
+    for words in (("replay", record), ("verify", record), ("report", record, "--json")):
         code, _, err = told(*words)
         assert code == FAILED
         assert "line 8: time " in err

@@ -1,4 +1,4 @@
-"""`Keys`: single key presses at the terminal, while something is shown."""
+"""`KeyPresses`: single key presses at the terminal, while something is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEANINGS: Final[dict[bytes, Key]] = {
 }
 
 
-class Keys:
+class KeyPresses:
     """Reads single keys from standard input while it is open as a context manager.
 
     Where standard input is no terminal, or the platform knows no termios, no key is ever pressed.

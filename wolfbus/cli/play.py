@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.calling import model_options, open_venue
+from wolfbus.cli.calling import model_options, open_brain_context
 from wolfbus.cli.ending import GameEnding
 from wolfbus.cli.options import Duration, Title, check_seed, load_config, with_patience
 from wolfbus.cli.rehearsal import tell_expected
@@ -23,8 +23,8 @@ from wolfbus.errors import WolfError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from players.context import BrainContext
     from players.llm.accounts import Accounts
-    from players.venue import Venue
     from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
 
@@ -136,7 +136,7 @@ def play(
         # whatever a brain prints is not a result
         around.enter_context(contextlib.redirect_stdout(sys.stderr))
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
-        venue = around.enter_context(open_venue(brains, loaded.models, **calls))
+        brain_context = around.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
             tell_expected(config, brains, loaded.models, 1)
         # a person at this terminal must not see what the others know
@@ -149,8 +149,8 @@ def play(
         told: Callable[[Recorded], None] = ending.take
         if page is not None:
             told = _both(told, page.see)
-        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), told, venue)
-        accounts = venue.accounts
+        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), told, brain_context)
+        accounts = brain_context.accounts
         if speed and shower is not None:
             _show_paced(kept, shower, speed)
     return _tell(game, ending, path, accounts, as_json=as_json, tables=tables)
@@ -198,10 +198,10 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
 
 
 def _show_paced(kept: Sequence[Recorded], shower: Shower, speed: float) -> None:
-    from wolfbus.cli.keys import Keys
+    from wolfbus.cli.keys import KeyPresses
     from wolfbus.cli.playback import play_back
 
-    with contextlib.suppress(KeyboardInterrupt), Keys() as keys:
+    with contextlib.suppress(KeyboardInterrupt), KeyPresses() as keys:
         play_back(kept, shower.see, speed, wait=keys.wait, restart=shower.restart)
 
 
@@ -226,13 +226,13 @@ def _play(
     url: str,
     begin: Callable[[EmbeddedHouse], Game],
     see: Callable[[Recorded], None],
-    venue: Venue,
+    brain_context: BrainContext,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
     from wolfbus.cli.embedded import EmbeddedHouse, tune_garbage_collection
 
     tune_garbage_collection()
-    with EmbeddedHouse(url, watch=see, venue=venue) as house:
+    with EmbeddedHouse(url, watch=see, brain_context=brain_context) as house:
         game = begin(house)
         try:
             # a wait without a time-out cannot be interrupted on every platform

@@ -176,11 +176,11 @@ def _publish(result: Proof, url: str, house: str) -> None:
 
 
 def _play_back(result: Proof, speed: float, until: int | None, *, plain: bool) -> None:
-    from wolfbus.cli.keys import Keys
+    from wolfbus.cli.keys import KeyPresses
     from wolfbus.cli.playback import play_back
     from wolfbus.cli.shown import shown
 
-    with shown(quiet=False, plain=plain) as shower, Keys() as keys:
+    with shown(quiet=False, plain=plain) as shower, KeyPresses() as keys:
         if shower is not None:
             play_back(result.records, shower.see, speed, until, keys.wait, shower.restart)
 

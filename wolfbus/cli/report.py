@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,30 +40,32 @@ class Wanted:
 
     html: Path | None
     md: Path | None
-    json: Path | None
+    findings: Path | None
     csv: Path | None
     parquet: Path | None
     save_map: Path | None
     bibtex: bool
+    json: bool
 
     @property
     def files(self) -> tuple[Path, ...]:
         """Files to write."""
         return tuple(
-            path for path in (self.html, self.md, self.json, self.save_map) if path is not None and path != STDOUT
+            path for path in (self.html, self.md, self.findings, self.save_map) if path is not None and path != STDOUT
         )
 
     @property
     def on_stdout(self) -> int:
         """How many are to be printed."""
-        return (self.md == STDOUT) + (self.json == STDOUT) + self.bibtex
+        return (self.md == STDOUT) + self.json + self.bibtex
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="DIR|FILE...")
 @click.option("--html", type=_FILE, metavar="FILE", help="Write the page there. [default: DIR/report.html]")
 @click.option("--md", type=_FILE_OR_STDOUT, metavar="FILE|-", help="Write the same tables as Markdown.")
-@click.option("--json", "as_json", type=_FILE_OR_STDOUT, metavar="FILE|-", help="Write all findings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print all findings as one JSON object on stdout.")
+@click.option("--findings", type=_FILE, metavar="FILE", help="Write that object into a file.")
 @click.option("--csv", type=_FOLDER, metavar="DIR", help="Write flat tables of everything into DIR.")
 @click.option("--parquet", type=_FOLDER, metavar="DIR", help="Write the same tables as Parquet.")
 @click.option("--bibtex", is_flag=True, help="Print how to cite the paper, wolfbus and this study.")
@@ -74,12 +76,13 @@ def report(
     sources: tuple[str, ...],
     html: Path | None,
     md: Path | None,
-    as_json: Path | None,
+    findings: Path | None,
     csv: Path | None,
     parquet: Path | None,
     save_map: Path | None,
     workers: int | None,
     *,
+    as_json: bool,
     bibtex: bool,
     **criteria: Any,
 ) -> int:
@@ -91,11 +94,11 @@ def report(
     Records of a study are compared with what it noted of its games. It exits 1 if something is wrong with a file. What
     holds of a damaged one is counted all the same, one that is not what its study noted is not; the report says so.
     """
-    wanted = Wanted(html, md, as_json, csv, parquet, save_map, bibtex)
+    wanted = Wanted(html, md, findings, csv, parquet, save_map, bibtex, as_json)
     if wanted.on_stdout > 1:
-        raise click.UsageError("of --md -, --json - and --bibtex, give one: each is printed on stdout")
+        raise click.UsageError("of --md -, --json and --bibtex, give one: each is printed on stdout")
     if not any((*wanted.files, wanted.on_stdout, csv, parquet)):
-        wanted = Wanted(_default_page(sources), md, as_json, csv, parquet, save_map, bibtex)
+        wanted = replace(wanted, html=_default_page(sources))
     for path in wanted.files:
         _check_place(path)
     if wanted.html is not None or wanted.md is not None or wanted.bibtex:
@@ -143,8 +146,10 @@ def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathere
     from analytics.findings import findings
 
     found = findings(gathered) if any((*wanted.files, wanted.md, wanted.json)) else {}
-    if wanted.json is not None:
-        _put(wanted.json, json.dumps(found, allow_nan=False, indent=None if wanted.json == STDOUT else 1) + "\n")
+    if wanted.json:
+        click.echo(json.dumps(found, allow_nan=False))
+    if wanted.findings is not None:
+        _put(wanted.findings, json.dumps(found, allow_nan=False, indent=1) + "\n")
     if wanted.html is not None or wanted.md is not None or wanted.bibtex:
         _write_pages(wanted, criteria, gathered, found)
     # last, for they may be refused: files that are there already, too few games

@@ -30,7 +30,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
 def commands(folder: Path) -> list[list[str]]:
     out = str(folder.parent / "out")
     return [
-        ["report", str(folder), "--json", "-"],
+        ["report", str(folder), "--json"],
         ["compare", str(folder), str(folder), "--json"],
         ["export", "csv", str(folder), "--out", out],
     ]

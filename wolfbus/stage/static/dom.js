@@ -41,7 +41,7 @@ export function morph(old, fresh) {
   for (const { name } of [...old.attributes]) {
     if (name !== "style" && name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
   }
-  if (old.style.cssText !== fresh.style.cssText) old.style.cssText = fresh.style.cssText;
+  if (old.getAttribute("style") !== fresh.getAttribute("style")) old.style.cssText = fresh.style.cssText;
   fill(old, [...fresh.childNodes]);
 }
 

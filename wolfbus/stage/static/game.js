@@ -35,6 +35,7 @@ export class GamePage {
     for (const part of ["status", "players", "log", "suspicion", "votes", "moments", "track", "slider", "where", "tools", "play", "problems"]) this[`${part}Part`] = this.root.querySelector(`[data-part=${part}]`);
     this.transcript = new Transcript(this.logPart);
     this.listen();
+    setInterval(() => this.data.live?.waiting.length && this.drawPlayers(), 1000);
     this.draw();
     if (this.wantedCall != null) this.prompt(this.wantedCall);
   }
@@ -271,7 +272,7 @@ export class GamePage {
     fill(this.statusPart, this.status(state));
     fill(this.toolsPart, this.tools(state));
     fill(this.problemsPart, [this.notice && h("p.problem", { role: "status" }, this.notice), state.problems?.length > 0 && h("p.problem", h("b", "This record is damaged. "), "What is whole is shown. ", state.problems.join(" · "))]);
-    fill(this.playersPart, cards(state));
+    this.drawPlayers(state);
     fill(this.suspicionPart, this.suspicion(state));
     fill(this.votesPart, votes(state));
     fill(this.momentsPart, moments(state));
@@ -287,6 +288,11 @@ export class GamePage {
     const speaker = this.playersPart.querySelector(".speaks");
     if (speaker) this.playersPart.scrollLeft = speaker.offsetLeft - 48;
     keepPlace(`#${this.prefix}n=${n}&as=${encodeURIComponent(state.viewer)}`);
+  }
+
+  // Only at the live end somebody is waited for.
+  drawPlayers(state = this.state()) {
+    fill(this.playersPart, cards(this.atEnd ? state : { ...state, live: null }));
   }
 
   status({ game, beat, over, all, n, live }) {
@@ -319,6 +325,10 @@ export class GamePage {
   }
 }
 
+let keeping;
+
+// The address follows a moment later: browsers refuse many changes at once.
 function keepPlace(hash) {
-  if (location.hash !== hash) window.history.replaceState(null, "", hash);
+  clearTimeout(keeping);
+  keeping = setTimeout(() => location.hash !== hash && window.history.replaceState(null, "", hash), 200);
 }

@@ -49,7 +49,20 @@ function listing({ live, seats, studies, games, more, folder }, words) {
             shares(study.winners),
           ),
         ),
+        studies.length > 1 && choice(studies),
       ),
     h("section", h("h2", none ? "Nothing here" : "Games"), none && !words ? h("p", `There is no game in ${folder}. Play one: `, h("code", "wolfbus play")) : gamesTable(games), more > 0 && h("p.soft", `${counted(more, "game")} more: search to find them.`)),
   ];
+}
+
+// Two studies to be compared.
+function choice(studies) {
+  const pick = (name, chosen) => h("select", { "aria-label": name }, studies.map((study, n) => h("option", { value: study.id, selected: n === chosen }, study.name ?? study.id)));
+  const [a, b] = [pick("study", 0), pick("other study", 1)];
+  const link = h("a", "compare");
+  const aim = () => link.setAttribute("href", `/c?${new URLSearchParams({ a: a.value, b: b.value })}`);
+  const box = h("p.filters", a, " with ", b, link);
+  box.addEventListener("input", aim);
+  aim();
+  return box;
 }

@@ -6,6 +6,15 @@ import { pct, whenIs, title, MARKS } from "./terms.js";
 
 const WAITS = { bid: "bids", speak: "speaks", assess_own: "looks back", assess_other: "judges", vote: "votes" };
 
+const seen = new Map();
+
+// "12 s": how long this page has seen that somebody is waited for.
+function since(what) {
+  if (!seen.has(what)) seen.set(what, Date.now());
+  const seconds = Math.round((Date.now() - seen.get(what)) / 1000);
+  return seconds ? `${seconds} s` : "";
+}
+
 export function cards({ beat, game, viewer, live, viewers }) {
   const waiting = new Map(live?.waiting.flatMap(({ kind, seats }) => seats.map((name) => [name, kind])) ?? []);
   return beat.seats.map((seat, place) => {
@@ -20,7 +29,7 @@ export function cards({ beat, game, viewer, live, viewers }) {
         { class: `player${seat.left ? " gone" : ""}${speaks ? " speaks" : ""}`, "data-as": viewers.includes(as) && as, disabled: !viewers.includes(as), "aria-pressed": String(viewer === as), title: "see as this player" },
         face(beat.seats, seat.name),
         h("span.name", h("b", seat.name), h("small", seat.role, more && h("span", seat.role && " · ", more))),
-        waiting.has(seat.name) && h("small.wait", `${WAITS[waiting.get(seat.name)] ?? "thinks"} …`),
+        waiting.has(seat.name) && h("small.wait", `${WAITS[waiting.get(seat.name)] ?? "thinks"} … ${since(`${live.round} ${live.turn} ${waiting.get(seat.name)} ${seat.name}`)}`),
         seat.suspected != null && !seat.left && meter("suspected", seat.suspected, pct(seat.suspected), "mean suspicion"),
         seat.bid != null && !seat.left && meter("bid", seat.bid / game.config.bid_max, seat.bid, "bid"),
       ),
@@ -53,7 +62,7 @@ export function heat({ beat, game, pair }) {
             if (value == null) return h("td", "·", aside("not judged yet, ", pct(game.config.prior)));
             const moved = beat.spoken?.moved?.some((step) => step.observer === observer.name && step.target === target.name);
             const label = `${observer.name} about ${target.name}: ${pct(value)}`;
-            return h("td", { "--s": value, class: [target.left && "gone", moved && "moved"].filter(Boolean).join(" ") || null }, h("button", { "data-pair": JSON.stringify([observer.name, target.name]), "aria-label": label, "aria-expanded": String(chosen) }, Math.round(value * 100)));
+            return h("td", { "--s": value, class: `value${target.left ? " gone" : ""}${moved ? " moved" : ""}` }, h("button", { "data-pair": JSON.stringify([observer.name, target.name]), "aria-label": label, "aria-expanded": String(chosen) }, Math.round(value * 100)));
           }),
         ),
       ),

@@ -78,7 +78,7 @@ export class SeatPage {
     fill(this.topPart, [
       h("h1", `You are ${me}`, h("small", [data.role ?? mine.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && ` · with ${data.partners.join(", ")}`)),
       h("small.soft", title(over ? whenIs(beat) : whenIs({ ...beat, kind: "", ...live }))),
-      watch.map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
+      watch.filter((viewer) => !over || viewer !== "public").map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
       this.notice && h("p.problem", { role: "status" }, this.notice),
     ]);
     fill(this.playersPart, cards({ ...data, beat, viewers: [], live: null }));
@@ -105,7 +105,13 @@ export class SeatPage {
       }
     }
     const { over, alive = true } = this.data;
-    fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft.idle", over ? "Thank you for playing." : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is asked of you now."));
+    fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft.idle", over ? `${this.ending()}Thank you for playing.` : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is asked of you now."));
+  }
+
+  ending() {
+    const { over, seats } = this.data.beats.at(-1);
+    const team = seats.find((seat) => seat.name === this.data.me)?.team;
+    return over?.winner && team ? `Your side ${over.winner === team ? "wins" : "loses"}. ` : "";
   }
 
   tick() {

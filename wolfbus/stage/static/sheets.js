@@ -25,6 +25,7 @@ export function gamesTable(games) {
   const brains = ({ players = [] }) => [...new Set(players.map((each) => each.model ?? each.brain))].join(", ");
   return h(
     "div.wide",
+    { tabindex: 0 },
     h(
       "table.rows.games",
       h("thead", h("tr", ["Game", "Players", "Result", "Rounds", "Lies", "Best moment"].map((name) => h("th", { scope: "col" }, name)))),
@@ -75,10 +76,12 @@ export function forest(found, [low, high], zero = 0) {
   );
 }
 
-export function told(found, unit) {
+// A value with its interval and n; the way to the statements behind it, if there is one.
+export function told(found, unit, href) {
   const form = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2));
   if (found?.value == null) return h("span.soft", { title: found?.reason }, "–");
-  return [h("b", form(found.value)), h("small", found.low == null ? ` n ${found.n}` : ` ${form(found.low)} to ${form(found.high)}, n ${found.n}`)];
+  const n = `n ${found.n}`;
+  return [h("b", form(found.value)), h("small", found.low == null ? " " : ` ${form(found.low)} to ${form(found.high)}, `, href ? h("a", { href }, n) : n)];
 }
 
 // Who won, as a bar.

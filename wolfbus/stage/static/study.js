@@ -53,6 +53,13 @@ export class StudyPage {
     return this.data.findings.abilities[this.base]?.agents ?? {};
   }
 
+  // Where the report shows the statements that a number counts.
+  statements(agent, name) {
+    if (!this.data.report) return null;
+    const wanted = { sensitivity: { by: agent, judged: "judged" }, balanced_accuracy: { by: agent, judged: "scored" }, concealment: { agent }, vote_hit: { agent, phase: "vote" } };
+    return `${this.data.report}#statements?${new URLSearchParams(wanted[name])}`;
+  }
+
   leaderboard(agents) {
     const found = this.abilities();
     const of = (agent, name) => (name === "sensitivity" || name === "concealment" ? found[agent]?.[name] : agents[agent]?.[name]);
@@ -60,6 +67,7 @@ export class StudyPage {
     return [
       h(
         "div.wide",
+        { tabindex: 0 },
         h(
           "table.rows.board",
           h("thead", h("tr", h("th", { scope: "col" }, "Agent"), COLUMNS.map(([name, words]) => h("th", { scope: "col", "aria-sort": name === this.order ? "descending" : "none" }, h("button", { "data-order": name }, words, name === this.order && " ↓"))))),
@@ -71,7 +79,7 @@ export class StudyPage {
                 h("th", { scope: "row" }, h("button.link", { "data-agent": agent, "aria-pressed": String(agent === this.agent), title: "its games" }, agent), h("small", counted(agents[agent].games, "game"))),
                 COLUMNS.map(([name]) => {
                   const chance = name === "balanced_accuracy" ? 0.5 : 0;
-                  return h("td", forest(of(agent, name), rangeOf(names.map((each) => of(each, name)), chance), chance), h("div", told(of(agent, name), name.includes("_") ? "share" : "")));
+                  return h("td", forest(of(agent, name), rangeOf(names.map((each) => of(each, name)), chance), chance), h("div", told(of(agent, name), name.includes("_") ? "share" : "", this.statements(agent, name))));
                 }),
               ),
             ),
@@ -147,6 +155,6 @@ function meetings(studies) {
   return h(
     "section",
     h("h2", "Meetings"),
-    h("div.wide", h("table.rows", h("caption", "Pairs of seats in which the row is a Werewolf and the column is not"), h("thead", h("tr", h("td"), names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", names.map((wolf) => h("tr", h("th", { scope: "row" }, wolf), names.map((other) => h("td.number", count(wolf, other)))))))),
+    h("div.wide", { tabindex: 0 }, h("table.rows", h("caption", "Pairs of seats in which the row is a Werewolf and the column is not"), h("thead", h("tr", h("td"), names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", names.map((wolf) => h("tr", h("th", { scope: "row" }, wolf), names.map((other) => h("td.number", count(wolf, other)))))))),
   );
 }

@@ -36,7 +36,7 @@ export class Transcript {
     if (this.last === now && this.why === why) return;
     const jumped = Math.abs(beats.length - (this.length ?? 0)) > 1;
     Object.assign(this, { last: now, why, length: beats.length });
-    const top = now.offsetHeight > log.clientHeight ? now.offsetTop - 12 : log.scrollHeight;
+    const top = Math.min(now.offsetTop - 12, log.scrollHeight - log.clientHeight);
     log.scrollTo({ top, behavior: jumped || calm() ? "instant" : "smooth" });
   }
 }
@@ -87,7 +87,7 @@ function statement(beat) {
         h(
           "ul.chips",
           label && h("li", { class: `chip own ${label.deceptive ? "false" : ""}` }, "says of itself: ", h("b", verdict(label, true)), label.confidence != null && `, ${pct(label.confidence)} sure`),
-          claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claimed(claim, speaker)} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict))),
+          claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claimed(claim, speaker)} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict), claim.found && h("small", " found by pattern"))),
         ),
       judgements.length > 0 && listeners(beat),
       h(
