@@ -24,7 +24,7 @@ def values(folder: Path, _redis_url: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in STUDIES:
         unpacked(name, folder)
-        forms = ("--json", "f.json", "--md", "f.md", "--csv", f"{name}-csv")
+        forms = ("--findings", "f.json", "--md", "f.md", "--csv", f"{name}-csv")
         saved = ("--save-map", "map.json") if name == "scripted" else ()
         said = wolfbus(folder, "report", name, *forms, *saved, "--workers", "1")
         assert said.code == 0, said.err
