@@ -11,6 +11,9 @@ give their intervals.
 - `headlines`: the registry of headline metrics, each a `measure`; `study`: their values, intervals,
   comparisons; `agents`: by agent.
 - `scores`, `thresholds`, `maps`, `recalibration`: suspicion as a probability.
-- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale.
+- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale; `skill`: who wins;
+  `penalised`: intervals of such models.
+- `primary`, `rearranging`: what a study is judged by, tested and adjusted together; `bias`, `lying`:
+  checks and explorations.
 - `ledger`, `calls`: how replies were read, what model calls took.
 """
