@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,21 +49,35 @@ def run(checkout: Path, *words: str) -> Spent:
         SystemExit: it failed.
     """
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen([sys.executable, *words], cwd=checkout, env=environment, stdout=out)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as log:
+        process = subprocess.Popen([sys.executable, *words], cwd=checkout, env=environment, stdout=out, stderr=log)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         printed = out.read().decode()
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(words)} failed in {checkout} with {process.returncode}")
+        if process.returncode != 0:
+            log.seek(0)
+            said = log.read().decode(errors="replace").strip().splitlines()[-1:]
+            sys.exit(f"{' '.join(words)} failed in {checkout} with {process.returncode}: {' '.join(said)}")
     unit = 1e6 if sys.platform == "darwin" else 1e3
     return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit, printed)
 
 
+@cache
+def takes_workers(checkout: Path) -> bool:
+    """Return whether a checkout's `bench` plays in several processes unless told otherwise."""
+    return "--workers" in run(checkout, "-m", "wolfbus", "bench", "--help").printed
+
+
+def bench(checkout: Path, *words: str) -> Spent:
+    """Play scripted games in one process."""
+    alone = ["--workers", "1"] if takes_workers(checkout) else []
+    return run(checkout, "-m", "wolfbus", "bench", "--json", *words, *alone)
+
+
 def game_ms(checkout: Path) -> float:
     """Return CPU milliseconds of one scripted game."""
-    few, many = (run(checkout, "-m", "wolfbus", "bench", "--json", "--games", str(games)) for games in (FEW, MANY))
+    few, many = (bench(checkout, "--games", str(games)) for games in (FEW, MANY))
     return 1000 * (many.cpu_s - few.cpu_s) / (MANY - FEW)
 
 
@@ -85,9 +100,7 @@ def imports_s() -> float:
 
 def memory_mb(checkout: Path) -> float:
     """Return peak megabytes of 1,000 games at once in one process."""
-    words = ["bench", "--json", "--games", str(AT_ONCE), "--at-once", str(AT_ONCE), "--no-records"]
-    helped = run(checkout, "-m", "wolfbus", "bench", "--help").printed
-    return run(checkout, "-m", "wolfbus", *words, *(["--workers", "1"] if "--workers" in helped else [])).peak_mb
+    return bench(checkout, "--games", str(AT_ONCE), "--at-once", str(AT_ONCE), "--no-records").peak_mb
 
 
 def round_trip_ms(checkout: Path) -> float:

@@ -71,7 +71,7 @@ def test_a_link_opens_a_moment_with_somebodys_eyes_and_the_page_keeps_it(browser
     assert seen.page.locator(".players small", has_text="Werewolf").count() == 0
     seen.press("0", "ArrowLeft", "4")
     seen.page.locator(".player[aria-pressed=true]", has_text="Kira").wait_for()
-    seen.page.wait_for_function("location.hash === '#n=15&as=seat%3AKira'")
+    seen.page.wait_for_function("() => location.hash === '#n=15&as=seat%3AKira'")
     assert seen.page.locator(".players small", has_text="Werewolf").count() == 2
     seen.page.locator(".player", has_text="Kira").click()
     seen.page.locator(".player", has_text="Seer").wait_for()

@@ -57,6 +57,7 @@ def _opening(opened: Opened, feed: GameFeed) -> dict[str, Any]:
     players = Counter((seat["brain"], seat.get("model")) for seat in seats)
     return {
         "game": opened.game,
+        **({"title": opened.title} if opened.title is not None else {}),
         "started": opened.started,
         "names": [seat.name for seat in opened.seats],
         "seed": opened.seed,
