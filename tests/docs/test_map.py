@@ -89,9 +89,10 @@ def test_a_metric_added_as_contributing_says_is_a_finding_with_its_interval(tmp_
     said = cli(tmp_path, "report", "study", "--json", "--workers", "1")
     assert said.code == 0, said.err
     findings = json.loads(said.out)
-    metrics = findings["variability"]["metrics"]
-    found, recall, balanced = (metrics[name] for name in ("specificity", "recall", "balanced_accuracy"))
-    # over those who have to find out, as all headlines are
-    assert 0 < found["n"] < findings["table3"]["overall"]["tn"] + findings["table3"]["overall"]["fp"]
-    assert found["value"] == pytest.approx(2 * balanced["value"] - recall["value"])
+    flags = findings["table3"]["overall"]
+    metric = findings["variability"]["metrics"]["specificity"]
+    assert 0 < metric["n"] < flags["tn"] + flags["fp"]
+    found = metric["all_observers"]
+    assert found["n"] == flags["tn"] + flags["fp"]
+    assert found["value"] == pytest.approx(flags["tn"] / found["n"])
     assert found["low"] < found["value"] < found["high"]
