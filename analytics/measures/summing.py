@@ -386,10 +386,7 @@ def _votes(sums: Sums, columns: Columns) -> None:
         put_parts(sums, "hits", game[other], groups, **{name: part[other] for name, part in hits.items()})
         told = ~np.isnan(known.exile)
         put_parts(
-            sums,
-            "exile",
-            known.game[told],
-            [_one(pairs, known.game[told])],
+            *(sums, "exile", known.game[told], [_one(pairs, known.game[told])]),
             sum=known.exile[told],
             real=known.exiled_wolf[told],
             chance=(known.wolves / np.maximum(1, known.living))[told],
