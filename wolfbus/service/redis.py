@@ -270,6 +270,7 @@ def _framed(words: Sequence[str]) -> bytes:
 
 
 def free_port() -> int:
+    """Return a TCP port that nobody on the loopback address uses now."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

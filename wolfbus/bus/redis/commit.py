@@ -75,7 +75,9 @@ class RedisLedger:
     def head_at(self, house: str, game: str, entry_id: str) -> str:
         """Return the head that the step ending in a record entry brought about, "" if there is none."""
         record = streams.record(house, game)
-        items = self._links.run(record, lambda link: link.ask("XRANGE", record, entry_id, entry_id, doing=f"stream {record}"))
+        items = self._links.run(
+            record, lambda link: link.ask("XRANGE", record, entry_id, entry_id, doing=f"stream {record}")
+        )
         return head_of(items[0]) if items else ""
 
     def find(self, stream: str, entry_id: str) -> Entry | None:

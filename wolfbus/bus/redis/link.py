@@ -58,11 +58,11 @@ UNSETTLED = (ReadOnlyError, MasterDownError, TryAgainError, ClusterDownError)
 __all__ = [
     "BROKEN",
     "REPLY_TIMEOUT_S",
+    "AskError",
     "AuthenticationError",
+    "MovedError",
     "NoPermissionError",
     "NoScriptError",
-    "AskError",
-    "MovedError",
     "RedisLink",
     "RedisTimeoutError",
     "ResponseError",

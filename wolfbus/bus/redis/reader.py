@@ -109,7 +109,9 @@ class RedisReader:
         if self._links.address.cluster:
             other = next(iter(self._followed), stream)
             if slot_of(other) != slot_of(stream):
-                raise BusError(f"a reading session on a cluster follows streams of one house: {other}, hence not {stream}")
+                raise BusError(
+                    f"a reading session on a cluster follows streams of one house: {other}, hence not {stream}"
+                )
 
     def unfollow(self, stream: str) -> None:
         """Stop reading `stream`; unknown streams are ignored."""
