@@ -5,7 +5,6 @@ them (paper, section 5.9; metrics: variability).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -22,12 +21,11 @@ from analytics.measures.pairs import ALL, OVER, UNINFORMED, Pairs
 from analytics.measures.scores import Scores, cells_of, scores_of
 from analytics.measures.summing import put_parts, sums_of
 from analytics.measures.sums import Entries
+from analytics.measures.view import View, evaluate, role_of_area
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
-
-    Cells = Callable[[Score, int], Array]
 
 
 class Study:
@@ -121,18 +119,6 @@ class Study:
         return len(self.columns.block_names)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """Sums, and histograms of scores, of the same units: what a headline metric is a formula of.
-
-    Attributes: frame: the sums. cells: counts by class and cell of judgements with a score by
-        observers of a role, by index into `ROLES`.
-    """
-
-    frame: Frame
-    cells: Cells
-
-
 class Sheet:
     """The headline metrics of some units: of their total, of each, of draws.
 
@@ -196,7 +182,7 @@ class Sheet:
             if measure.value is not None:
                 found[measure.name] = float(measure.value(self.total))
             elif measure.score is not None and measure.area is not None:
-                counts = self.study.scores(measure.score).counts(self.mask(measure.score, _role(measure)))
+                counts = self.study.scores(measure.score).counts(self.mask(measure.score, role_of_area(measure)))
                 found[measure.name] = float(measure.area(counts))
         return found
 
@@ -246,7 +232,7 @@ class Sheet:
         for measure in measures:
             if measure.score is not None and measure.area is not None:
                 held = self.study.scores(measure.score)
-                counts = held.by_game(self.count, self.mask(measure.score, _role(measure)))
+                counts = held.by_game(self.count, self.mask(measure.score, role_of_area(measure)))
                 found[measure.name] = measure.area(counts)
         return found
 
@@ -285,41 +271,6 @@ class Sheet:
         by_game = measure.n(Sheet(self.study, agent=self.agent, pairs=self.pairs).frame)
         square = float((by_game**2).sum())
         return rate_of_games(k, n, float(by_game.sum()) ** 2 / square if square else 0.0)
-
-
-def evaluate(measures: Iterable[Measure], view: View) -> dict[str, Array]:
-    """Return the metrics of every variant of the sums that a view holds, NaN where undefined."""
-    wanted = list(measures)
-    found = {measure.name: measure.value(view.frame) for measure in wanted if measure.value is not None}
-    for score in dict.fromkeys(measure.score for measure in wanted if measure.score is not None):
-        areas = [measure for measure in wanted if measure.score == score]
-        whole = [measure for measure in areas if measure.role is None]
-        total: Any = None
-        for role in range(len(ROLES)):
-            own = [measure for measure in areas if _role(measure) == role]
-            if own or whole:
-                flat = view.cells(score, role)
-                counts = flat.reshape(*flat.shape[:-1], 2, flat.shape[-1] // 2)
-                found |= {measure.name: _area(measure, counts) for measure in own}
-                total = counts if total is None else total + counts
-        found |= {measure.name: _area(measure, total) for measure in whole}
-    return {measure.name: found[measure.name] for measure in wanted}
-
-
-def _role(measure: Measure) -> int | None:
-    return None if measure.role is None else ROLES.index(measure.role)
-
-
-def _area(measure: Measure, counts: Array) -> Array:
-    import numpy as np
-
-    if measure.area is None:
-        raise TypeError(f"{measure.name} is no area")
-    # some rows at a time: cumulating takes several times the memory of the counts
-    flat = counts.reshape(-1, *counts.shape[-2:])
-    step = max(1, 1_000_000 // max(1, flat.shape[-1]))
-    parts = [measure.area(flat[at : at + step]) for at in range(0, len(flat), step)]
-    return np.concatenate(parts or [np.zeros(0)]).reshape(counts.shape[:-2])
 
 
 def variability(study: Study, names: Iterable[str] | None = None) -> Result:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from analytics.columns import columns_of
 from analytics.export import TABLES
 from analytics.export.game import read_games
+from analytics.export.results import results_of
 from analytics.gather import Criteria, collect
 from analytics.metrics import Metrics
 
@@ -18,6 +20,11 @@ def tables_of(folder, criteria=None):
             dict(zip([column.name for column in table.columns], row, strict=True))
             for each in games
             for row in table.rows(each)
+        ]
+        if not table.whole
+        else [
+            dict(zip([column.name for column in table.columns], row, strict=True))
+            for row in table.cells(results_of(columns_of(each.rows for each in games)))
         ]
         for name, table in TABLES.items()
     }

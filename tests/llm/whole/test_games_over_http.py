@@ -70,6 +70,8 @@ def test_models_and_scripts_sit_at_one_table(tmp_path):
     with ModelServer() as server, BrainContext() as brain_context:
         play(tmp_path, brain_context, [f"llm:double@{server.url}"] * 3 + ["scripted"] * 3 + ["random"] * 2)
     proof = proof_of(tmp_path)
+    seats = proof.records[0].event.seats
+    assert [seat.model for seat in seats] == ["double"] * 3 + [None] * 5
     callers = {call.seat for call in events(proof, "model_call")}
     assert callers <= {seat.name for seat in proof.records[0].event.seats if seat.brain.startswith("llm:")}
     assert readings(proof)["clean"] == readings(proof).total()
