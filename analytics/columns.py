@@ -86,7 +86,7 @@ DTYPES: Final[Mapping[str, Mapping[str, str]]] = {
 """The arrays of each table."""
 _NAMED: Final[Mapping[str, tuple[str, ...]]] = {
     index: tuple(sorted({each.name for fields in _STORED.values() for each in fields if each.index == index}))
-    for index in ("agents", "processes")
+    for index in ("agents", "processes", "names")
 }
 """Arrays that are places in a list of names."""
 
@@ -120,6 +120,7 @@ class Columns:
             far; the fields of `SuspicionRow`.
         pairs: final D of every ordered pair with a judgement: the same without ``round``.
         processes: names of the processes that held seats, in ascending order.
+        names: names of the players, in ascending order.
     """
 
     ids: tuple[str, ...]
@@ -137,6 +138,7 @@ class Columns:
     rounds: Table
     pairs: Table
     processes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def label(self) -> Array:
         """Return per judgement the self-label of its statement: 1, 0, -1 if none counts."""
@@ -220,6 +222,34 @@ class ColumnsBuilder:
         """Join what is held into one array a column: less to send to another process."""
         self._parts = {table: [_joined(table, parts)] for table, parts in self._parts.items()}
 
+    def state(self) -> dict[str, Any]:
+        """Return all that it holds as plain values and bytes; see `restore`."""
+        self.pack()
+        return {
+            "ids": self._ids,
+            "seeds": self._seeds,
+            "blocks": self._blocks,
+            "names": {kind: list(names) for kind, names in self._names.items()},
+            "tables": {
+                table: {name: column.tobytes() for name, column in part.items()}
+                for table, (part,) in self._parts.items()
+            },
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Hold what `state` returned, and nothing else."""
+        import numpy as np
+
+        self._ids, self._seeds, self._blocks = list(state["ids"]), list(state["seeds"]), list(state["blocks"])
+        self._names = {
+            kind: _Places({name: place for place, name in enumerate(names)}) for kind, names in state["names"].items()
+        }
+        self._parts = {
+            table: [{name: np.frombuffer(state["tables"][table][name], dtype) for name, dtype in dtypes.items()}]
+            for table, dtypes in DTYPES.items()
+        }
+        self._statements = len(self._parts["statements"][0]["game"])
+
     def columns(self) -> Columns:
         """Return everything taken in so far, in the order of the games' ids."""
         import numpy as np
@@ -252,6 +282,7 @@ class ColumnsBuilder:
             block_names=tuple(blocks),
             agents=tuple(names["agents"]),
             processes=tuple(names["processes"]),
+            names=tuple(names["names"]),
             **moved,
         )
 

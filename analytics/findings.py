@@ -58,7 +58,8 @@ def findings(gathered: Gathered) -> Result:
 
     The sections of `Metrics.result` (the paper's tables), and those computed over all judgements at
     once: ``table4``, ``curves``, ``thresholds``, ``recalibration``, ``truth``, ``abilities``,
-    ``primary``, ``variability``, ``agents``, ``skill``, and ``intervals`` of the tables' figures.
+    ``primary``, ``variability``, ``agents``, ``skill``, ``bias``, ``lying``, and ``intervals`` of the
+    tables' figures.
     ``files`` says what was read and what was wrong with it, ``studies`` what the studies' manifests
     say, and what was checked of their records.
     """
@@ -127,10 +128,12 @@ def _of_agents_in(columns: Columns, wanted: tuple[Sequence[str], bool]) -> Resul
 def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
     from analytics.measures.abilities import abilities
     from analytics.measures.agents import agents
+    from analytics.measures.bias import bias
+    from analytics.measures.lying import lying
     from analytics.measures.primary import primary
     from analytics.measures.skill import skill
-    from analytics.measures.study import variability
     from analytics.measures.truth import truth
+    from analytics.measures.variability import variability
 
     return {
         "primary": primary(study, wanted[0], declared=wanted[1]),
@@ -139,6 +142,8 @@ def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
         "variability": variability(study),
         "agents": agents(study),
         "skill": skill(study),
+        "bias": bias(study),
+        "lying": lying(study),
     }
 
 

@@ -75,7 +75,7 @@ class GameFold:
         self._places: dict[int, tuple[int, int]] = {}
         """Round and turn of each batch."""
         self._floor: dict[tuple[int, int], SeatName] = {}
-        self._thoughts: dict[tuple[int, int], str | None] = {}
+        self._thoughts: dict[str, str | None] = {}
         self._bids: list[BidRow] = []
         self._whispers: list[WhisperRow] = []
         self._model_calls: list[Noted[ModelCall]] = []
@@ -196,10 +196,6 @@ class GameFold:
             self._bid(event)
         elif isinstance(event, AnsweredWhisper):
             self._whisper(event)
-        elif isinstance(event, AnsweredSpeak):
-            place = self._places.get(event.batch)
-            if place is not None:
-                self._thoughts[place] = event.thought
         elif isinstance(event, ModelCall):
             self._model_calls.append(Noted(self._line or 0, self._time or 0.0, event))
         elif isinstance(event, Step):
@@ -258,13 +254,16 @@ class GameFold:
         speaker = self._floor.get((row.round, row.turn))
         return None if speaker is None else speaker == row.bidder
 
+    def _think(self, event: AnsweredSpeak) -> None:
+        self._thoughts[event.seat] = event.thought
+
     def _state(self, event: Statement) -> None:
-        beside = NOTHING
-        if self._keep_text:
-            # what a voter thought stands with its vote
-            place = (event.round, event.turn) if event.phase == "debate" else (0, 0)
-            beside = Beside(line=self._line, thought=self._thoughts.get(place))
-        self._book.state(event.statement, event.round, event.phase, event.turn, event.speaker, event.text, beside)
+        # what a voter thought stands with its vote
+        thought = self._thoughts.pop(event.speaker, None) if event.phase == "debate" else None
+        beside = Beside(line=self._line, thought=thought) if self._keep_text else NOTHING
+        self._book.state(
+            event.statement, event.round, event.phase, event.turn, event.speaker, event.text, beside, thought
+        )
 
     def _label(self, event: AnsweredAssessOwn) -> None:
         number, content, beside = _about(event), event.content, self._beside(event)
@@ -344,6 +343,7 @@ class GameFold:
     _HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
         Opened: _open,
         Asked: _ask,
+        AnsweredSpeak: _think,
         Statement: _state,
         AnsweredAssessOwn: _label,
         AnsweredAssessOther: _judge,

@@ -64,14 +64,15 @@ class Stored:
     Attributes:
         dtype: of the array, in numpy's words.
         codes: the number that stands for each value; None for values that are numbers.
-        index: what the number is a place in: "seats" of the game, "agents", "processes", or "statements" of all games.
+        index: what the number is a place in: "seats" of the game, "agents", "processes", players' "names", or
+            "statements" of all games.
         name: the array's name; the field's own unless given.
         path: where in the row the value stands; follows from the field.
     """
 
     dtype: str
     codes: Mapping[Any, int] | None = None
-    index: Literal["seats", "agents", "processes", "statements"] | None = None
+    index: Literal["seats", "agents", "processes", "names", "statements"] | None = None
     name: str = ""
     path: str = ""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from zlib import crc32
 
-from analytics.claims import found_claims, same_claim
+from analytics.claims import claims_in, found_claims, same_claim
 from analytics.nightbook import NightBook
 from analytics.rows import (
     FILLER_CONFIDENCE,
@@ -94,8 +95,9 @@ class Scorebook:
         speaker: SeatName,
         text: str,
         beside: Beside = NOTHING,
+        thought: str | None = None,
     ) -> None:
-        """Write down a statement, and the claims that are found in its words.
+        """Write down a statement, and the claims that are found in its words and in the `thought` before them.
 
         Raises:
             RulesError: nobody of that name plays.
@@ -116,6 +118,9 @@ class Scorebook:
             text=text if self.keep_text else None,
             thought=beside.thought,
             claims=found_claims(self.nights.facts, speaker, text),
+            length=len(text.split()),
+            checksum=crc32(text.encode()),
+            thought_claims=claims_in(thought, speaker, self.nights.facts.roles) if thought else (),
         )
 
     def label(

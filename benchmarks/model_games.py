@@ -34,9 +34,9 @@ from bare_loop import bare_loop
 from prompt_text import LONG_RULES, prompt_text
 
 from analytics.metrics import Metrics
+from players.context import BrainContext
 from players.llm.prompts.share import prefix_share
 from players.llm.settings import Endpoint
-from players.venue import Venue
 from wolfbus.cli.bench import peak_memory_mb
 from wolfbus.cli.embedded import EmbeddedHouse, Game, tune_garbage_collection
 from wolfbus.config import GameConfig
@@ -62,9 +62,9 @@ class Run:
         self.paths = [folder / f"{number}.ndjson" for number in range(games)]
         self.threads = 0
         brains = (f"llm:double@{url}",) * config.seats
-        with Venue() as venue:
-            venue.probe(brains)
-            with EmbeddedHouse(done=finished.put, venue=venue) as house:
+        with BrainContext() as brain_context:
+            brain_context.probe(brains)
+            with EmbeddedHouse(done=finished.put, brain_context=brain_context) as house:
                 began, cpu = time.perf_counter(), time.process_time()
                 for number, path in enumerate(self.paths[: at_once or games]):
                     house.open(config, str(seed + number), brains, path)

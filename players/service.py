@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from players.context import BrainContext
 from players.spec import build
-from players.venue import Venue
 from wolfbus.agent.membership import Membership
 from wolfbus.agent.seats import Seats
 from wolfbus.errors import WolfError
@@ -32,12 +32,14 @@ class PlayerSettings:
     threads: int = 2
 
 
-def serve(settings: PlayerSettings, venue: Venue, stopping: Stopping, health: Health | None = None) -> int:
+def serve(
+    settings: PlayerSettings, brain_context: BrainContext, stopping: Stopping, health: Health | None = None
+) -> int:
     """Play until the house closes or somebody asks to stop; returns 0.
 
     Args:
         settings: what to play with.
-        venue: what the brains share; whoever gives it closes it afterwards.
+        brain_context: what the brains share; whoever gives it closes it afterwards.
         stopping: asked when this process should end.
         health: told how it goes.
 
@@ -51,10 +53,10 @@ def serve(settings: PlayerSettings, venue: Venue, stopping: Stopping, health: He
         fatal.append(error)
         stopping.ask(str(error))
 
-    venue.fatal = give_up
+    brain_context.fatal = give_up
     membership = settings.membership
     left = membership.run(
-        lambda member: Seats(member, lambda _: build(settings.brain, venue), settings.threads),
+        lambda member: Seats(member, lambda _: build(settings.brain, brain_context), settings.threads),
         stopping,
         health,
     )

@@ -10,16 +10,19 @@ import difflib
 import importlib
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from players.venue import Venue
+from players.context import BrainContext
 from wolfbus.agent import Agent
 from wolfbus.errors import ConfigError
 from wolfbus.vocabulary import KINDS, Kind
+
+if TYPE_CHECKING:
+    from players.llm.settings import Model
 
 KNOWN: Final[dict[str, tuple[str, str]]] = {
     "scripted": ("players.scripted", "ScriptedBrain"),
@@ -115,51 +118,68 @@ def _check_name(name: str) -> None:
     raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
 
 
-def build(brain_spec: str, venue: Venue | None = None) -> Agent:
+def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
     """Return a new agent for one seat.
 
     Args:
         brain_spec: a known name, ``llm:MODEL`` or ``llm:MODEL@URL``, ``exec:COMMAND``, or ``module:Class`` of an
             agent of your own. Its module is looked for where Python looks, then in the current directory.
-        venue: what the brains of this process share; a fresh one without any settings unless given.
+        brain_context: what the brains of this process share; a fresh one without any settings unless given.
 
     Raises:
         ConfigError: there is no such brain, it cannot be made, or it is no agent; the line says which.
     """
     _check_name(brain_spec)
-    venue = venue or Venue()
+    brain_context = brain_context or BrainContext()
     if brain_spec.startswith(MODEL):
         from players.llm.brain import ModelBrain
         from players.llm.settings import model_of
 
-        return ModelBrain(model_of(brain_spec.removeprefix(MODEL), venue.models), venue.gateway)
+        return ModelBrain(model_of(brain_spec.removeprefix(MODEL), brain_context.models), brain_context.gateway)
     if brain_spec.startswith(COMMAND):
         from players.program import ChildBrain
 
-        return ChildBrain(brain_spec.removeprefix(COMMAND), venue.logs)
-    if brain_spec == PERSON and venue.people is not None:
+        return ChildBrain(brain_spec.removeprefix(COMMAND), brain_context.logs)
+    if brain_spec == PERSON and brain_context.people is not None:
         from players.human.page import PageBrain
 
-        return PageBrain(venue.people)
+        return PageBrain(brain_context.people)
     return _of_class(brain_spec)
 
 
-def check(brains: Iterable[str], venue: Venue) -> None:
+def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
+    """Return the name of the language model that a brain asks, as its server is told; None for other brains.
+
+    Args:
+        brain_spec: as `build` takes it.
+        models: language models by alias.
+
+    Raises:
+        ConfigError: the spec names no model.
+    """
+    if not brain_spec.startswith(MODEL):
+        return None
+    from players.llm.settings import model_of
+
+    return model_of(brain_spec.removeprefix(MODEL), models).model
+
+
+def check(brains: Iterable[str], brain_context: BrainContext) -> None:
     """Make each brain once and put it away again, so that a mistake is told before the game.
 
     Raises:
         ConfigError: as `build` does; or two people would play at one terminal.
     """
     brains = list(brains)
-    if brains.count("human") > 1 and venue.people is None:
+    if brains.count("human") > 1 and brain_context.people is None:
         raise ConfigError(
             "players: only one seat can be 'human' at a terminal: two people would see each other's secrets; "
             "--view gives each a page of its own"
         )
-    venue.models_of(brains)
+    brain_context.models_of(brains)
     for brain_spec in dict.fromkeys(brains):
         if not brain_spec.startswith(MODEL):
-            build(brain_spec, venue).close()
+            build(brain_spec, brain_context).close()
 
 
 def _of_class(brain_spec: str) -> Agent:

@@ -23,26 +23,17 @@ class AnalyticsActor(PooledActor):
         over: called with a game's id and its rows when its record has ended; with None for rows if it cannot be folded.
         watch: called with every event, in record order, after it is folded; None for nobody. If it fails, it is not
         called again.
-        alpha: smoothing weight, None for the game's own.
-        prior: prior suspicion, None for the game's own.
-        include_defaulted: count labels and judgements that are missing as the paper's code did.
 
     Tell it lists of record entries; entries it has seen are skipped, so repeats are harmless. Tell it a game's id to
     forget a game that will not end.
     """
 
     def __init__(
-        self,
-        over: Callable[[str, GameRows | None], None],
-        watch: Callable[[Recorded], None] | None = None,
-        alpha: float | None = None,
-        prior: float | None = None,
-        include_defaulted: bool = False,
+        self, over: Callable[[str, GameRows | None], None], watch: Callable[[Recorded], None] | None = None
     ) -> None:
         super().__init__()
         self._over = over
         self._watch = watch
-        self._options = (alpha, prior, include_defaulted)
         self._folds: dict[str, tuple[GameFold, int]] = {}
         self._lost: set[str] = set()
 
@@ -71,8 +62,7 @@ class AnalyticsActor(PooledActor):
         if number <= seen:
             return
         if fold is None:
-            alpha, prior, include_defaulted = self._options
-            fold = GameFold(alpha=alpha, prior=prior, include_defaulted=include_defaulted)
+            fold = GameFold()
         fold.feed(event, time, number)
         self._folds[entry.game] = (fold, number)
         if self._watch is not None:

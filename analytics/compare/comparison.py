@@ -20,7 +20,8 @@ from analytics.measures.headlines import MEASURES
 from analytics.measures.measure import Measure, Score
 from analytics.measures.primary import PRIMARY
 from analytics.measures.rearranging import PERMUTATIONS, Rearrangements, max_t
-from analytics.measures.study import Sheet, Study, View, describe, evaluate
+from analytics.measures.study import Sheet, Study, describe
+from analytics.measures.view import View, evaluate
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from analytics import Result
+from analytics.columns import Columns
 from analytics.schema import Column
 
 _UNDEFINED = "it is undefined"
@@ -44,16 +44,21 @@ class ResultRow:
     baseline: Annotated[float | None, Column("what needs no skill", "there is no such thing")]
 
 
-def result_rows(variability: Result, agents: Mapping[str, Result]) -> Iterator[ResultRow]:
+def results_of(columns: Columns) -> Iterator[ResultRow]:
     """Yield the figures of the sections ``variability`` and ``agents`` of findings."""
-    for name, found in variability["metrics"].items():
+    from analytics.measures.agents import agents
+    from analytics.measures.study import Study
+    from analytics.measures.variability import variability
+
+    study = Study(columns)
+    for name, found in variability(study)["metrics"].items():
         metric, _, role = name.partition("/")
         group = f"role:{role}" if role else "all"
         everybody = found.get("all_observers")
         yield _row(metric, group, "uninformed" if everybody else "none", found)
         if everybody:
             yield _row(metric, group, "all", everybody)
-    for agent, row in agents.items():
+    for agent, row in agents(study).items():
         flat = {**row, **{f"{side}_won": estimate for side, estimate in row["wins"].items()}}
         for metric, found in flat.items():
             if isinstance(found, dict) and "value" in found:

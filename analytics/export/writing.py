@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Protocol
@@ -15,7 +15,7 @@ from analytics.export.game import read_games
 from analytics.export.landing import Landing
 from analytics.export.package import PACKAGE, package
 from analytics.export.parquet_file import ParquetFile, pyarrow
-from analytics.export.results import ResultRow, result_rows
+from analytics.export.results import results_of
 from analytics.export.tables import TABLES, ExportTable, Row
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.checks import StudyCheck, checks
@@ -146,7 +146,7 @@ def _write(
                 builder.add(game.rows, game.block)
             for table in chosen:
                 if table.whole:
-                    counts[table.name] += files[table.name].add(tuple(table.cells(_results(builder))))
+                    counts[table.name] += files[table.name].add(tuple(table.cells(results_of(builder.columns()))))
             for file in files.values():
                 file.finish()
         except BaseException:
@@ -160,14 +160,6 @@ def _write(
         landing.file(CARD).write(card(chosen, suffix, counts, licence))
     written = tuple(folder / name for name in (*paths.values(), *beside))
     return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
-
-
-def _results(builder: ColumnsBuilder) -> Iterator[ResultRow]:
-    from analytics.measures.agents import agents
-    from analytics.measures.study import Study, variability
-
-    study = Study(builder.columns())
-    return result_rows(variability(study), agents(study))
 
 
 def _open(table: ExportTable, suffix: str, file: IO[bytes]) -> _File:

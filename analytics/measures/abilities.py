@@ -112,8 +112,8 @@ def _ground(columns: Columns, ground: str) -> Ground:
 
 
 def _uninformed(columns: Columns) -> Array:
-    """Return which judgements are by observers who have to find out: Werewolves know each other."""
-    found: Array = columns.judgements["observer_role"] != ROLES.index("Werewolf")
+    """Return which judgements are by observers who have to find out what the speaker is."""
+    found: Array = ~columns.judgements["informed"]
     return found
 
 

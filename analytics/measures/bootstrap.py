@@ -10,7 +10,7 @@ five blocks, 1.6 % and 98.4 % for twenty, 2.5 % and 97.5 % in the end.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -219,6 +219,24 @@ def told(value: float | None, n: int, interval: Interval | None, reason: str) ->
     low, high, why = interval or Interval(None, None, FEW_BLOCKS)
     found: Result = {"value": float(value), "low": low, "high": high, "n": n, "reason": None}
     return found if why is None else {**found, "interval_reason": why}
+
+
+def of_blocks(sums: Array, figure: Callable[[Array], Array], n: Array, reason: str) -> Result:
+    """Return a figure of sums as an estimate.
+
+    Args:
+        sums: by block and column.
+        figure: of sums, their columns on the last axis; NaN where it is undefined.
+        n: by block, what it is over.
+        reason: why it is undefined if it is.
+    """
+    value = float(figure(sums.sum(axis=0)))
+    count = round(float(n.sum()))
+    if math.isnan(value) or not len(sums):
+        return told(None, count, None, reason)
+    draws = draws_of(len(sums))
+    interval = draws.interval(figure(draws.sums(sums)), int((n > 0).sum())) if len(sums) >= FEWEST_BLOCKS else None
+    return told(value, count, interval, reason)
 
 
 def undefined(drawn: Array) -> int:

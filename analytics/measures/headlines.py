@@ -310,10 +310,7 @@ def _gap() -> Iterator[Measure]:
 def _ballots() -> Iterator[Measure]:
     hits, follows = _sum("hits", part="n"), _sum("follows", part="n")
     hit, chance = _sum("hits", part="sum"), _sum("hits", part="chance")
-    unvoted, random = (
-        "nobody but Werewolves voted for anybody",
-        "a vote at random",
-    )
+    unvoted, random = "nobody but Werewolves voted for anybody", "a vote at random"
     label = "votes by others than Werewolves that name a Werewolf"
     yield Measure(
         *(
@@ -355,12 +352,8 @@ def _truth() -> Iterator[Measure]:
     lies = _of(lambda counts: counts[..., 2], said)
     share: tuple[Unit, Better] = ("share", None)
     yield Measure(
-        *(
-            "lie_rate",
-            "lies among statements with a checkable claim",
-            *share,
-            "no statement makes a checkable claim",
-        ),
+        *("lie_rate", "lies among statements with a checkable claim", *share),
+        "no statement makes a checkable claim",
         *(checkable, _quotient(_of(lambda lie: lie.sum(axis=-1), lies), checkable)),
     )
     labelled = _of(lambda lie: lie[..., 1:].sum(axis=-1), lies)

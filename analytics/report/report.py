@@ -19,6 +19,7 @@ from analytics.report.page import page
 from analytics.report.sections import (
     agents,
     apparatus,
+    bias,
     calibration,
     design,
     events,
@@ -54,6 +55,7 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     events.events,
     events.votes,
     truth.section,
+    bias.section,
     variability.section,
     apparatus.repair,
     apparatus.cost,

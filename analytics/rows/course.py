@@ -50,7 +50,7 @@ class SeatRow:
     )
     game: GameId
     place: Annotated[int, Column("place in seating order, from 1")]
-    name: Annotated[SeatName, name("the player's name; it means nothing across games")]
+    name: Annotated[SeatName, name("the player's name; it means nothing across games"), Stored("i4", index="names")]
     seat: ClassVar[Derived[Annotated[SeatName, SEAT]]] = Derived(lambda row: row.name)
     role: Annotated[Role, role("its"), ROLE]
     team: ClassVar[Derived[Annotated[Team, Column("the side it wins with", values=("villagers", "werewolves"))]]] = (

@@ -31,7 +31,7 @@ from analytics.rows.parts import (
 )
 from analytics.schema import Column, Derived, Stored, coded
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import ScoredClaim
+from wolfbus.messages.claims import Claim, ScoredClaim
 from wolfbus.vocabulary import Fault, Outcome, Reading, Role, Verdict
 
 Truth: TypeAlias = Literal["true", "mistake", "lie"]
@@ -58,12 +58,37 @@ def truth_of(claims: Iterable[ScoredClaim]) -> Truth | None:
     return next((verdict for verdict in worst if verdict in verdicts), None)
 
 
+def contradicted(thought: Iterable[Claim], said: Iterable[Claim]) -> bool | None:
+    """Return whether what is thought contradicts what is said: of the same player one has it a Werewolf and the other
+    not, or they give it two roles; None where they are about no player in common.
+    """
+    said = tuple(said)
+    pairs = [(one, other) for one in thought for other in said if one.target == other.target]
+    known = [(_sided(one), _sided(other)) for one, other in pairs]
+    told = [one != other if None in one or None in other else one[0] != other[0] for one, other in known
+            if one[0] is not None and other[0] is not None]  # fmt: skip
+    return any(told) if told else None
+
+
+def _sided(claim: Claim) -> tuple[bool | None, Role | None]:
+    """Return whether a claim has its target a Werewolf, and which role it gives it; None for what it leaves open."""
+    if claim.claim == "accusation":
+        return True, None
+    if claim.claim == "protection":
+        return None, None
+    return claim.role == "Werewolf", claim.role
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementRow:
     """One public statement with its speaker's own label.
 
     Attributes:
         claims: scored claims: those that the speaker attached, then those found in the words (`extracted`).
+        length: words in it.
+        checksum: of the words, CRC-32: equal where the same was said.
+        thought_claims: claims found in the speaker's private thought before it spoke.
+        against_thought: whether one of these contradicts what was said; None where none is about the same player.
     """
 
     statement_id: ClassVar[Derived[Annotated[str, key("the statement: `GAME:NNN`")]]] = Derived(
@@ -129,6 +154,12 @@ class StatementRow:
         Column("the speaker's private thought before it spoke", "none was given, or a vote's reason"),
     ] = None
     claims: tuple[ScoredClaim, ...] = ()
+    length: Annotated[int, Stored("i4")] = 0
+    checksum: Annotated[int, Stored("i8")] = 0
+    thought_claims: tuple[Claim, ...] = ()
+    against_thought: ClassVar[Derived[Annotated[bool | None, FLAG]]] = Derived(
+        lambda row: contradicted(row.thought_claims, (scored.claim for scored in row.claims))
+    )
     how: ClassVar[Derived[Annotated[int, Stored("i1")]]] = Derived(lambda row: how(row.outcome, row.reading))
 
     @property

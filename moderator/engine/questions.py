@@ -25,7 +25,9 @@ class Questions:
         # game/round/phase/turn/kind, the seat, and what it is about if it says
         stem = f"{self._game}/{asked.round}/{asked.phase}/{asked.turn}/{kind}"
         tail = "" if asked.about is None else f"/{asked.about}"
-        self._seats[stem + tail] = self._seats.get(stem + tail, ()) + seats
+        known = self._seats.get(stem + tail)
+        # most questions are asked once, and then the event's own tuple does
+        self._seats[stem + tail] = seats if known is None else known + seats
         return [f"{stem}/{seat}{tail}" for seat in seats]
 
     def seat_asked(self, name: object) -> SeatName | None:

@@ -33,12 +33,14 @@ class Taker:
         brain: what answers, as it stands in the record.
         declines: kinds of request that are never put to it.
         in_house: whether the moderator's operator runs it, so that its brain gets a seed of its own.
+        model: the language model that answers, by its own name; None for none.
     """
 
     agent: str
     brain: str
     declines: tuple[Kind, ...] = ()
     in_house: bool = True
+    model: str | None = None
 
     def is_like(self, other: Taker) -> bool:
         """Return whether the two answer alike, as far as a record tells."""
@@ -73,7 +75,7 @@ def deal(config: GameConfig, seed: str) -> tuple[tuple[SeatName, Role], ...]:
     return tuple(zip(names, shuffled(seed, "roles", deck), strict=True))
 
 
-def opening(config: GameConfig, seed: str, takers: Sequence[Taker], game: str) -> Opened:
+def opening(config: GameConfig, seed: str, takers: Sequence[Taker], game: str, title: str | None = None) -> Opened:
     """Return the opening event of a game, begun now.
 
     Args:
@@ -81,6 +83,7 @@ def opening(config: GameConfig, seed: str, takers: Sequence[Taker], game: str) -
         seed: its seed.
         takers: who plays each seat, in seating order; as many as there are seats.
         game: its id.
+        title: what people call it.
     """
     seats = tuple(
         Seat(
@@ -88,13 +91,14 @@ def opening(config: GameConfig, seed: str, takers: Sequence[Taker], game: str) -
             role=role,
             agent=taker.agent,
             brain=taker.brain,
+            model=taker.model,
             in_house=taker.in_house,
             declines=taker.declines,
         )
         for (name, role), taker in zip(deal(config, seed), takers, strict=True)
     )
     started = round(time.time(), 3)
-    return Opened(game=game, version=__version__, started=started, seed=seed, config=config, seats=seats)
+    return Opened(game=game, version=__version__, title=title, started=started, seed=seed, config=config, seats=seats)
 
 
 def reserved(seats: int, offers: Mapping[str, Offer]) -> dict[int, str]:

@@ -168,7 +168,8 @@ class Roster:
     def taker(self, agent: str) -> Taker:
         """Return an agent as the one who plays a seat."""
         join = self.members[agent].join
-        return Taker(agent, self.brain(join), join.declines, self.is_in_house(join))
+        in_house = self.is_in_house(join)
+        return Taker(agent, self.brain(join), join.declines, in_house, join.model if in_house else None)
 
     def brain(self, join: Join) -> str:
         """Return as what an agent gets seats, and stands in records and tables.

@@ -12,8 +12,8 @@ import pytest
 import analytics.archive.service
 import moderator.house.settings
 import moderator.service
+from players.context import BrainContext
 from players.service import PlayerSettings, serve
-from players.venue import Venue
 from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, stay
 from wolfbus.bus import url as addresses
 from wolfbus.bus.redis import bus as redis_bus
@@ -67,9 +67,9 @@ def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(
     told = Told()
 
     def play(stopping: Stopping) -> int:
-        with Venue() as venue:
+        with BrainContext() as brain_context:
             settings = PlayerSettings(stay(f"{closed.url}?patience=30", grace_s=0.0), "scripted")
-            return serve(settings, venue, stopping, told)
+            return serve(settings, brain_context, stopping, told)
 
     with Aside(play) as ann:
         told.reached("waiting for the bus")
@@ -122,8 +122,8 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
     waited_for = f"{closed.url}?patience=30"
 
     def play(stopping: Stopping, health: Health) -> int:
-        with Venue() as venue:
-            return serve(PlayerSettings(stay(waited_for), "scripted"), venue, stopping, health)
+        with BrainContext() as brain_context:
+            return serve(PlayerSettings(stay(waited_for), "scripted"), brain_context, stopping, health)
 
     def moderate(stopping: Stopping, health: Health) -> int:
         settings = moderator.house.settings.ModeratorSettings(url=waited_for, house=HOUSE, config=GameConfig())

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import pytest
 
+from players.context import BrainContext
 from players.service import PlayerSettings, serve
-from players.venue import Venue
 from tests.agents.parts import (
     DAWN,
     ENDED,
@@ -60,8 +60,8 @@ def player(url: str, brain: str = "scripted", **more: object) -> Aside:
     more.setdefault("grace_s", 0.0)
 
     def run(stopping: Stopping) -> int:
-        with Venue() as venue:
-            return serve(PlayerSettings(stay(url, brain=brain, in_house=True, **more), brain), venue, stopping)
+        with BrainContext() as brain_context:
+            return serve(PlayerSettings(stay(url, brain=brain, in_house=True, **more), brain), brain_context, stopping)
 
     return Aside(run)
 
@@ -368,15 +368,15 @@ def test_seats_of_many_games_are_told_apart(moderator: Moderator, redis_url: str
 
 
 def test_brains_that_cannot_go_on_end_the_service(moderator: Moderator, redis_url: str) -> None:
-    with Venue() as venue:
+    with BrainContext() as brain_context:
 
         def run(stopping: Stopping) -> int:
-            return serve(PlayerSettings(stay(redis_url), "scripted"), venue, stopping)
+            return serve(PlayerSettings(stay(redis_url), "scripted"), brain_context, stopping)
 
         with Aside(run) as ann:
             moderator.welcome("ann")
-            assert venue.fatal is not None
-            venue.fatal(BudgetSpent("the budget of $1 is spent"))
+            assert brain_context.fatal is not None
+            brain_context.fatal(BudgetSpent("the budget of $1 is spent"))
             with pytest.raises(PlayerError, match="the budget of"):
                 ann.end()
         assert moderator.hear("ann", "leave")["reason"] == "the budget of $1 is spent"
@@ -389,9 +389,9 @@ def test_a_player_of_whose_model_nothing_can_be_read_ends_with_that_reason(
 
         def run(stopping: Stopping) -> int:
             brain = f"llm:any@{server.url}"
-            with Venue(give_up=2) as venue:
+            with BrainContext(give_up=2) as brain_context:
                 settings = PlayerSettings(stay(redis_url, brain=brain, in_house=True, grace_s=0.0), brain)
-                return serve(settings, venue, stopping)
+                return serve(settings, brain_context, stopping)
 
         with Aside(run) as ann:
             moderator.welcome("ann")
@@ -419,8 +419,8 @@ def test_health_says_what_a_player_does(moderator: Moderator, redis_url: str) ->
             assert news.wait_for(lambda: state in seen, SOON_S)
 
     def run(stopping: Stopping) -> int:
-        with Venue() as venue:
-            return serve(PlayerSettings(stay(redis_url), "scripted"), venue, stopping, Watched(None))
+        with BrainContext() as brain_context:
+            return serve(PlayerSettings(stay(redis_url), "scripted"), brain_context, stopping, Watched(None))
 
     with Aside(run) as ann:
         reached("joining")

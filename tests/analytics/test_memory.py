@@ -40,7 +40,7 @@ def kept(count: int, agents: int) -> int:
 
 
 @pytest.mark.parametrize("agents", [1, 8])
-def test_a_game_leaves_under_a_kilobyte_however_many_agents_play(agents):
+def test_a_game_leaves_a_kilobyte_and_a_half_however_many_agents_play(agents):
     few, many = AT_ONCE, 4 * AT_ONCE
     kept(few, agents)
     tracemalloc.start()
@@ -48,7 +48,7 @@ def test_a_game_leaves_under_a_kilobyte_however_many_agents_play(agents):
         a_game = (kept(many, agents) - kept(few, agents)) / (many - few)
     finally:
         tracemalloc.stop()
-    assert 0 < a_game < 1000
+    assert 0 < a_game < 1500
 
 
 def leaves(value: object, *path: object) -> Iterator[tuple[tuple[object, ...], object]]:

@@ -90,7 +90,9 @@ def test_a_metric_added_as_contributing_says_is_a_finding_with_its_interval(tmp_
     assert said.code == 0, said.err
     findings = json.loads(said.out)
     flags = findings["table3"]["overall"]
-    found = findings["variability"]["metrics"]["specificity"]
+    metric = findings["variability"]["metrics"]["specificity"]
+    assert 0 < metric["n"] < flags["tn"] + flags["fp"]
+    found = metric["all_observers"]
     assert found["n"] == flags["tn"] + flags["fp"]
     assert found["value"] == pytest.approx(flags["tn"] / found["n"])
     assert found["low"] < found["value"] < found["high"]

@@ -88,7 +88,8 @@ def test_options_can_be_set_by_environment_variables(whole, tmp_path, monkeypatc
     monkeypatch.setenv("WOLFBUS_EXPORT_OUT", str(tmp_path / "out"))
     monkeypatch.setenv("WOLFBUS_EXPORT_TABLES", "votes")
     assert run(["export", "parquet", str(whole)]) == 0
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["votes.parquet"]
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == {"votes.parquet", "croissant.json", "README.md"}
 
 
 def test_exporting_csv_loads_neither_numpy_nor_the_extras():

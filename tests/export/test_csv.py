@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import math
 from functools import lru_cache
 
 import pytest
+import yaml
 
 from analytics.export import TABLES, write_csv
 from analytics.export.game import read_games
 from analytics.gather import collect
 from tests.export.records import HOSTILE, game, write
+from wolfbus.errors import ConfigError
 
 
 @lru_cache(maxsize=1)
@@ -23,6 +26,10 @@ def games_of(folder):
 def rows_of(folder, name):
     """All rows of a table, as the table itself gives them."""
     return [row for each in games_of(folder) for row in TABLES[name].rows(each)]
+
+
+BY_GAME = [name for name, table in TABLES.items() if not table.whole]
+BESIDE = ("datapackage.json", "croissant.json", "README.md")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +45,7 @@ def schemas(out):
     return {each["name"]: each["schema"]["fields"] for each in package["resources"]}
 
 
-@pytest.mark.parametrize("name", list(TABLES))
+@pytest.mark.parametrize("name", BY_GAME)
 def test_pandas_reads_every_cell_as_it_was(records, out, schemas, name):
     import pandas as pd
 
@@ -49,7 +56,7 @@ def test_pandas_reads_every_cell_as_it_was(records, out, schemas, name):
     assert cells == rows_of(records, name)
 
 
-@pytest.mark.parametrize("name", list(TABLES))
+@pytest.mark.parametrize("name", BY_GAME)
 def test_polars_reads_every_cell_as_it_was(records, out, schemas, name):
     import polars as pl
 
@@ -103,16 +110,51 @@ def test_lone_surrogates_of_a_foreign_log_become_question_marks(tmp_path):
 def test_equal_sources_give_equal_bytes(records, out, tmp_path):
     write_csv([records], tmp_path)
     files = sorted(path.name for path in out.iterdir())
-    assert files == sorted([*(f"{name}.csv" for name in TABLES), "datapackage.json"])
+    assert files == sorted([*(f"{name}.csv" for name in TABLES), *BESIDE])
     for name in files:
         assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
 
 
 def test_chosen_tables_are_the_ones_written(records, tmp_path):
     exported = write_csv([records], tmp_path, tables=["votes", "games"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["datapackage.json", "games.csv", "votes.csv"]
+    assert {path.name for path in tmp_path.iterdir()} == {"games.csv", "votes.csv", *BESIDE}
     assert list(exported.counts) == ["games", "votes"]
     package = json.loads((tmp_path / "datapackage.json").read_bytes())
     assert [each["name"] for each in package["resources"]] == ["games", "votes"]
     (votes,) = [each for each in package["resources"] if each["name"] == "votes"]
     assert {link["reference"]["resource"] for link in votes["schema"]["foreignKeys"]} == {"games"}
+
+
+def test_a_shared_folder_says_what_it_is_to_hugging_face_and_in_croissant(records, tmp_path):
+    write_csv([records], tmp_path, licence="CC-BY-4.0")
+    _, header, text = (tmp_path / "README.md").read_text("utf-8").split("---\n", 2)
+    card = yaml.safe_load(header)
+    assert card["license"] == "cc-by-4.0"
+    assert {each["config_name"]: each["data_files"] for each in card["configs"]} == {n: f"{n}.csv" for n in TABLES}
+    assert "informed" in text
+    told = json.loads((tmp_path / "croissant.json").read_bytes())
+    assert told["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+    for file, table in zip(told["distribution"], told["recordSet"], strict=True):
+        content = (tmp_path / file["contentUrl"]).read_bytes()
+        assert file["sha256"] == hashlib.sha256(content).hexdigest()
+        header, _, _ = content.decode().partition("\r\n")
+        assert [field["source"]["extract"]["column"] for field in table["field"]] == header.split(",")
+    with pytest.raises(ConfigError, match="SPDX"):
+        write_csv([records], tmp_path / "other", licence="do as you like")
+
+
+def test_results_are_the_figures_of_a_report(records, out):
+    from analytics.findings import findings
+    from analytics.gather import gather
+
+    with (out / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["metric"], row["group"], row["observers"]): row for row in csv.DictReader(file)}
+    told = findings(gather([records], workers=1))
+    for name, metric in told["variability"]["metrics"].items():
+        base, _, role = name.partition("/")
+        group = f"role:{role}" if role else "all"
+        row = rows[base, group, "uninformed" if "all_observers" in metric else "none"]
+        assert row["value"] == ("" if metric["value"] is None else repr(metric["value"]))
+        assert (row["low"], int(row["n"])) == ("" if metric["low"] is None else repr(metric["low"]), metric["n"])
+    for agent, own in told["agents"].items():
+        assert rows["accuracy", f"agent:{agent}", "uninformed"]["n"] == str(own["accuracy"]["n"])

@@ -85,7 +85,7 @@ def test_a_file_without_a_game_is_named_and_gives_no_row(tmp_path):
     assert len(exported.problems) == 2
     assert exported.counts["games"] == 0
     assert (tmp_path / "out" / "games.csv").read_bytes().startswith(b"game_id,")
-    assert write_parquet([tmp_path / "other.ndjson"], tmp_path / "out").counts["seats"] == 0
+    assert write_parquet([tmp_path / "other.ndjson"], tmp_path / "parquet").counts["seats"] == 0
 
 
 def test_a_folder_without_records_is_refused(tmp_path):

@@ -25,7 +25,7 @@ def games(tmp_path_factory):
     folder = tmp_path_factory.mktemp("games")
     for name, seed in (("a", "1"), ("b", "2")):
         write(folder, with_calls(game(name, seed, brains=("llm:one", "llm:two"))))
-    write(folder, game("c", "3", brains=("llm:one",))[:120])
+    write(folder, game("c", "3", brains=("llm:one", "llm:two"))[:120])
     return folder
 
 
@@ -43,7 +43,8 @@ def test_the_log_is_complete_and_names_task_and_models(log, games):
     assert log.eval.dataset.samples == len(log.samples) == log.results.total_samples == 3
     assert log.results.completed_samples == 2
     assert log.eval.dataset.sample_ids == ["a", "b", "c"]
-    assert log.eval.model == "wolfbus/several"
+    assert log.eval.model == "large+small"
+    assert [sample.output.model for sample in log.samples] == ["large+small", "large+small", "llm:one+llm:two"]
     assert set(log.eval.model_roles) == {"Villager", "Werewolf", "Seer", "Doctor"}
     assert log.eval.packages["wolfbus"]
     assert log.eval.created.startswith("2023-11-14T22:13:20")
@@ -116,7 +117,7 @@ def test_messages_are_the_public_transcript_word_for_word(log, games):
         assert message.text == f"{row['speaker']} ({row['role']}): {row['text']}"
         assert message.metadata["speaker"] == row["speaker"]
         label = message.metadata["self_label"]
-        assert (None if label is None else label["deceptive"]) == row["deceptive"]
+        assert (None if label is None else label["deceptive"]) == row["self_deceptive"]
     assert {row["text"] for row in statements} & set(HOSTILE)
     moderator = [message.text for message in log.samples[0].messages if message.role == "user"]
     assert moderator[0].startswith("Round 1. In the night ")
@@ -195,13 +196,16 @@ def test_prompts_and_replies_are_there_when_they_are_asked_for(games, tmp_path):
 
 def test_a_study_makes_a_log_of_its_own(records, tmp_path):
     exported = write_inspect([records], tmp_path)
-    assert sorted(exported.counts.values()) == [2, 5]
-    (path,) = [path for path in exported.paths if "study0a1b2c3d" in path.name]
-    log = inspect_log.read_eval_log(str(path))
+    paths = [path for path in exported.paths if "study0a1b2c3d" in path.name]
+    assert (sum(exported.counts[path.name] for path in paths), sum(exported.counts.values())) == (2, 7)
+    logs = [inspect_log.read_eval_log(str(path)) for path in paths]
+    # Inspect compares logs by their models
+    assert len({log.eval.model for log in logs}) == len(logs)
+    log = logs[0]
     assert log.eval.dataset.name == "study-0a1b2c3d"
     assert log.eval.metadata["name"] == "trial"
     assert log.eval.revision.commit == "f" * 40
-    assert [sample.metadata["block"] for sample in log.samples] == ["b1", "b1"]
+    assert [sample.metadata["block"] for log in logs for sample in log.samples] == ["b1", "b1"]
     assert {name.name for name in tmp_path.iterdir()} == {path.name for path in exported.paths}
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from analytics.columns import columns_of
 from analytics.export import TABLES
 from analytics.export.game import read_games
+from analytics.export.results import results_of
 from analytics.gather import Criteria, collect
 from analytics.metrics import Metrics
 
@@ -18,6 +20,11 @@ def tables_of(folder, criteria=None):
             dict(zip([column.name for column in table.columns], row, strict=True))
             for each in games
             for row in table.rows(each)
+        ]
+        if not table.whole
+        else [
+            dict(zip([column.name for column in table.columns], row, strict=True))
+            for row in table.cells(results_of(columns_of(each.rows for each in games)))
         ]
         for name, table in TABLES.items()
     }
@@ -110,10 +117,10 @@ def test_statements_judgements_and_flags_are_as_many_as_the_metrics_count(tables
     statements, judgements = tables["statements"], tables["judgements"]
     assert len(statements) == figures["table1"]["overall"]["statements"]
     production = figures["production"]["overall"]
-    labelled = [row["deceptive"] for row in statements if row["deceptive"] is not None]
+    labelled = [row["self_deceptive"] for row in statements if row["self_deceptive"] is not None]
     assert (sum(labelled), len(labelled)) == (production["deceptive"], production["n"])
-    said = {row["statement_id"]: row["deceptive"] for row in statements}
-    scored = [(said[row["statement_id"]], row["deceptive"]) for row in judgements]
+    said = {row["statement_id"]: row["self_deceptive"] for row in statements}
+    scored = [(said[row["statement_id"]], row["flagged"]) for row in judgements]
     scored = [pair for pair in scored if None not in pair]
     table3 = figures["table3"]["overall"]
     assert len(scored) == table3["n"]
@@ -175,11 +182,11 @@ def test_suspicion_by_round_counts_the_judgements_so_far(tables):
 def test_other_parameters_move_suspicion_and_fill_in_what_is_missing(records, tables):
     other = tables_of(records, Criteria(alpha=1.0, prior=0.25, include_defaulted=True))
     assert {row["alpha"] for row in other["games"]} == {1.0}
-    missing = [row for row in tables["judgements"] if row["deceptive"] is None and row["line"] is not None]
+    missing = [row for row in tables["judgements"] if row["flagged"] is None and row["line"] is not None]
     filled = {row["judgement_id"]: row for row in other["judgements"]}
     assert missing
     for row in missing:
-        assert (filled[row["judgement_id"]]["deceptive"], filled[row["judgement_id"]]["suspicion"]) == (False, 0.5)
+        assert (filled[row["judgement_id"]]["flagged"], filled[row["judgement_id"]]["suspicion"]) == (False, 0.5)
         assert filled[row["judgement_id"]]["outcome"] == row["outcome"] != "accepted"
     assert all(
         row["after"] == row["suspicion"]

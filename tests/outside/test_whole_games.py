@@ -18,9 +18,9 @@ import pytest
 
 from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.service import serve as moderate
+from players.context import BrainContext
 from players.service import PlayerSettings
 from players.service import serve as play
-from players.venue import Venue
 from tests.outside.bare_agent import BareAgent
 from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.membership import Membership
@@ -39,8 +39,8 @@ def ours(url: str, house: str, seats: int) -> Iterator[None]:
     """Scripted players in a thread, as a player service has them."""
     stopping = Stopping()
     stay = Membership(url, house, Introduction("ours", "scripted", "test", seats, in_house=True), grace_s=0)
-    with Venue() as venue:
-        thread = threading.Thread(target=play, args=(PlayerSettings(stay, "scripted"), venue, stopping))
+    with BrainContext() as brain_context:
+        thread = threading.Thread(target=play, args=(PlayerSettings(stay, "scripted"), brain_context, stopping))
         thread.start()
         try:
             yield

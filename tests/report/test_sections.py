@@ -286,7 +286,7 @@ def test_a_headline_shows_our_interval_and_the_papers_way(found):
     (_, table) = variability.section(*found).blocks
     first = table.rows[0]
     assert first.cells[0].under == "40.0–60.0\u00a0% · n 40"
-    assert first.cells[3].text == "50.0\u00a0% ± 5.0"
+    assert first.cells[4].text == "50.0\u00a0% ± 5.0"
 
 
 def test_every_link_of_a_number_names_an_agent_that_is_there(found):

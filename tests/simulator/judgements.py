@@ -144,6 +144,9 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         "kind": np.where(label, 5, 0).astype("i1"),
         "process": np.zeros(total, "i4"),
         "how": np.zeros(total, "i1"),
+        "length": np.random.default_rng([seed, 3]).integers(5, 60, total).astype("i4"),
+        "checksum": np.arange(total, dtype="i8") + seed * 1_000_000,
+        "against_thought": np.full(total, -1, "i1"),
         "truth": np.where(known, np.where(deceptive, LIE, TRUE), NO_CLAIM).astype("i1"),
     }
 
@@ -197,6 +200,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         },
         seats={
             "game": np.repeat(np.arange(games, dtype="i4"), seats),
+            "name": np.tile(np.arange(seats, dtype="i4"), games),
             "seat": np.tile(np.arange(seats, dtype="i1"), games),
             "role": roles.ravel(),
             "agent": seated.ravel().astype("i4"),
@@ -206,6 +210,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         statements=statements,
         judgements=judgements,
         processes=("house",),
+        names=tuple(f"Name {place}" for place in range(seats)),
         **{name: empty(name) for name in ("claims", "nights", "rounds")},
         votes=_votes(rng, roles, seated, setting.rounds),
         pairs={

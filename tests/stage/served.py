@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.client
 import json
@@ -71,14 +72,12 @@ def server(root: Path, *, public: bool = False, port: int = 0) -> StageServer:
 def fetched(url: str, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, dict, bytes]:
     """One request: status, headers, body."""
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
     sent = None if body is None else json.dumps(body).encode()
     told = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, path, sent, told)
-    response = connection.getresponse()
-    found = response.status, dict(response.getheaders()), response.read()
-    connection.close()
-    return found
+    with contextlib.closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)) as connection:
+        connection.request(method, path, sent, told)
+        with connection.getresponse() as response:
+            return response.status, dict(response.getheaders()), response.read()
 
 
 def data(url: str, path: str, **headers: str) -> Any:

@@ -31,9 +31,10 @@ def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(browser, stag
     assert serious(page) == []
     assert page.locator(".board svg.forest").count() == 8
     row = page.get_by_role("row").filter(has_text="llm:big").first
-    assert "0.21" in row.inner_text()
+    detects = row.get_by_role("cell").first.locator("b")
+    of_roles = detects.inner_text()
     page.get_by_role("button", name="Statements called deceptive").click()
-    assert "0.21" not in row.inner_text()
+    assert detects.inner_text() != of_roles
     page.get_by_role("button", name="Hides lies").click()
     assert page.locator("th[aria-sort=descending]").inner_text().startswith("Hides lies")
     page.get_by_label("Won by").select_option("villagers")

@@ -11,7 +11,7 @@ from typing import Self
 
 import pytest
 
-from players.venue import Venue
+from players.context import BrainContext
 from tests.stage.person import Person
 from tests.stage.served import Events, fetched
 from wolfbus.cli.embedded import EmbeddedHouse
@@ -35,6 +35,7 @@ class Table:
     def __init__(self, out: Path, people: int, game: str = "persons") -> None:
         self.path = out / f"{game}.ndjson"
         self.links: queue.Queue[str] = queue.Queue()
+        self.persons: list[Person] = []
         self.played = PlayedSource(game, public=True)
         self.people = People(lambda _, path: self.links.put(f"{self.server.url}{path}"))
         sources = [self.played, FolderSource(out, public=True)]
@@ -44,7 +45,7 @@ class Table:
 
     def __enter__(self) -> Self:
         self.server.__enter__()
-        self.house = EmbeddedHouse(watch=self.played.see, venue=Venue(people=self.people))
+        self.house = EmbeddedHouse(watch=self.played.see, brain_context=BrainContext(people=self.people))
         self.house.__enter__()
         config = with_patience(GameConfig(), 60.0)
         self.under_way = self.house.open(config, "3", self.brains, self.path, self.game)
@@ -53,6 +54,13 @@ class Table:
     def __exit__(self, *_: object) -> None:
         self.house.close()
         self.server.__exit__(None, None, None)
+        for person in self.persons:
+            if person.ident is not None:
+                person.join(20)
+
+    def person(self) -> Person:
+        self.persons.append(Person(self.links.get(timeout=20)))
+        return self.persons[-1]
 
 
 @pytest.fixture
@@ -62,7 +70,7 @@ def table(tmp_path: Path) -> Iterator[Table]:
 
 
 def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(table):
-    one, other = (Person(table.links.get(timeout=20)) for _ in range(2))
+    one, other = (table.person() for _ in range(2))
     for person in (one, other):
         status, headers, _ = person.sit()
         assert status == 200
@@ -124,7 +132,7 @@ def without_time(beats: list[dict]) -> list[dict]:
 
 
 def test_an_answer_that_is_not_legal_is_told_and_may_be_given_again(table):
-    people = [Person(table.links.get(timeout=20)) for _ in range(2)]
+    people = [table.person() for _ in range(2)]
     for person in people:
         person.sit()
     # who is asked nothing in the first night bids, and both do in the end

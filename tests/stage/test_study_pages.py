@@ -22,6 +22,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_game_s_title_stands_in_the_library_and_on_its_page(tmp_path):
+    assert run(["play", "--seed", "7", "--game", "g", "--title", "Seven", "--out", str(tmp_path), "--json"]) == 0
+    with StageServer(served_with([FolderSource(tmp_path)], tmp_path), port=0) as stage:
+        assert [game["title"] for game in data(stage.url, "/library.json")["games"]] == ["Seven"]
+        assert data(stage.url, "/g/g/data.json")["game"]["title"] == "Seven"
+        assert "title" not in data(stage.url, "/g/g/data.json?as=public")["game"]
+
+
 def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
     with StageServer(served_with([FolderSource(runs)], runs), port=0) as stage:
         listed = data(stage.url, "/library.json")

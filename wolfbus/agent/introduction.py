@@ -26,6 +26,7 @@ class Introduction:
         in_house: whether the moderator's operator runs it.
         declines: kinds of request it does not answer.
         service: what it does.
+        model: the language model that answers, as its server is told; None for none.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Introduction:
     in_house: bool = False
     declines: tuple[Kind, ...] = ()
     service: Literal["player", "analytics"] = "player"
+    model: str | None = None
 
     def join(self, instance: str, seats: int | None = None, seen: str | None = None) -> Join:
         """Return the message that says so.
@@ -57,6 +59,7 @@ class Introduction:
                 seats=self.seats if seats is None else seats,
                 places=self.places,
                 brain=self.brain,
+                model=self.model,
                 in_house=self.in_house,
                 declines=self.declines,
                 seen=seen,

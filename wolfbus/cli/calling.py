@@ -1,4 +1,4 @@
-"""How language models are called: the options that several commands take, and the venue that they open."""
+"""How language models are called: the options that several commands take, and the brains' context that they open."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ GIVE_UP: Final = 30
 """Replies in a row that could not be read, and none before, after which a model is given up."""
 
 if TYPE_CHECKING:
+    from players.context import BrainContext
     from players.llm.redis_budget import BudgetShare
     from players.llm.settings import Model
-    from players.venue import Venue
     from wolfbus.stage.people import People
 
 
@@ -28,7 +28,7 @@ def _not_below_zero(_context: click.Context, option: click.Parameter, value: flo
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how language models are called; they come as keywords, fit for `open_venue`."""
+    """Add the options that say how language models are called; they come as keywords, fit for `open_brain_context`."""
     options = (
         click.option(
             "--budget", type=float, callback=_not_below_zero, metavar="USD", help="Stop before model calls cost more."
@@ -70,7 +70,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def open_venue(
+def open_brain_context(
     brains: Sequence[str],
     models: Mapping[str, Model],
     *,
@@ -83,7 +83,7 @@ def open_venue(
     logs: Path | None = None,
     ledger: BudgetShare | None = None,
     people: People | None = None,
-) -> Iterator[Venue]:
+) -> Iterator[BrainContext]:
     """Open what the brains of this process share, with each brain checked and each model probed.
 
     Raises:
@@ -91,8 +91,8 @@ def open_venue(
         PlayerError: a model that does not answer.
         CassetteError: a cassette that cannot be opened.
     """
+    from players.context import BrainContext
     from players.spec import check
-    from players.venue import Venue
 
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
@@ -111,18 +111,18 @@ def open_venue(
         from players.llm.cassette import Cassette
 
         tape = Cassette.play(replay_cassette)
-    with Venue(models, spending, tape, logs, give_up=give_up, people=people) as venue:
-        check(brains, venue)
+    with BrainContext(models, spending, tape, logs, give_up=give_up, people=people) as brain_context:
+        check(brains, brain_context)
         if spending is not None:
-            spending.check(venue.models_of(brains))
+            spending.check(brain_context.models_of(brains))
         if tape is not None and cassette is not None and len(tape):
             replies = f"{len(tape)} replies"
             click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
-        venue.check(brains)
+        brain_context.check(brains)
         if probe:
-            with _told_if_slow(venue.models_of(brains)):
-                venue.probe(brains)
-        yield venue
+            with _told_if_slow(brain_context.models_of(brains)):
+                brain_context.probe(brains)
+        yield brain_context
 
 
 @contextlib.contextmanager

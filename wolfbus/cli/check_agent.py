@@ -121,9 +121,9 @@ def _try_program(
 ) -> list[Finding]:
     """Try a program that speaks the line protocol: as a member of a house in this process."""
     from moderator.check import Trial
+    from players.context import BrainContext
     from players.service import PlayerSettings, serve
     from players.spec import check
-    from players.venue import Venue
     from wolfbus.agent.introduction import Introduction
     from wolfbus.agent.membership import Membership
     from wolfbus.bus import open_bus
@@ -136,8 +136,8 @@ def _try_program(
     failed: list[WolfError] = []
     stopping = Stopping()
     # nor is what it says of messages that nobody knows a fault of the program
-    with Venue() as venue, contextlib.ExitStack() as ending, _silenced("wolfbus.agent", "players.agent"):
-        check((brain,), venue)
+    with BrainContext() as brain_context, contextlib.ExitStack() as ending, _silenced("wolfbus.agent", "players.agent"):
+        check((brain,), brain_context)
         bus = open_bus(url)
         ending.callback(bus.close)
         introduction = Introduction("program", "outside:program", shlex.join(command)[:200], seats)
@@ -145,7 +145,7 @@ def _try_program(
 
         def play() -> None:
             try:
-                serve(settings, venue, stopping)
+                serve(settings, brain_context, stopping)
             except WolfError as error:
                 failed.append(error)
 

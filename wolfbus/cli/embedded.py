@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from moderator.engine.context import HouseContext
     from moderator.engine.mail import GameOver
     from moderator.house.settings import GameReport, ModeratorSettings
-    from players.venue import Venue
+    from players.context import BrainContext
     from wolfbus.agent.router import SeatRouter
     from wolfbus.bus.protocol import Bus, Entry
 
@@ -85,7 +85,7 @@ class EmbeddedHouse:
         threads: pool threads that run the actors.
         watch: sees every event of every game in record order; None for nobody.
         done: called with every finished game, from another thread; None for nobody.
-        venue: what the brains of this process share; whoever gives it closes it after the house.
+        brain_context: what the brains of this process share; whoever gives it closes it after the house.
         keep_s: seconds that the record of a game that is over stays on a Redis, >= 0; None for ever.
 
     Raises:
@@ -99,7 +99,7 @@ class EmbeddedHouse:
         threads: int = 2,
         watch: Callable[[Recorded], None] | None = None,
         done: Callable[[Game], None] | None = None,
-        venue: Venue | None = None,
+        brain_context: BrainContext | None = None,
         keep_s: float | None = None,
     ) -> None:
         from moderator.house.agenda import Agenda
@@ -119,7 +119,7 @@ class EmbeddedHouse:
         self._agent: ActorRef[SeatRouter] | None = None
         self._context: HouseContext | None = None
         self._begun = threading.Event()
-        self._venue = venue
+        self._brain_context = brain_context
         self._bus: Bus = open_bus(bus) if isinstance(bus, str) else bus
         self._in_memory = self._bus.url.startswith("memory:")
         self._stopping = Stopping()
@@ -161,7 +161,13 @@ class EmbeddedHouse:
         )
 
     def open(
-        self, config: GameConfig, seed: str, brains: Sequence[str], path: Path | None = None, game: str | None = None
+        self,
+        config: GameConfig,
+        seed: str,
+        brains: Sequence[str],
+        path: Path | None = None,
+        game: str | None = None,
+        title: str | None = None,
     ) -> Game:
         """Ask for a game and return at once.
 
@@ -171,13 +177,14 @@ class EmbeddedHouse:
             brains: brain spec per seat, in seating order.
             path: NDJSON record to write; None for none.
             game: its id; a fresh one unless given.
+            title: what people call it.
 
         Raises:
             WolfError: the record cannot be written, a brain cannot be made, or the bus is lost.
         """
         from moderator.house.agenda import AgendaItem
 
-        opened = _opening(config, seed, brains, game or fresh_game_id())
+        opened = self._opening(config, seed, brains, game or fresh_game_id(), title)
         asked = Game(opened, time.monotonic())
         self._check_open()
         file = RecordFile(path) if path is not None else None
@@ -193,6 +200,15 @@ class EmbeddedHouse:
             # nobody hears of it any more
             self._lose(opened.game, error)
         return asked
+
+    def _opening(self, config: GameConfig, seed: str, brains: Sequence[str], game: str, title: str | None) -> Opened:
+        """Return the opening event of a game whose seats are all played by this process."""
+        from moderator.engine import seating
+        from players.spec import declined_by, model_name
+
+        models = self._brain_context.models if self._brain_context is not None else {}
+        takers = [seating.Taker(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
+        return seating.opening(config, seed, takers, game, title)
 
     def _check_open(self) -> None:
         if self._why is not None:
@@ -246,18 +262,18 @@ class EmbeddedHouse:
     def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
         """Begin to play and to measure, by what the host reads and writes with."""
         from analytics.archive.folding import AnalyticsActor
+        from players.context import BrainContext
         from players.spec import build
-        from players.venue import Venue
         from wolfbus.agent.router import SeatRouter
 
         self._analytics = AnalyticsActor.start_in(context.pool, self._folded, self._watch)
         ending.callback(self._analytics.stop)
-        venue = self._venue
-        if venue is None:
-            venue = Venue()
-            ending.callback(venue.close)
-        venue.fatal = self._fatal
-        make = partial(build, venue=venue)
+        brain_context = self._brain_context
+        if brain_context is None:
+            brain_context = BrainContext()
+            ending.callback(brain_context.close)
+        brain_context.fatal = self._fatal
+        make = partial(build, brain_context=brain_context)
         self._agent = SeatRouter.listen(
             AGENT, self.name, context.bus, context.reader, context.writer, context.pool, make
         )
@@ -340,15 +356,6 @@ class EmbeddedHouse:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _opening(config: GameConfig, seed: str, brains: Sequence[str], game: str) -> Opened:
-    """Return the opening event of a game whose seats are all played by this process."""
-    from moderator.engine import seating
-    from players.spec import declined_by
-
-    takers = [seating.Taker(AGENT, brain, declined_by(brain)) for brain in brains]
-    return seating.opening(config, seed, takers, game)
 
 
 def fresh_game_id() -> str:

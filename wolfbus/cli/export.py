@@ -120,11 +120,14 @@ def parquet(
     return _close(exported, out)
 
 
-@export.command(short_help="A log per study and model for the evaluation tool Inspect.")
+@export.command(short_help="A log per study and its agents for the evaluation tool Inspect.")
 @_where
 @click.option("--prompts", is_flag=True, help="Put prompts and replies of model calls into the log; it gets large.")
 def inspect(sources: tuple[Path, ...], out: Path, *, prompts: bool, force: bool, **criteria: Any) -> int:
-    """Write an .eval log per study and model into DIR. This needs inspect-ai: pip install "wolfbus[inspect]"."""
+    """Write an .eval log per study, and per set of agents that play, into DIR.
+
+    This needs inspect-ai: pip install "wolfbus[inspect]".
+    """
     from analytics.export.inspect_log import write_inspect
 
     with _progress() as tell:

@@ -66,9 +66,9 @@ def join(
     wolfbus join --house main --seats 2 -- python3 examples/agent.py
     wolfbus join --house main --human
     """  # noqa: D301 - click takes the backspace for "keep these lines"
+    from players.context import BrainContext
     from players.service import PlayerSettings
     from players.spec import check
-    from players.venue import Venue
     from wolfbus.agent.introduction import Introduction
     from wolfbus.agent.membership import Membership, default_name
 
@@ -87,9 +87,9 @@ def join(
     settings = PlayerSettings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
     with contextlib.ExitStack() as around:
         people = around.enter_context(_page(PageAddress(host, port))) if human else None
-        venue = around.enter_context(Venue(people=people))
-        check((brain,), venue)
-        return run(settings, venue, health, log, quiet=human)
+        brain_context = around.enter_context(BrainContext(people=people))
+        check((brain,), brain_context)
+        return run(settings, brain_context, health, log, quiet=human)
 
 
 @contextlib.contextmanager

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from players.llm.settings import Model
 
 
+TITLE_LONGEST: Final = 200
+"""Characters of a game's title."""
+
 _TABLES: Final = ("players", "models", "endpoints", "agents")
 
 
@@ -50,6 +53,19 @@ class Duration(click.ParamType[float]):
         if found is None or float(found[1]) == 0:
             self.fail(f"{value!r}: write 90s, 10m or 2h", param, ctx)
         return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+class Title(click.ParamType[str]):
+    """What people call a game: one line."""
+
+    name = "title"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the line; raises a usage error for none, or one that no record takes."""
+        title = str(value).strip()
+        if not title or len(title) > TITLE_LONGEST or not title.isprintable():
+            self.fail(f"a title is one line of at most {TITLE_LONGEST} characters", param, ctx)
+        return title
 
 
 def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.calling import model_options, open_venue
+from wolfbus.cli.calling import model_options, open_brain_context
 from wolfbus.cli.ending import GameEnding
-from wolfbus.cli.options import Duration, check_seed, load_config, with_patience
+from wolfbus.cli.options import Duration, Title, check_seed, load_config, with_patience
 from wolfbus.cli.rehearsal import tell_expected
 from wolfbus.cli.shown import Shower, shown
 from wolfbus.cli.viewing import PageAddress, on_a_page, view_options
@@ -23,9 +23,9 @@ from wolfbus.errors import WolfError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from players.context import BrainContext
     from players.llm.accounts import Accounts
-    from players.venue import Venue
-    from wolfbus.cli.embedded import Game
+    from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
 
 PACE = 2.0
@@ -40,7 +40,7 @@ PACE = 2.0
     envvar=["WOLFBUS_BUS", "REDIS_URL"],
     default="memory://",
     show_default=True,
-    help="memory://, redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+    help="memory://, redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 @click.option(
     "--players",
@@ -63,6 +63,7 @@ PACE = 2.0
     "--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of the record."
 )
 @click.option("--game", "game_id", metavar="ID", help="Game id; fresh unless given.")
+@click.option("--title", type=Title(), metavar="TEXT", help="What people call the game, in its record and on its page.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 @click.option("--tables", is_flag=True, help="Print every table that a single game has numbers for, too.")
 @click.option(
@@ -93,6 +94,7 @@ def play(
     config_file: Path | None,
     out: Path,
     game_id: str | None,
+    title: str | None,
     host: str,
     port: int,
     pace: float | None,
@@ -134,7 +136,7 @@ def play(
         # whatever a brain prints is not a result
         around.enter_context(contextlib.redirect_stdout(sys.stderr))
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
-        venue = around.enter_context(open_venue(brains, loaded.models, **calls))
+        brain_context = around.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
             tell_expected(config, brains, loaded.models, 1)
         # a person at this terminal must not see what the others know
@@ -147,8 +149,8 @@ def play(
         told: Callable[[Recorded], None] = ending.take
         if page is not None:
             told = _both(told, page.see)
-        game = _play(url, config, seed, brains, path, game_id, told, venue)
-        accounts = venue.accounts
+        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), told, brain_context)
+        accounts = brain_context.accounts
         if speed and shower is not None:
             _show_paced(kept, shower, speed)
     return _tell(game, ending, path, accounts, as_json=as_json, tables=tables)
@@ -222,20 +224,16 @@ def check_game_id(game_id: str | None) -> str:
 
 def _play(
     url: str,
-    config: Any,
-    seed: str,
-    brains: tuple[str, ...],
-    path: Path,
-    game_id: str,
+    begin: Callable[[EmbeddedHouse], Game],
     see: Callable[[Recorded], None],
-    venue: Venue,
+    brain_context: BrainContext,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
     from wolfbus.cli.embedded import EmbeddedHouse, tune_garbage_collection
 
     tune_garbage_collection()
-    with EmbeddedHouse(url, watch=see, venue=venue) as house:
-        game = house.open(config, seed, brains, path, game_id)
+    with EmbeddedHouse(url, watch=see, brain_context=brain_context) as house:
+        game = begin(house)
         try:
             # a wait without a time-out cannot be interrupted on every platform
             while not game.finished.wait(1.0):

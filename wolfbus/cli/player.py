@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wolfbus import __version__
-from wolfbus.cli.calling import model_options, open_venue
+from wolfbus.cli.calling import model_options, open_brain_context
 from wolfbus.cli.options import load_config
 from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
+    from players.context import BrainContext
     from players.service import PlayerSettings
-    from players.venue import Venue
     from wolfbus.service.health import Place
     from wolfbus.service.logs import LogStyle
 
@@ -107,7 +107,7 @@ def player(
     --grace seconds, and exits 0.
     """
     from players.service import PlayerSettings
-    from players.spec import declined_by
+    from players.spec import declined_by, model_name
     from wolfbus.agent.introduction import Introduction
     from wolfbus.agent.membership import Membership, default_name
 
@@ -116,20 +116,30 @@ def player(
     declines = declined_by(brain)
     # with one terminal there is one person: two would be refused by the check of all brains
     checked = (brain,) * min(seats, 2)
+    models = load_config(config_file).models
     introduction = Introduction(
-        name, brain, f"wolfbus {__version__}", seats, tuple(sorted(set(places))), in_house=True, declines=declines
+        name,
+        brain,
+        f"wolfbus {__version__}",
+        seats,
+        tuple(sorted(set(places))),
+        in_house=True,
+        declines=declines,
+        model=model_name(brain, models),
     )
     settings = PlayerSettings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
-    with open_venue(checked, load_config(config_file).models, **calls) as venue:
-        return run(settings, venue, health, log, quiet=brain == "human")
+    with open_brain_context(checked, models, **calls) as brain_context:
+        return run(settings, brain_context, health, log, quiet=brain == "human")
 
 
-def run(settings: PlayerSettings, venue: Venue, health: Place | None, log: LogStyle, *, quiet: bool = False) -> int:
+def run(
+    settings: PlayerSettings, brain_context: BrainContext, health: Place | None, log: LogStyle, *, quiet: bool = False
+) -> int:
     """Run a player service with logs, health and a graceful stop.
 
     Args:
         settings: what to play with.
-        venue: what the brains share.
+        brain_context: what the brains share.
         health: where to serve health, None for nowhere.
         log: how log lines look.
         quiet: log warnings only: somebody plays at this terminal.
@@ -145,4 +155,4 @@ def run(settings: PlayerSettings, venue: Venue, health: Place | None, log: LogSt
         logging.getLogger().setLevel(max(logging.WARNING, logging.getLogger().level))
     # whatever a brain prints is not a result
     with contextlib.redirect_stdout(sys.stderr), Stopping() as stopping, Health(health) as told:
-        return serve(settings, venue, stopping, told)
+        return serve(settings, brain_context, stopping, told)

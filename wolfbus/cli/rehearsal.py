@@ -64,8 +64,8 @@ def _tokens(number: int) -> str:
 
 def _rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model]) -> dict[str, Any] | None:
     """Play one game with models that answer at once; returns what its calls took, None if it did not end."""
+    from players.context import BrainContext
     from players.llm.settings import model_of
-    from players.venue import Venue
     from wolfbus.cli.embedded import EmbeddedHouse
 
     cast = [brain if brain.startswith("llm:") else "scripted" for brain in brains]
@@ -74,9 +74,9 @@ def _rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mo
         model = model_of(words, models)
         endpoint = model.endpoint.model_copy(update={"provider": "mock"})
         double[words] = model.model_copy(update={"endpoint": endpoint})
-    with Venue(double) as venue, EmbeddedHouse(venue=venue) as house:
+    with BrainContext(double) as brain_context, EmbeddedHouse(brain_context=brain_context) as house:
         game = house.open(config, _SEED, cast)
-        if not game.finished.wait(_PATIENCE_S) or venue.accounts is None:
+        if not game.finished.wait(_PATIENCE_S) or brain_context.accounts is None:
             return None
-        total: dict[str, Any] = venue.accounts.summary()["total"]
+        total: dict[str, Any] = brain_context.accounts.summary()["total"]
         return total

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.calling import model_options, open_venue, quiet_brains
+from wolfbus.cli.calling import model_options, open_brain_context, quiet_brains
 from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _GLANCE_S: Final = 0.1
     envvar=["WOLFBUS_BUS", "REDIS_URL"],
     default=DEFAULT_BUS,
     show_default=True,
-    help="redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+    help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 @click.option("--agenda", "name", help="The agenda's name, as told to `wolfbus run --share`.  [required]")
 @click.option("--parent", type=int, hidden=True, help="Descriptor of a socket to the run that started this worker.")
@@ -87,14 +87,14 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
         plan = study.plan()
         with (
             _ledger(url, name, study.settings, lease, calls) as ledger,
-            open_venue(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as venue,
+            open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(url)) as bus,
         ):
             (Path(folder) / "records").mkdir()
             # a record stays on the bus until whoever runs the study has it
             orders = HouseOrders(url, plan.config, Path(folder), at_once, keep_s=None)
             forget = partial(bus.expire, after_s=0)
-            halt = AgendaPlayer(agenda, plan.game, orders, venue, forget, lease).play(stopping)
+            halt = AgendaPlayer(agenda, plan.game, orders, brain_context, forget, lease).play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED

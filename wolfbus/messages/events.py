@@ -37,6 +37,8 @@ class Seat(Part):
     """The process that answers for this seat; no part of the digest."""
     brain: str
     """What answers, as it was asked for: ``scripted``, ``random``, ``module:Class``, …"""
+    model: Annotated[str, Field(max_length=512)] | None = None
+    """The language model that answers, as its server is told, where `brain` may be an alias; no part of the digest."""
     in_house: bool = True
     """Whether the agent is run by the moderator's own operator, and so gets a seed for its brain."""
     declines: tuple[Kind, ...] = ()
@@ -51,6 +53,8 @@ class Opened(Part):
     """The game's id, fresh for each run; no part of the digest, and no draw depends on it."""
     version: str
     """The wolfbus that moderates; no part of the digest."""
+    title: Annotated[str, Field(max_length=200)] | None = None
+    """What people call the game; no part of the digest."""
     started: float
     """Unix time of the opening, in seconds; the times of all events count from here. No part of the digest."""
     seed: str

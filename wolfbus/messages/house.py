@@ -45,6 +45,8 @@ class Join(WireMessage):
     """Seats it asks for, counted from 1 in seating order; it is then seated in no others. Empty: any."""
     brain: OneLine
     """What answers, such as ``scripted`` or ``llm:MODEL``; it stands in the record and is part of the digest."""
+    model: Annotated[str, Field(max_length=512)] | None = None
+    """The language model that answers, as its server is told; it stands in the record, too, if `in_house` holds."""
     in_house: bool = False
     """Whether the moderator's own operator runs it: its brain then gets a seed of its own."""
     declines: Annotated[tuple[Kind, ...], Field(max_length=len(KINDS))] = ()

@@ -142,9 +142,19 @@ def _game(fact: Opened | TableOpened) -> dict[str, Any]:
         shown["started"] = fact.started
     if isinstance(fact, TableOpened):
         return {**shown, "seats": [{"name": name} for name in fact.names]}
+    if fact.title is not None:
+        shown["title"] = fact.title
     return {
         **shown,
         "version": fact.version,
         "seed": fact.seed,
-        "seats": [{"name": seat.name, "brain": seat.brain, "agent": seat.agent} for seat in fact.seats],
+        "seats": [
+            {
+                "name": seat.name,
+                "brain": seat.brain,
+                "agent": seat.agent,
+                **({"model": seat.model} if seat.model is not None else {}),
+            }
+            for seat in fact.seats
+        ],
     }

@@ -6,7 +6,6 @@ import contextlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +56,7 @@ def _opening(opened: Opened, feed: GameFeed) -> dict[str, Any]:
     players = Counter((seat["brain"], seat.get("model")) for seat in seats)
     return {
         "game": opened.game,
+        **({"title": opened.title} if opened.title is not None else {}),
         "started": opened.started,
         "names": [seat.name for seat in opened.seats],
         "seed": opened.seed,
@@ -100,8 +100,8 @@ class GameIndex:
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, Any]] = _load(self._file)
 
-    def games(self) -> Iterator[tuple[str, Path, dict[str, Any]]]:
-        """Yield name, file and summary of every record; of many new ones the newest are read, others are ``new``."""
+    def games(self) -> list[tuple[str, Path, dict[str, Any]]]:
+        """Return name, file and summary of every record; of many new ones the newest are read, others are ``new``."""
         with self._lock:
             read = 0
             found: dict[str, dict[str, Any]] = {}
@@ -118,9 +118,10 @@ class GameIndex:
             self._known = found
             if changed:
                 self._save()
-            for name, path in paths:
-                held = found.get(name)
-                yield name, path, held["summary"] if held else {"state": "new", "started": _mtime(path)}
+        return [
+            (name, path, found[name]["summary"] if name in found else {"state": "new", "started": _mtime(path)})
+            for name, path in paths
+        ]
 
     def _save(self) -> None:
         if self._file is not None:

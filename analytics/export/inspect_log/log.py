@@ -13,7 +13,7 @@ from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.sample import sample_of, started
 from analytics.export.inspect_log.transcript import Prompt
-from analytics.export.inspect_log.usage import UsageBook, models_by_agent
+from analytics.export.inspect_log.usage import UsageBook, called_by, model_of, models_by_agent
 from analytics.gather import Criteria
 from analytics.metrics import Metrics
 from wolfbus import __version__
@@ -29,25 +29,26 @@ _TOLD: Final = ("name", "seed", "design", "complete", "totals", "prompts", "wolf
 
 @dataclass(slots=True)
 class LogBuilder:
-    """Takes in the games of one study, or of none, that one model played, and makes their log.
+    """Takes in the games of one study, or of none, that the same agents played, and makes their log.
 
     Args:
         library: inspect_ai.
         study: the study's id; None for games of none.
-        model: the model of its games; Inspect compares logs by their models.
+        agents: who plays in its games; Inspect compares logs by their models.
         manifest: what its ``study.json`` says.
         criteria: how the games were recomputed.
     """
 
     library: Library
     study: str | None
-    model: str
+    agents: frozenset[str]
     manifest: Mapping[str, Any]
     criteria: Criteria
     samples: list[Any] = field(default_factory=list)
     _metrics: Metrics = field(default_factory=Metrics)
     _usage: UsageBook | None = None
     _roles: dict[str, set[str]] = field(default_factory=dict)
+    _called: dict[str, set[str]] = field(default_factory=dict)
     _begin: float = math.inf
     _end: float = -math.inf
 
@@ -59,10 +60,17 @@ class LogBuilder:
         self._metrics.add(game.rows)
         self._usage.add(game)
         models = models_by_agent(game)
+        for agent, called in called_by(game).items():
+            self._called.setdefault(agent, set()).update(called)
         for seat in game.rows.seats.values():
             self._roles.setdefault(seat.role, set()).add(models[seat.agent])
         begin = started(game)
         self._begin, self._end = min(self._begin, begin), max(self._end, begin + (game.rows.seconds or 0.0))
+
+    @property
+    def model(self) -> str:
+        """What Inspect is told is the model; see `model_of`."""
+        return model_of(self.agents, self._called)
 
     @property
     def name(self) -> str:
@@ -73,9 +81,13 @@ class LogBuilder:
 
     @property
     def ident(self) -> str:
-        """The name's letters and digits and some of the model's hash, which is what Inspect takes for a task's id."""
+        """The name's letters and digits and some of the agents' hash, which is what Inspect takes for a task's id."""
         letters = "".join(letter for letter in self.name if letter.isalnum()) or "games"
-        return letters + sha256_hex(self.model.encode())[:6]
+        return letters + self._digest[:6]
+
+    @property
+    def _digest(self) -> str:
+        return sha256_hex(canonical(sorted(self.agents)))
 
     @property
     def file(self) -> str:
@@ -101,7 +113,7 @@ class LogBuilder:
     def _spec(self) -> Any:
         log, model = self.library.log, self.library.model
         usage = self._usage or UsageBook(self.library)
-        ident = sha256_hex(self.name.encode(), self.model.encode())[:22]
+        ident = sha256_hex(self.name.encode(), self._digest.encode())[:22]
         roles = {
             role: [model.ModelConfig(model=name) for name in sorted(self._roles[role])]
             for role in ROLES

@@ -12,7 +12,7 @@ from analytics.export.game import ExportedGame
 from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.transcript import Prompt, Transcript, outcome
-from analytics.export.inspect_log.usage import UsageBook, model_of
+from analytics.export.inspect_log.usage import UsageBook, called_by, model_of
 from analytics.metrics import Metrics
 from wolfbus.canonical import sha256_hex
 from wolfbus.rules import rules_text
@@ -87,9 +87,9 @@ def _instant(seconds: float) -> str:
 
 
 def _output(library: Library, game: ExportedGame) -> Any:
-    rows = game.rows
+    rows, agents = game.rows, {seat.agent for seat in game.rows.seats.values()}
     said = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
-    return library.model.ModelOutput.from_content(model_of(game), said)
+    return library.model.ModelOutput.from_content(model_of(agents, called_by(game)), said)
 
 
 def _metadata(game: ExportedGame) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from analytics.export.game import ExportedGame
@@ -53,17 +54,27 @@ class UsageBook:
         return {agent: usage.model_dump(exclude_none=True) for agent, usage in sorted(self.agents.items())}
 
 
-def model_of(game: ExportedGame) -> str:
-    """Return what an Inspect log names as the model of a game: that of its agents, all of them with ``+`` between if
-    there are several, an agent's own name where it called none.
+def model_of(agents: Iterable[str], called: Mapping[str, Collection[str]]) -> str:
+    """Return what Inspect is told is the model of some agents: theirs, all of them with ``+`` between if there are
+    several, an agent's own name where it called none.
+
+    Args:
+        agents: the agents.
+        called: the models that each called.
     """
-    return "+".join(sorted(set(models_by_agent(game).values())))
+    return "+".join(sorted({model for agent in agents for model in called.get(agent, (agent,))}))
+
+
+def called_by(game: ExportedGame) -> dict[str, set[str]]:
+    """Return the models that every agent of a game called."""
+    called: dict[str, set[str]] = {}
+    for row in game.rows.call_rows:
+        called.setdefault(row.agent, set()).add(row.model)
+    return called
 
 
 def models_by_agent(game: ExportedGame) -> dict[str, str]:
     """Return for every agent of a game the model that it called, its own name if that is none or several."""
-    called: dict[str, set[str]] = {}
-    for row in game.rows.call_rows:
-        called.setdefault(row.agent, set()).add(row.model)
+    called = called_by(game)
     names = {seat.agent for seat in game.rows.seats.values()}
     return {name: next(iter(called[name])) if len(called.get(name, ())) == 1 else name for name in names}

@@ -11,7 +11,6 @@ from analytics.export.game import read_games
 from analytics.export.inspect_log.library import Library
 from analytics.export.inspect_log.log import LogBuilder
 from analytics.export.inspect_log.transcript import Prompt
-from analytics.export.inspect_log.usage import model_of
 from analytics.export.landing import Landing
 from analytics.export.writing import Exported
 from analytics.gather import Collection, Criteria, FileNote, collect
@@ -58,8 +57,8 @@ def write_inspect(
     force: bool = False,
     tell: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Exported:
-    """Write an ``.eval`` log per study and model, and so of the games that belong to none: Inspect compares logs by
-    their models. A game whose agents call several models has all of them for a model, as ``a+b``.
+    """Write an ``.eval`` log per study and set of agents, and so of the games that belong to none: Inspect compares
+    logs by their models. Where agents call several models, the log has all of them for a model, as ``a+b``.
 
     The games of a study are held in memory until it is written. `Exported.counts` holds samples by file name.
 
@@ -84,15 +83,15 @@ def write_inspect(
     paths: list[Path] = []
     read, total = 0, len(found.files)
     for study, part in _by_study(found):
-        builders: dict[str, LogBuilder] = {}
+        builders: dict[frozenset[str], LogBuilder] = {}
         book = _Prompts(wanted=prompts)
         for note, game in read_games(part, wanted, watch=book.watch):
             notes.append(note)
             if game is not None:
-                model = model_of(game)
-                if model not in builders:
-                    builders[model] = LogBuilder(library, study, model, manifests.get(study or "", {}), wanted)
-                builders[model].add(game, book.by_line())
+                agents = frozenset(seat.agent for seat in game.rows.seats.values())
+                if agents not in builders:
+                    builders[agents] = LogBuilder(library, study, agents, manifests.get(study or "", {}), wanted)
+                builders[agents].add(game, book.by_line())
             read += 1
             tell(read, total)
         for builder in builders.values():

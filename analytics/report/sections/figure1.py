@@ -101,7 +101,7 @@ def _moved(findings: Result) -> TableBlock:
 
 
 def _change(mean: float, sem: float | None) -> Cell:
-    return Cell(f"{100 * mean:+.1f}", "" if sem is None else f"± {100 * sem:.1f}")
+    return Cell(f"{100 * mean:+.1f}".replace("-", "−"), "" if sem is None else f"± {100 * sem:.1f}")
 
 
 def _point(point: Result | None, role: str, round_: int) -> Cell:

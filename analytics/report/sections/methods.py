@@ -32,6 +32,8 @@ TITLES: Final[Mapping[str, str]] = {
     "agents": "Each agent's own rates",
     "primary": "Primary metrics",
     "skill": "Skill of winning",
+    "bias": "What suspicion should not follow",
+    "lying": "How deception goes",
     "variability": "Variability",
     "intervals": "Intervals of the tables' cells",
     "claims": "Claims",
@@ -50,6 +52,7 @@ _BEHIND: Final[Mapping[str, tuple[str, ...]]] = {
     "repair": ("repair", "headline", "labels"),
     "design": ("settings",),
     "truth": ("truth", "claims"),
+    "bias": ("bias", "lying"),
     "variability": ("primary", "variability", "intervals"),
 }
 """Sections of the page, and those of the findings behind them where their names differ."""

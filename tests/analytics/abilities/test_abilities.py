@@ -136,6 +136,7 @@ def test_agents_of_which_nothing_tells_do_not_lead_those_who_know_little():
 def test_observers_who_know_the_roles_do_not_count():
     columns = simulate(draw_agents(3, seed=2), games=20, seed=2)
     wolves = columns.judgements["observer_role"] == ROLES.index("Werewolf")
+    columns = replace(columns, judgements={**columns.judgements, "informed": wolves})
     flags = np.where(wolves, columns.judgements["target_role"] == ROLES.index("Werewolf"), columns.judgements["d"])
     knowing = replace(columns, judgements={**columns.judgements, "d": flags.astype("i1")})
     assert abilities(Study(knowing)) == abilities(Study(columns))

@@ -17,6 +17,8 @@ from analytics.metrics import metrics
 BEYOND = (
     "primary",
     "skill",
+    "bias",
+    "lying",
     "table4",
     "curves",
     "thresholds",

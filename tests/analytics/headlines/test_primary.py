@@ -10,7 +10,8 @@ import pytest
 from analytics.columns import columns_of
 from analytics.measures.headlines import MEASURES
 from analytics.measures.primary import LEADS, PRIMARY, check_primary, primary, primary_of
-from analytics.measures.study import Study, variability
+from analytics.measures.study import Study
+from analytics.measures.variability import variability
 from tests.analytics.script import random_game
 from tests.simulator import draw_agents, simulate
 from wolfbus.errors import ConfigError
@@ -63,7 +64,7 @@ def test_a_difference_is_the_value_minus_its_baseline_with_the_bootstraps_interv
 def test_the_signs_of_few_blocks_are_flipped_every_way():
     columns = simulate(draw_agents(3, 1), 8, 1)
     votes = columns.votes
-    others = votes["role"] != ROLES.index("Werewolf")
+    others = votes["voter_role"] != ROLES.index("Werewolf")
     hits = (votes["target_role"] == ROLES.index("Werewolf")) - 2 / 7
     parts = np.bincount(votes["game"][others], hits[others], 8)
     sums = np.abs(np.array(list(product((1, -1), repeat=8))) @ parts)

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from players.context import BrainContext
 from players.llm.accounts import Accounts
 from players.llm.call import Completion, ModelQuestion
-from players.venue import Venue
 
 Script = Callable[[ModelQuestion], Completion]
 
@@ -46,8 +46,8 @@ class ScriptedGateway:
         self._loop.close()
 
 
-class ScriptedVenue(Venue):
-    """A venue whose gateway is a script."""
+class ScriptedContext(BrainContext):
+    """A context of brains whose gateway is a script."""
 
     def __init__(self, script: Script) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.llm.brain.gateway import Script, ScriptedVenue, filled, obliging
+from tests.llm.brain.gateway import Script, ScriptedContext, filled, obliging
 from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
@@ -27,8 +27,8 @@ COMPACT = SHORT.model_copy(update={"protocol": "compact"})
 
 def play(
     folder: Path, script: Script, config: GameConfig = SHORT, brains: Sequence[str] = ("llm:m",) * 8, seed: str = "5"
-) -> tuple[Proof, ScriptedVenue]:
-    with ScriptedVenue(script) as venue, EmbeddedHouse(venue=venue) as house:
+) -> tuple[Proof, ScriptedContext]:
+    with ScriptedContext(script) as brain_context, EmbeddedHouse(brain_context=brain_context) as house:
         path = folder / "game.ndjson"
         game = house.open(config, seed, brains, path)
         assert game.finished.wait(60)
@@ -36,7 +36,7 @@ def play(
         assert game.over.error is None, game.over.error
     proof = prove(open_source(str(path)), ProofCriteria(), keep=True)
     assert proof.verified, proof.problems
-    return proof, venue
+    return proof, brain_context
 
 
 def of(proof: Proof, kind: str) -> list[Any]:
@@ -51,9 +51,9 @@ def test_an_obliging_model_is_read_clean_to_the_last_word(tmp_path):
 
 
 def test_every_call_in_the_record_rebuilds_the_prompt_that_was_sent(tmp_path):
-    proof, venue = play(tmp_path, obliging)
+    proof, brain_context = play(tmp_path, obliging)
     book = PromptBook()
-    sent = Counter(tuple((message.role, message.content) for message in q.messages) for q in venue.questions)
+    sent = Counter(tuple((message.role, message.content) for message in q.messages) for q in brain_context.questions)
     rebuilt: Counter[Any] = Counter()
     for recorded in proof.records:
         book.feed(recorded.event, recorded.n)
@@ -90,13 +90,13 @@ def test_what_cannot_be_read_is_asked_for_once_more_with_the_fault_named(tmp_pat
             return obliging(question).__class__(text="I would rather not say.", finish="stop", attempts=1)
         return obliging(question)
 
-    proof, venue = play(tmp_path, script)
+    proof, brain_context = play(tmp_path, script)
     answers = of(proof, "answered")
     read = {event.reading for event in answers if event.kind != "speak"}
     assert read == {"reasked"}
     calls = of(proof, "model_call")
     assert Counter(call.reask for call in calls)[True] > 0
-    again = next(q for q in venue.questions if len(q.messages) > 2)
+    again = next(q for q in brain_context.questions if len(q.messages) > 2)
     assert again.messages[-2].role == "assistant"
     assert "JSON" in again.messages[-1].content
 
@@ -167,10 +167,10 @@ def test_hidden_reasoning_is_kept_with_the_call_and_never_sent_again(tmp_path):
         reply = obliging(question)
         return reply.__class__(text=reply.text, thought="HIDDEN", attempts=1)
 
-    proof, venue = play(tmp_path, script)
+    proof, brain_context = play(tmp_path, script)
     assert {call.reasoning for call in of(proof, "model_call")} == {"HIDDEN"}
     assert not any("HIDDEN" in (event.thought or "") for event in of(proof, "answered"))
-    assert not any("HIDDEN" in message.content for question in venue.questions for message in question.messages)
+    assert not any("HIDDEN" in message.content for question in brain_context.questions for message in question.messages)
 
 
 def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path):
@@ -198,11 +198,11 @@ def test_a_compact_reply_that_lacks_its_label_costs_one_more_call_for_the_label_
         value.pop("label", None)
         return reply.__class__(text=json.dumps(value), attempts=1)
 
-    proof, venue = play(tmp_path, script, COMPACT)
+    proof, brain_context = play(tmp_path, script, COMPACT)
     labels = [event for event in of(proof, "answered") if event.kind == "assess_own"]
     assert labels
     assert {event.outcome for event in labels} == {"accepted"}
-    assert sum(q.purpose == "assess_own" for q in venue.questions) == len(labels)
+    assert sum(q.purpose == "assess_own" for q in brain_context.questions) == len(labels)
 
 
 @pytest.mark.parametrize("kind", ["speak", "vote"])
@@ -246,9 +246,9 @@ def test_calls_under_way_are_given_up_when_the_house_closes(tmp_path):
             cancelled.set()
             raise
 
-    with ScriptedVenue(obliging) as venue:
-        venue.gateway.complete = complete
-        with EmbeddedHouse(venue=venue) as house:
+    with ScriptedContext(obliging) as brain_context:
+        brain_context.gateway.complete = complete
+        with EmbeddedHouse(brain_context=brain_context) as house:
             house.open(SHORT, "5", ("llm:m",) * 8, tmp_path / "game.ndjson")
             assert begun.wait(10)
         assert cancelled.wait(10)
@@ -290,10 +290,10 @@ def test_no_prompt_of_a_seat_holds_another_seats_private_text(tmp_path):
             return obliging(question).__class__(text=json.dumps(value), attempts=1, thought=f"canary<{seat}>{number}")
 
         (tmp_path / config.protocol).mkdir()
-        proof, venue = play(tmp_path / config.protocol, script, config)
+        proof, brain_context = play(tmp_path / config.protocol, script, config)
         wolves = {seat.name for seat in proof.records[0].event.seats if seat.role == "Werewolf"}
         own = 0
-        for question in venue.questions:
+        for question in brain_context.questions:
             seat = question.label.split("/")[5]
             text = "\n".join(message.content for message in question.messages)
             for owner, member in re.findall(r"canary<([^>]+)>\d+([-\w]*)", text):
@@ -316,7 +316,7 @@ def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path):
     )
     asked: Counter[str] = Counter()
 
-    class Slow(ScriptedVenue):
+    class Slow(ScriptedContext):
         pass
 
     async def complete(question, gateway):
@@ -331,9 +331,9 @@ def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path):
         await asyncio.sleep(0.03)
         return obliging(question)
 
-    with Slow(obliging) as venue:
-        venue.gateway.complete = lambda question: complete(question, venue._gateway)
-        with EmbeddedHouse(venue=venue) as house:
+    with Slow(obliging) as brain_context:
+        brain_context.gateway.complete = lambda question: complete(question, brain_context._gateway)
+        with EmbeddedHouse(brain_context=brain_context) as house:
             game = house.open(config, "5", ("llm:m",) + ("scripted",) * 7, tmp_path / "game.ndjson")
             assert game.finished.wait(60)
     proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=True)

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from players.context import BrainContext
 from players.llm.budget import Budget
 from players.llm.cassette import Cassette
 from players.llm.settings import Endpoint, Model, Price, Timeouts
-from players.venue import Venue
 from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
@@ -27,8 +27,10 @@ SHORT = GameConfig(debate_turns=2, max_rounds=2)
 KEY = "sk-canary-0123456789abcdef"
 
 
-def play(folder: Path, venue: Venue, brains: Sequence[str], config: GameConfig = SHORT, seed: str = "5") -> Game:
-    with EmbeddedHouse(venue=venue) as house:
+def play(
+    folder: Path, brain_context: BrainContext, brains: Sequence[str], config: GameConfig = SHORT, seed: str = "5"
+) -> Game:
+    with EmbeddedHouse(brain_context=brain_context) as house:
         game = house.open(config, seed, brains, folder / "game.ndjson")
         assert game.finished.wait(100)
     return game
@@ -51,11 +53,11 @@ def readings(proof: Proof) -> Counter[str]:
 
 
 def test_eight_models_play_a_game_and_every_call_is_in_the_record(tmp_path):
-    with ModelServer() as server, Venue() as venue:
-        venue.probe([f"llm:double@{server.url}"])
+    with ModelServer() as server, BrainContext() as brain_context:
+        brain_context.probe([f"llm:double@{server.url}"])
         before = server.stats().calls
-        play(tmp_path, venue, [f"llm:double@{server.url}"] * 8)
-        assert venue.accounts is not None
+        play(tmp_path, brain_context, [f"llm:double@{server.url}"] * 8)
+        assert brain_context.accounts is not None
         proof = proof_of(tmp_path)
         calls = events(proof, "model_call")
         assert len(calls) == server.stats().calls - before
@@ -65,9 +67,11 @@ def test_eight_models_play_a_game_and_every_call_is_in_the_record(tmp_path):
 
 
 def test_models_and_scripts_sit_at_one_table(tmp_path):
-    with ModelServer() as server, Venue() as venue:
-        play(tmp_path, venue, [f"llm:double@{server.url}"] * 3 + ["scripted"] * 3 + ["random"] * 2)
+    with ModelServer() as server, BrainContext() as brain_context:
+        play(tmp_path, brain_context, [f"llm:double@{server.url}"] * 3 + ["scripted"] * 3 + ["random"] * 2)
     proof = proof_of(tmp_path)
+    seats = proof.records[0].event.seats
+    assert [seat.model for seat in seats] == ["double"] * 3 + [None] * 5
     callers = {call.seat for call in events(proof, "model_call")}
     assert callers <= {seat.name for seat in proof.records[0].event.seats if seat.brain.startswith("llm:")}
     assert readings(proof)["clean"] == readings(proof).total()
@@ -75,9 +79,9 @@ def test_models_and_scripts_sit_at_one_table(tmp_path):
 
 @pytest.mark.parametrize("protocol", ["paper", "compact"])
 def test_half_of_all_replies_ugly_breaks_no_game(tmp_path, protocol):
-    with ModelServer(ugly=0.5, seed=2) as server, Venue() as venue:
+    with ModelServer(ugly=0.5, seed=2) as server, BrainContext() as brain_context:
         config = GameConfig(debate_turns=3, max_rounds=2, protocol=protocol)
-        play(tmp_path, venue, [f"llm:double@{server.url}"] * 8, config)
+        play(tmp_path, brain_context, [f"llm:double@{server.url}"] * 8, config)
     found = readings(proof_of(tmp_path))
     assert set(found) >= {"clean", "extracted", "repaired", "coerced", "reasked"}
     assert found["defaulted"] < found.total() / 10
@@ -89,8 +93,8 @@ def test_a_fifth_of_requests_failing_costs_time_and_not_the_game(tmp_path):
     model = Model(model="double", timeouts=Timeouts(**dict.fromkeys(Timeouts.model_fields, 0.5)))
     with ModelServer(errors=0.2, hangs=0.02, trickle=0.2, retry_after=0.05, seed=4) as server:
         asked = model.model_copy(update={"endpoint": Endpoint(url=server.url)})
-        with Venue({"double": asked}) as venue:
-            play(tmp_path, venue, ["llm:double"] * 8, config)
+        with BrainContext({"double": asked}) as brain_context:
+            play(tmp_path, brain_context, ["llm:double"] * 8, config)
     proof = proof_of(tmp_path)
     calls = events(proof, "model_call")
     assert sum(call.attempts for call in calls) > len(calls)
@@ -100,13 +104,13 @@ def test_a_fifth_of_requests_failing_costs_time_and_not_the_game(tmp_path):
 def test_a_server_that_dies_in_the_middle_leaves_a_finished_game_that_says_so(tmp_path):
     with ModelServer() as server:
         model = Model(model="double", endpoint=Endpoint(url=server.url, attempts=2, patience=0.2))
-        with Venue({"double": model}) as venue:
+        with BrainContext({"double": model}) as brain_context:
 
             def watch(recorded):
                 if recorded.event.type == "statement" and recorded.event.statement == 2:
                     server.down()
 
-            with EmbeddedHouse(venue=venue, watch=watch) as house:
+            with EmbeddedHouse(brain_context=brain_context, watch=watch) as house:
                 game = house.open(SHORT, "5", ["llm:double"] * 8, tmp_path / "game.ndjson")
                 assert game.finished.wait(60)
     proof = proof_of(tmp_path)
@@ -121,10 +125,10 @@ def test_a_cassette_plays_the_same_game_without_a_network(tmp_path):
     (tmp_path / "again").mkdir()
     with ModelServer(ugly=0.4, seed=3) as server:
         brains = [f"llm:double@{server.url}"] * 8
-        with Venue(cassette=Cassette.record(tmp_path / "tape")) as venue:
-            first = play(tmp_path / "first", venue, brains)
-    with Venue(cassette=Cassette.play(tmp_path / "tape")) as venue:
-        again = play(tmp_path / "again", venue, brains)
+        with BrainContext(cassette=Cassette.record(tmp_path / "tape")) as brain_context:
+            first = play(tmp_path / "first", brain_context, brains)
+    with BrainContext(cassette=Cassette.play(tmp_path / "tape")) as brain_context:
+        again = play(tmp_path / "again", brain_context, brains)
     assert first.over is not None
     assert again.over is not None
     assert first.over.digest == again.over.digest
@@ -134,11 +138,11 @@ def test_a_cassette_plays_the_same_game_without_a_network(tmp_path):
 def test_a_missing_reply_on_a_cassette_ends_the_run_and_names_the_call(tmp_path):
     with ModelServer() as server:
         brains = [f"llm:double@{server.url}"] * 8
-        with Venue(cassette=Cassette.record(tmp_path / "tape")) as venue:
-            play(tmp_path, venue, brains)
+        with BrainContext(cassette=Cassette.record(tmp_path / "tape")) as brain_context:
+            play(tmp_path, brain_context, brains)
     (tmp_path / "other").mkdir()
-    with Venue(cassette=Cassette.play(tmp_path / "tape")) as venue:
-        game = play(tmp_path / "other", venue, brains, seed="6")
+    with BrainContext(cassette=Cassette.play(tmp_path / "tape")) as brain_context:
+        game = play(tmp_path / "other", brain_context, brains, seed="6")
     assert game.over is not None
     assert re.search(r"/1/night/1/\w+/\w+", str(game.over.error))
 
@@ -149,8 +153,8 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
             model="double", max_tokens=256, endpoint=Endpoint(url=server.url), price=Price(input=1.0, output=2.0)
         )
         budget = Budget(0.1, None)
-        with Venue({"double": model}, budget) as venue:
-            game = play(tmp_path, venue, ["llm:double"] * 8)
+        with BrainContext({"double": model}, budget) as brain_context:
+            game = play(tmp_path, brain_context, ["llm:double"] * 8)
         stats = server.stats()
     assert game.over is not None
     assert "budget" in str(game.over.error)

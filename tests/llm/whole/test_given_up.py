@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from players.context import BrainContext
 from players.llm.settings import Endpoint, Model
 from players.llm.shared_budget import NOTHING
 from players.llm.unread import Unread
-from players.venue import Venue
 from tests.study.runs import manifest, run_here
 from wolfbus import cli
 from wolfbus.cli.studying.news import Done, StudyNews
@@ -125,8 +125,10 @@ def test_games_of_other_models_go_on_where_one_is_given_up(babbling: ModelServer
     said: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
     (tmp_path / "records").mkdir()
     config = GameConfig(debate_turns=1, max_rounds=1)
-    with ModelServer() as good, Venue(give_up=5) as venue:
-        players = LocalPlayers(Orders("memory://", config, tmp_path, []), venue, NOTHING, lambda _game: None, said)
+    with ModelServer() as good, BrainContext(give_up=5) as brain_context:
+        players = LocalPlayers(
+            Orders("memory://", config, tmp_path, []), brain_context, NOTHING, lambda _game: None, said
+        )
         for number, server in enumerate((babbling, good, babbling), 1):
             brains = (f"llm:any@{server.url}",) * 8
             players.post([PlannedGame(number, f"g-{number}", str(number), str(number), brains)])

@@ -21,7 +21,7 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
-    from players.venue import Venue
+    from players.context import BrainContext
     from wolfbus.service.stop import Stopping
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class AgendaPlayer:
         agenda: where games are.
         planned: returns a game that was taken, by its number.
         orders: how it plays.
-        venue: what the brains share; None for a fresh one.
+        brain_context: what the brains share; None for a fresh one.
         forget: has the bus forget a game (house, id) that nobody wants from it.
         lease_s: seconds after which the agenda takes a silent player for dead, > 0.
 
@@ -84,7 +84,7 @@ class AgendaPlayer:
         agenda: StudyAgenda,
         planned: Callable[[int], PlannedGame],
         orders: HouseOrders,
-        venue: Venue | None,
+        brain_context: BrainContext | None,
         forget: Callable[[str, str], object] = lambda _house, _game: None,
         lease_s: float = 15.0,
     ) -> None:
@@ -98,11 +98,11 @@ class AgendaPlayer:
         self._halt: Halt | None = None
         self._ending = False
         self._house = EmbeddedHouse(
-            orders.url, threads=orders.threads, venue=venue, done=self._news.put, keep_s=orders.keep_s
+            orders.url, threads=orders.threads, brain_context=brain_context, done=self._news.put, keep_s=orders.keep_s
         )
         self._name = self._house.name
-        if venue is not None:
-            venue.fatal = self._fatal
+        if brain_context is not None:
+            brain_context.fatal = self._fatal
 
     def wake(self) -> None:
         """Have a look at the agenda now; any thread may call it."""

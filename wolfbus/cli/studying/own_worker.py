@@ -18,7 +18,7 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from players.venue import Venue
+    from players.context import BrainContext
 
 
 def play_for(parent: int) -> int:
@@ -50,8 +50,8 @@ def play_for(parent: int) -> int:
 def _play(wire: Wire, told: dict[str, Any], agenda: ParentAgenda) -> None:
     config = GameConfig.model_validate_json(told["config"])
     orders = HouseOrders(told["url"], config, _path(told["folder"]), told["at_once"], told["threads"])
-    with _venue(told, agenda) as venue:
-        player = AgendaPlayer(agenda, agenda.planned, orders, venue)
+    with _brain_context(told, agenda) as brain_context:
+        player = AgendaPlayer(agenda, agenda.planned, orders, brain_context)
         agenda.changed = player.wake
         agenda.listen()
         wire.say(ready=True)
@@ -62,10 +62,10 @@ def _play(wire: Wire, told: dict[str, Any], agenda: ParentAgenda) -> None:
         wire.say(closed=time.process_time() - before)
 
 
-def _venue(told: dict[str, Any], agenda: ParentAgenda) -> Venue:
+def _brain_context(told: dict[str, Any], agenda: ParentAgenda) -> BrainContext:
+    from players.context import BrainContext as Shared
     from players.llm.settings import Model
     from players.spec import check
-    from players.venue import Venue as Shared
 
     models = {words: Model.model_validate_json(model) for words, model in told["models"].items()}
     budget = cassette = None
@@ -80,9 +80,9 @@ def _venue(told: dict[str, Any], agenda: ParentAgenda) -> Venue:
         record = told["cassette"]
         cassette = Cassette.record(Path(record)) if record else Cassette.play(Path(told["replay_cassette"]))
     models = divided(models, told["workers"])
-    venue = Shared(models, budget, cassette, _path(told["logs"]), give_up=told["give_up"])
-    check(told["brains"], venue)
-    return venue
+    brain_context = Shared(models, budget, cassette, _path(told["logs"]), give_up=told["give_up"])
+    check(told["brains"], brain_context)
+    return brain_context
 
 
 def divided(models: Mapping[str, Any], workers: int) -> dict[str, Any]:

@@ -30,9 +30,9 @@ from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
+    from players.context import BrainContext
     from players.llm.budget import Budget
     from players.llm.shared_budget import Amount
-    from players.venue import Venue
 
 _SHOWN = 5
 """Failed games whose errors are told at the end."""
@@ -90,12 +90,12 @@ class StudyRun:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
-            with self._venue(before) as (venue, budget):
+            with self._brain_context(before) as (brain_context, budget):
                 folder.write(FILE, self.manifest.pieces(utc_now()))
                 if not pending and not self._is_left_open(folder):
                     return "through"
                 self._tell_what_is_expected(pending)
-                return self._conduct(folder, pending, venue, budget)
+                return self._conduct(folder, pending, brain_context, budget)
 
     def _tell_what_is_expected(self, pending: Sequence[PlannedGame]) -> None:
         """Tell before anything is spent what the games that are missing will about take."""
@@ -186,13 +186,13 @@ class StudyRun:
     # -- playing
 
     @contextlib.contextmanager
-    def _venue(self, spent: Spent) -> Iterator[tuple[Venue | None, Budget | None]]:
+    def _brain_context(self, spent: Spent) -> Iterator[tuple[BrainContext | None, Budget | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
         if self.options.house is not None:
             yield None, None
             return
+        from players.context import BrainContext
         from players.spec import check
-        from players.venue import Venue
 
         settings, brains = self.study.settings, self.plan.agents
         budget = self._budget(spent)
@@ -203,22 +203,22 @@ class StudyRun:
 
             tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
         logs = self.folder / "stderr"
-        with Venue(self.study.models, budget, tape, logs, give_up=self.options.give_up) as venue:
+        with BrainContext(self.study.models, budget, tape, logs, give_up=self.options.give_up) as brain_context:
             if budget is not None:
-                budget.check(venue.models_of(brains))
+                budget.check(brain_context.models_of(brains))
             if self.options.share is not None:
                 # workers have the brains, and see whether theirs can be made
                 yield None, budget
                 return
-            check(brains, venue)
+            check(brains, brain_context)
             if self.options.replay_cassette is None or tape is not None:
-                venue.check(brains)
+                brain_context.check(brains)
                 if self.options.probe:
-                    venue.probe(brains)
-            yield venue, budget
+                    brain_context.probe(brains)
+            yield brain_context, budget
 
     def _conduct(
-        self, folder: StudyFolder, pending: list[PlannedGame], venue: Venue | None, budget: Budget | None
+        self, folder: StudyFolder, pending: list[PlannedGame], brain_context: BrainContext | None, budget: Budget | None
     ) -> Ending:
         from wolfbus.cli.embedded import tune_garbage_collection
 
@@ -226,12 +226,12 @@ class StudyRun:
         news: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
         with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
             scheduler = StudyScheduler(folder, self.manifest, pending, news, progress)
-            orders = self._orders(folder, len(pending), venue)
+            orders = self._orders(folder, len(pending), brain_context)
             pending.clear()
             hasty = True
             interrupted = False
             try:
-                scheduler.run(self._players(scheduler, folder, venue, budget, news, orders))
+                scheduler.run(self._players(scheduler, folder, brain_context, budget, news, orders))
                 hasty = scheduler.halted is not None
                 if scheduler.halted is not None:
                     scheduler.break_off(scheduler.halted.why)
@@ -256,7 +256,7 @@ class StudyRun:
         self,
         scheduler: StudyScheduler,
         folder: StudyFolder,
-        venue: Venue | None,
+        brain_context: BrainContext | None,
         budget: Budget | None,
         news: queue.SimpleQueue[StudyNews],
         orders: Orders,
@@ -279,7 +279,7 @@ class StudyRun:
                 scheduler.spent = lambda: _spent(shared.spent)
             say(f"the games are on agenda {how.share}; on any machine, play them with: wolfbus worker {where}")
             return shared
-        players = LocalPlayers(orders, venue, before, scheduler.clear, news)
+        players = LocalPlayers(orders, brain_context, before, scheduler.clear, news)
         if budget is not None:
             scheduler.spent = lambda: _spent(players.spent or budget.spent)
         return players
@@ -292,13 +292,13 @@ class StudyRun:
             told = workers_for(self.plan.agents, pending, settings.at_once)
         return min(told, max(pending, 1), settings.at_once)
 
-    def _orders(self, folder: StudyFolder, pending: int, venue: Venue | None) -> Orders:
+    def _orders(self, folder: StudyFolder, pending: int, brain_context: BrainContext | None) -> Orders:
         models = {}
-        if venue is not None and any(brain.startswith("llm:") for brain in self.plan.agents):
+        if brain_context is not None and any(brain.startswith("llm:") for brain in self.plan.agents):
             from players.llm.settings import model_of
 
             words = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
-            models = {each: venue.settled(model_of(each, self.study.models)) for each in words}
+            models = {each: brain_context.settled(model_of(each, self.study.models)) for each in words}
         settings = self.study.settings
         return Orders(
             url=self.options.url,

@@ -26,8 +26,8 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
+    from players.context import BrainContext
     from players.llm.shared_budget import Amount, SharedBudget
-    from players.venue import Venue
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ class LocalPlayers:
 
     Args:
         orders: how.
-        venue: what the brains of this process share, where it plays itself; None for a fresh one.
+        brain_context: what the brains of this process share, where it plays itself; None for a fresh one.
         before: what was spent before of the orders' budget.
         back: called with a game that was broken off, before anybody plays it again.
         news: where all that happens is told.
@@ -136,7 +136,7 @@ class LocalPlayers:
     def __init__(
         self,
         orders: Orders,
-        venue: Venue | None,
+        brain_context: BrainContext | None,
         before: Amount,
         back: Callable[[PlannedGame], None],
         news: queue.SimpleQueue[StudyNews],
@@ -150,7 +150,7 @@ class LocalPlayers:
         self._budget: SharedBudget | None = None
         self._lock = threading.RLock()
         if orders.workers == 1:
-            self._player = _OwnPlayer(orders, venue, self._agenda, news)
+            self._player = _OwnPlayer(orders, brain_context, self._agenda, news)
             return
         if orders.budget is not None or orders.budget_tokens is not None:
             from players.llm.shared_budget import SharedBudget
@@ -263,12 +263,16 @@ class _OwnPlayer:
     """The very process that holds the agenda plays, in a thread of its own."""
 
     def __init__(
-        self, orders: Orders, venue: Venue | None, agenda: LocalAgenda, news: queue.SimpleQueue[StudyNews]
+        self,
+        orders: Orders,
+        brain_context: BrainContext | None,
+        agenda: LocalAgenda,
+        news: queue.SimpleQueue[StudyNews],
     ) -> None:
         self._news = news
         self._stopping = Stopping()
         mine = HouseOrders(orders.url, orders.config, orders.folder, orders.at_once, orders.threads)
-        self.player = AgendaPlayer(agenda, agenda.planned, mine, venue)
+        self.player = AgendaPlayer(agenda, agenda.planned, mine, brain_context)
         self._thread = threading.Thread(target=self._play, name="player")
         self._thread.start()
 

@@ -35,5 +35,5 @@ export function openComparison(root, { a, b, comparison, pairs }) {
 async function twins(box) {
   const { a, b } = box.dataset;
   const games = await Promise.all([a, b].map((game) => asked(`/g/${encodeURIComponent(game)}/data.json`)));
-  fill(box.querySelector(".pair"), games.map((data) => h("div", h("h3", h("a", { href: gameLink(data.game.id) }, data.game.id)), data.beats.map((beat, n) => beatElement(beat, data.beats[n - 1], data)))));
+  fill(box.querySelector(".pair"), games.map((data, place) => h("div", h("h3", h("a", { href: gameLink([a, b][place]) }, data.game.id)), data.beats.map((beat, n) => beatElement(beat, data.beats[n - 1], data)))));
 }

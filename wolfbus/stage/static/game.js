@@ -17,7 +17,7 @@ const narrow = () => matchMedia("(max-width: 47.5rem)").matches;
 
 export class GamePage {
   constructor(root, feed, { home = null, call = null, game = null } = {}) {
-    Object.assign(this, { root, feed, home, data: null, n: 0, thoughts: true, hide: false, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null });
+    Object.assign(this, { root, feed, home, data: null, n: 0, thoughts: true, hide: false, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null, version: 0, keys: {} });
     Object.assign(this, { wantedCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
     this.loaded = new Map();
   }
@@ -79,7 +79,10 @@ export class GamePage {
   }
 
   get shown() {
-    if (this.seen?.data !== this.data || this.seen.hide !== this.hide) this.seen = { data: this.data, hide: this.hide, made: this.hide ? veiled(this.data) : this.data };
+    if (this.seen?.data !== this.data || this.seen.hide !== this.hide) {
+      this.seen = { data: this.data, hide: this.hide, made: this.hide ? veiled(this.data) : this.data };
+      this.version += 1;
+    }
     return this.seen.made;
   }
 
@@ -274,9 +277,10 @@ export class GamePage {
     fill(this.problemsPart, [this.notice && h("p.problem", { role: "status" }, this.notice), state.problems?.length > 0 && h("p.problem", h("b", "This record is damaged. "), "What is whole is shown. ", state.problems.join(" · "))]);
     this.drawPlayers(state);
     fill(this.suspicionPart, this.suspicion(state));
-    fill(this.votesPart, votes(state));
-    fill(this.momentsPart, moments(state));
-    fill(this.trackPart, track(state));
+    const tallied = state.beats.findLast((each) => each.kind === "tally")?.n;
+    this.renew("votes", [tallied, ...beat.seats.map((seat) => `${seat.role} ${seat.left}`)], () => votes(state));
+    this.renew("moments", [state.moments.some((moment) => moment.beat === n) && n], () => moments(state));
+    this.renew("track", [all.length, this.hide && n], () => track(state));
     fill(this.wherePart, [h("b", title(whenIs(beat))), h("small", `${n} of ${all.length - 1}`)]);
     fill(this.playPart, [this.timer ? "❚❚" : "►", h("span", this.timer ? " Pause" : " Play")]);
     this.playPart.setAttribute("aria-label", this.timer ? "pause" : "play");
@@ -286,8 +290,16 @@ export class GamePage {
     this.logPart.setAttribute("aria-live", this.atEnd && !this.data.over ? "polite" : "off");
     this.transcript.draw(state.beats, this.data, `${this.data.line} ${this.sheet}`);
     const speaker = this.playersPart.querySelector(".speaks");
-    if (speaker) this.playersPart.scrollLeft = speaker.offsetLeft - 48;
+    if (speaker && matchMedia("(max-width: 68rem)").matches) this.playersPart.scrollLeft = speaker.offsetLeft - 48;
     keepPlace(`#${this.prefix}n=${n}&as=${encodeURIComponent(state.viewer)}`);
+  }
+
+  // Draws a part again when the data or what it shows of it changed.
+  renew(name, shows, draw) {
+    const key = [this.version, ...shows].join();
+    if (this.keys[name] === key) return;
+    this.keys[name] = key;
+    fill(this[`${name}Part`], draw());
   }
 
   // Only at the live end somebody is waited for.

@@ -25,7 +25,6 @@ export function track({ all, n, hide }) {
         h("button", { class: night ? "night" : null, "data-go": from, "--x": at(Math.max(from - 0.5, 0)), "--w": at(Math.min(to + 0.5, last) - Math.max(from - 0.5, 0)), "aria-label": name ? title(whenIs(all[from])) : "Start", title: title(whenIs(all[from])) }, name),
       ),
     ),
-    h("div.done", { "--x": at(n) }),
     h(
       "div.marks",
       marked.map(({ mark, place, beat }) => h("button", { class: mark, "data-go": place, "--x": at(place), title: `${title(whenIs(beat))}: ${what(beat)}` }, h("span", { "aria-hidden": "true" }, MARKS[mark]), aside(`${mark}, ${whenIs(beat)}: ${what(beat)}`))),

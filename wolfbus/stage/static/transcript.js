@@ -87,7 +87,7 @@ function statement(beat) {
         h(
           "ul.chips",
           label && h("li", { class: `chip own ${label.deceptive ? "false" : ""}` }, "says of itself: ", h("b", verdict(label, true)), label.confidence != null && `, ${pct(label.confidence)} sure`),
-          claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claimed(claim, speaker)} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict))),
+          claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claimed(claim, speaker)} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict), claim.found && h("small", " found by pattern"))),
         ),
       judgements.length > 0 && listeners(beat),
       h(

@@ -1,4 +1,4 @@
-"""`Venue`: what the brains of one process share: models and the way to them, a folder for logs, an emergency exit."""
+"""`BrainContext`: what the brains of one process share: models and the way to them, a folder for logs, a way out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wolfbus.stage.people import People
 
 
-class Venue:
+class BrainContext:
     """What is around the brains of a process. Nothing of it is made before a brain needs it.
 
     Args:

@@ -1,0 +1,250 @@
+"""Whether suspicion follows what it should not: a player's name, seat, turn to speak, length of
+statement, or that observer and speaker are the same agent; and whether a judgement that a study
+repeats comes out alike.
+
+All of it is over observers who have to find out, held against the mean suspicion of Werewolves and
+of others each, so that what is due to the role is nobody's bias. All of it is exploratory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from analytics import Result
+from analytics.columns import PHASES
+from analytics.measures.bootstrap import draws_of, of_blocks, told
+from analytics.measures.formulas import number, ratio
+from analytics.measures.rearranging import PERMUTATIONS, Rearrangements, max_t
+from analytics.measures.study import Study
+from wolfbus.vocabulary import ROLES
+
+if TYPE_CHECKING:
+    from analytics.columns import Array, Columns
+
+UNITS: Final = {"seat": 1, "turn": 1, "length": 10}
+"""What suspicion is told to change by: a place in seating order, a turn later, ten words more."""
+MOST_AGENTS: Final = 24
+"""Agents beyond which not every two of them have judged each other often enough to be told apart."""
+
+_UNJUDGED: Final = "no judgement counts by an observer who has to find out"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Heard:
+    """Judgements that count, by observers who have to find out.
+
+    Attributes:
+        rows: their places in the columns.
+        block: block of the game.
+        blocks: number of blocks.
+        wolf: whether the speaker is a Werewolf.
+        suspicion: s.
+    """
+
+    rows: Array
+    block: Array
+    blocks: int
+    wolf: Array
+    suspicion: Array
+
+    def sums(self, *weights: Array) -> Array:
+        """Return sums by block and weight."""
+        import numpy as np
+
+        return np.stack([np.bincount(self.block, each, self.blocks) for each in weights], axis=1)
+
+
+def _heard(columns: Columns) -> _Heard:
+    import numpy as np
+
+    table = columns.judgements
+    rows = np.flatnonzero(~table["informed"] & (table["d"] >= 0) & ~np.isnan(table["s"]))
+    return _Heard(
+        rows=rows,
+        block=columns.blocks[table["game"][rows]],
+        blocks=len(columns.block_names),
+        wolf=table["target_role"][rows] == ROLES.index("Werewolf"),
+        suspicion=table["s"][rows],
+    )
+
+
+def bias(study: Study) -> Result:
+    """Return what suspicion follows beside what is said (beyond the paper).
+
+    - ``seat``, ``turn``, ``length``: by how much suspicion of a statement rises with the speaker's
+      place in seating order, with its turn of the debate, and with every ten words.
+    - ``own_agent``: by how much an observer suspects, and ``own_flag`` flags, its own agent more
+      than others, what is due to observer and to speaker taken out.
+    - ``names``: for each name that players bore, how much more suspicion it meets than others;
+      ``p`` is of the hypothesis that no name meets more or less, over all names.
+    - ``retest``: of judgements made twice (games of one seed, the same words, the same observer and
+      agent): mean ``difference`` of suspicion, ``agreement`` of flags, ``correlation``.
+    """
+    columns, heard = study.columns, _heard(study.columns)
+    statements = columns.statements
+    of = columns.judgements["statement"][heard.rows]
+    debate = statements["phase"][of] == PHASES.index("debate")
+    where = {
+        "seat": (columns.judgements["target"][heard.rows] + 1.0, None),
+        "turn": (statements["turn"][of].astype(float), debate),
+        "length": (statements["length"][of].astype(float), statements["length"][of] > 0),
+    }
+    slopes = {name: _slope(heard, value / UNITS[name], among) for name, (value, among) in where.items()}
+    own, flag = _own(columns, heard)
+    return {**slopes, "own_agent": own, "own_flag": flag, "names": _names(columns, heard), "retest": _retest(columns)}
+
+
+def _slope(heard: _Heard, x: Array, among: Array | None) -> Result:
+    """Return the slope of suspicion on something, among Werewolves and among others together."""
+    import numpy as np
+
+    kept = np.ones(len(x)) if among is None else among.astype(float)
+    # near 0, so that sums of squares lose nothing
+    x = x - (float(np.average(x, weights=kept)) if kept.any() else 0.0)
+    y = heard.suspicion - (float(np.average(heard.suspicion, weights=kept)) if kept.any() else 0.0)
+    sums = [
+        heard.sums(*(kept * side * part for part in (np.ones(len(x)), x, y, x * y, x * x)))
+        for side in (heard.wolf, ~heard.wolf)
+    ]
+
+    def slope(found: Array) -> Array:
+        sides = found.reshape(*found.shape[:-1], 2, 5)
+        n, first, second, both, square = np.moveaxis(sides, -1, 0)
+        across = both - np.nan_to_num(ratio(first * second, n))
+        along = square - np.nan_to_num(ratio(first * first, n))
+        along, across = along.sum(axis=-1), across.sum(axis=-1)
+        return ratio(across, np.where(along > 1e-9, along, 0))
+
+    matrix = np.concatenate(sums, axis=1)
+    reason = _UNJUDGED if not kept.any() else "it is the same everywhere"
+    return of_blocks(matrix, slope, matrix[:, 0] + matrix[:, 5], reason)
+
+
+def _own(columns: Columns, heard: _Heard) -> tuple[Result, Result]:
+    """Return how much more an observer suspects, and flags, its own agent."""
+    import numpy as np
+
+    table, count = columns.judgements, len(columns.agents)
+    if not 1 < count <= MOST_AGENTS:
+        reason = "one agent alone" if count < 2 else f"more than {MOST_AGENTS} agents"
+        return told(None, 0, None, reason), told(None, 0, None, reason)
+    cell = table["observer_agent"][heard.rows].astype(np.int64) * count + table["target_agent"][heard.rows]
+    width = count * count
+    code = heard.block.astype(np.int64) * width + cell
+
+    def cells(weight: Array | None) -> Array:
+        return np.bincount(code, weight, heard.blocks * width).reshape(heard.blocks, width).astype(float)
+
+    same = np.eye(count, dtype=bool)
+
+    def contrast(found: Array) -> Array:
+        # over all cells alike: what is due to the row and to the column drops out
+        parts = found.reshape(*found.shape[:-1], 2, count, count)
+        means = ratio(parts[..., 0, :, :], parts[..., 1, :, :])
+        apart: Array = means[..., same].mean(axis=-1) - means[..., ~same].mean(axis=-1)
+        return apart
+
+    n = cells(None)
+    reason = "not every two agents judged each other, and themselves"
+
+    def own(value: Array) -> Result:
+        return of_blocks(np.concatenate([cells(value), n], axis=1), contrast, n.sum(axis=1), reason)
+
+    return own(heard.suspicion - _expected(heard)), own((table["d"][heard.rows] == 1).astype(float))
+
+
+def _expected(heard: _Heard) -> Array:
+    """Return the mean suspicion of Werewolves for what one says, and that of others for what others say."""
+    import numpy as np
+
+    means = [float(heard.suspicion[side].mean()) if side.any() else 0.0 for side in (~heard.wolf, heard.wolf)]
+    found: Array = np.array(means)[heard.wolf.astype(int)]
+    return found
+
+
+def _names(columns: Columns, heard: _Heard) -> Result:
+    import numpy as np
+
+    table, seats = columns.judgements, columns.seats
+    width = int(columns.games["seats"].max(initial=0))
+    named = np.full(len(columns.ids) * max(1, width), -1)
+    named[seats["game"].astype(np.int64) * width + seats["seat"]] = seats["name"]
+    name = named[table["game"][heard.rows].astype(np.int64) * width + table["target"][heard.rows]]
+    apart = heard.suspicion - _expected(heard)
+    count, blocks = len(columns.names), heard.blocks
+    code = heard.block.astype(np.int64) * max(1, count) + name
+    sums, n = (
+        np.bincount(code, weight, blocks * count).reshape(blocks, count) for weight in (apart, np.ones(len(apart)))
+    )
+    whole = np.stack([sums.sum(axis=1), n.sum(axis=1)], axis=1)
+
+    def difference(found: Array) -> Array:
+        own, every = found[..., :2], found[..., 2:]
+        others = every - own
+        return ratio(own[..., 0], own[..., 1]) - ratio(others[..., 0], others[..., 1])
+
+    rows = {
+        each: of_blocks(
+            np.concatenate([np.stack([sums[:, at], n[:, at]], axis=1), whole], axis=1),
+            *(difference, n[:, at], "nobody judged a player of that name, or nobody of another"),
+        )
+        for at, each in enumerate(columns.names)
+    }
+    return {"by_name": rows, "p": _p_of_names(sums), "names": count}
+
+
+def _p_of_names(sums: Array) -> float | None:
+    """Return the smallest p-value of a name, adjusted for all: signs of blocks are flipped."""
+    import numpy as np
+
+    norm = np.sqrt((sums**2).sum(axis=0))
+    told_of = np.flatnonzero((norm > 0) & ((sums != 0).sum(axis=0) > 1))
+    if not len(told_of):
+        return None
+    flips = Rearrangements(len(sums), 0, 0, PERMUTATIONS)
+    parts = sums[:, told_of]
+    found = np.abs(parts.sum(axis=0) - 2 * flips.moved(parts)) / norm[told_of]
+    kept = slice(1, None) if flips.exact else slice(None)
+    adjusted = max_t(
+        {str(at): float(found[0, at]) for at in range(len(told_of))},
+        {str(at): found[kept, at] for at in range(len(told_of))},
+    )
+    return min(adjusted.values())
+
+
+def _retest(columns: Columns) -> Result:
+    """Return how alike judgements of the same words by the same observer come out in games of one seed."""
+    import numpy as np
+
+    table, statements = columns.judgements, columns.statements
+    seeds = {seed: at for at, seed in enumerate(sorted({seed for seed in columns.seeds if seed}))}
+    seed = np.array([seeds.get(seed, -1) for seed in columns.seeds], np.int64)
+    rows = np.flatnonzero((table["d"] >= 0) & ~np.isnan(table["s"]) & (seed[table["game"]] >= 0))
+    of = table["statement"][rows]
+    key: Any = np.stack(
+        [
+            *(seed[table["game"][rows]], statements["number"][of], statements["checksum"][of]),
+            *(table["target"][rows], table["observer"][rows], table["observer_agent"][rows]),
+        ],
+        axis=1,
+    ).astype(np.int64)
+    order = np.lexsort((rows, *key.T[::-1]))
+    rows, key = rows[order], key[order]
+    twice = np.flatnonzero((key[1:] == key[:-1]).all(axis=1))
+    one, other = rows[twice], rows[twice + 1]
+    apart = np.abs(table["s"][one] - table["s"][other])
+    agree = (table["d"][one] == table["d"][other]).astype(float)
+    blocks = len(columns.block_names)
+    block = columns.blocks[table["game"][one]]
+    sums = np.stack([np.bincount(block, part, blocks) for part in (apart, agree, np.ones(len(one)))], axis=1)
+    reason = "no judgement was made twice: play a study again with the same seed, and give both"
+    both = np.concatenate([table["s"][one], table["s"][other]]), np.concatenate([table["s"][other], table["s"][one]])
+    varied = len(one) > 1 and float(both[0].std()) > 0
+    return {
+        "difference": of_blocks(sums, lambda found: ratio(found[..., 0], found[..., 2]), sums[:, 2], reason),
+        "agreement": of_blocks(sums, lambda found: ratio(found[..., 1], found[..., 2]), sums[:, 2], reason),
+        "correlation": number(np.corrcoef(*both)[0, 1]) if varied else None,
+        "n": len(one),
+        "draws": draws_of(blocks).draws if blocks else 0,
+    }
