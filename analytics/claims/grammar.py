@@ -18,8 +18,8 @@ _PLURAL: Final = {
     f"{word}s" if word != "werewolf" else "werewolves": role for word, role in ROLE_WORDS.items() if word != "wolf"
 }
 _RESULTS: Final = frozenset({"result", "results", "outcome", "answer", "verdict", "it", "this", "that"})
-_REACH: Final = 60
-"""Words that are looked over before and after a kernel."""
+_REACH: Final = 80
+"""Words before a claim that are looked over for what makes it none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,9 @@ class Grammar:
             inspecting = self._inspecting(place, pending)
             if inspecting is not None:
                 pending = self._with_others(inspecting)
+            cleared = self._cleared(place, pending) if pending is not None else None
+            if cleared is not None:
+                yield Found("inspection", cleared)
             if word == "accuse" and self._by_me(place) is not None and self._meant(place, opinion=False, own=True):
                 target = self.marks[place + 1] if place + 1 < len(words) else None
                 if words[place + 1 : place + 2] == ["you"]:
@@ -725,7 +728,7 @@ class Grammar:
             opinion = not own and (not self._meant(begin, opinion=True) or self._taken_back(place + 1, opinion=True))
             if own and role == "Werewolf" and self._ironic(begin):
                 return
-            if not own:
+            if not own and not opinion:
                 night = self._seen(begin, place, target)
                 if night is not None:
                     yield Found("inspection", target, role, night or None)
@@ -740,7 +743,7 @@ class Grammar:
             return None
         targets = {target, *(other for other, _ in pending.also)} - {None}
         named = target if len(targets) < 2 else None
-        if place - at > 3 * _REACH or place < at:
+        if place - at > 2 * _REACH or place < at:
             return None
         skipped = False
         while at < place:
@@ -798,6 +801,21 @@ class Grammar:
             elif {"you"}.intersection(between):
                 named = self._you(pending.start, place)
         return named if named != self.speaker else None
+
+    def _cleared(self, place: int, pending: Inspecting) -> int | None:
+        """Return whom an inspection shows to be no Werewolf, without naming a role."""
+        words = self.words
+        if words[place] not in WORDS["cleared"]:
+            return None
+        if words[place] == "werewolf":
+            at = place - 1
+            while at >= 0 and words[at] in WORDS["modifier"]:
+                at -= 1
+            if at < pending.end or words[at] not in {"not", "no"}:
+                return None
+            place = at
+        target = self._result_of(pending, place)
+        return target if target is not None and self._meant(pending.start, opinion=False) else None
 
     def _after_aside(self, at: int, until: int) -> int:
         words = self.words
@@ -1879,6 +1897,7 @@ class Grammar:
         """
         words = self.words
         at = begin - 1
+        since = max(since, begin - _REACH)
         comma = colon = that = told = False
         while at >= since and words[at] not in STOPS:
             word = words[at]
@@ -1950,6 +1969,13 @@ class Grammar:
                     }
                 ):
                     return False
+            elif (
+                not opinion
+                and not own
+                and word in {"think", "believe", "guess", "feel", "suspect"}
+                and words[at - 1 : at] in (["i"], ["still"], ["really"])
+            ):
+                pass
             elif word in WORDS["report"] and not self._i_say(at):
                 mine = "i" in words[max(at - 2, 0) : at] and word in {
                     "think",
@@ -1962,7 +1988,7 @@ class Grammar:
                 }
                 apart = (
                     own
-                    and words[at + 1] != ","
+                    and words[at + 1] not in {",", ":"}
                     and (
                         words[begin - 1] == ","
                         or words[begin - 1] in {"and", "so", "because"}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from wolfbus.marks import MARK
 from wolfbus.package_data import PackageData, read_data
 
 
@@ -29,6 +30,13 @@ _PHRASES: Final = sorted(
 _PHRASE: Final = re.compile(
     r"(?<!\S)(?:" + "|".join(re.escape(word.strip("_").replace("_", " ")) for word in _PHRASES) + r")(?!\S)"
 )
+
+
+AGAINST: Final = re.compile(
+    rf"(?<!not )(?<!n't )(?<!never )\b(?:{'|'.join(sorted(WORDS['exile']))})(?: (?:{'|'.join(sorted(WORDS['to_exile']))}))*"
+    rf",? ({MARK})(?!\w)|({MARK}),? (?:{'|'.join(word.replace('_', ' ') for word in sorted(WORDS['guilty']))})\b"
+)
+"""Words that call for somebody to be exiled or a liar, over words in lower case with marks for names."""
 
 
 def joined(words: str) -> str:
