@@ -171,10 +171,8 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     rows, statements = columns.judgements, columns.statements
     counted = np.flatnonzero(rows["d"] >= 0)
     game, flag = rows["game"][counted], (rows["d"][counted], (0, 1))
-    agent, role = (
-        (rows["observer_agent"][counted], columns.agents),
-        (rows["observer_role"][counted], ROLES),
-    )
+    agent = (rows["observer_agent"][counted], columns.agents)
+    role = (rows["observer_role"][counted], ROLES)
     of = rows["statement"][counted]
     label, truth = statements["d"][of], statements["truth"][of]
     sums.put("judged", game, [agent])
@@ -219,9 +217,7 @@ def _pairs(sums: Sums, columns: Columns) -> None:
 
 
 def _rounds(sums: Sums, columns: Columns) -> None:
-    """Sum what every game has of suspicion by round: means over its pairs, of which headlines take
-    the uninformed only.
-    """
+    """Sum what every game has of suspicion by round: means over its uninformed pairs, and over all."""
     import numpy as np
 
     rows, judged = columns.rounds, columns.judgements
