@@ -80,9 +80,8 @@ def _suspicion(axes: Axes, lines: dict[Any, list[Result]], prior: float | None, 
                     [x], [point["mean"]], color=ink, marker=hand.marker, markerfacecolor=colour("paper"), zorder=4
                 )
             else:
-                axes.errorbar(
-                    [x], [point["mean"]], yerr=[high - point["mean"]], color=ink, elinewidth=1.1, capsize=2.5, zorder=2
-                )
+                half = high - point["mean"]
+                axes.errorbar([x], [point["mean"]], yerr=[half], color=ink, elinewidth=1.1, capsize=2.5, zorder=2)
             # a mean of two or three games has an interval wider than the figure
             lowest = min(lowest, point["mean"], max(0.0, low or point["mean"]) if point["n"] > _FEW else point["mean"])
             highest = max(highest, point["mean"], min(1.0, high or 0.0) if point["n"] > _FEW else point["mean"])

@@ -115,7 +115,7 @@ def variable(colour: str) -> str:
 
 
 def paint(name: str) -> str:
-    """Return what a figure says for a colour by its name: the CSS variable, or the light colour where it stands alone."""
+    """Return the CSS variable of a colour, with the light colour for a figure that is shown on its own."""
     return f"var(--wb-{name}, {LIGHT[name]})"
 
 

@@ -50,7 +50,9 @@ class Interval(NamedTuple):
 
 
 def around_mean(mean: float, sem: float | None, n: int) -> tuple[float | None, float | None]:
-    """Return the 95 % interval of a mean over n games by its standard error and Student's t, None and None without one."""
+    """Return the 95 % interval, by Student's t, of a mean over n games with this standard error; None
+    without one.
+    """
     from scipy.special import stdtrit
 
     if sem is None:

@@ -42,8 +42,8 @@ def section(findings: Result, context: Context) -> Section:
     found = look(findings, "abilities", "role") or {}
     groups = found.get("components") or 1
     caption = (
-        "Who detects, who conceals: points with 95 % intervals, in d′, in one joint model of what Werewolves and others "
-        "say, among those who have to find out. Intervals that overlap rank nobody."
+        "Who detects, who conceals: points with 95 % intervals, in d′, from one joint model of what Werewolves and "
+        "others say to those who have to find out. Intervals that overlap rank nobody."
         + (" Agents with different numbers before their names never met: they do not compare." if groups > 1 else "")
     )
     empty = f"There is nothing to draw: {found.get('reason') or 'it was not computed'}."

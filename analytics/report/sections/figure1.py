@@ -20,7 +20,8 @@ def section(findings: Result, context: Context) -> Section:
     """Return Figure 1, its numbers, and the trend."""
     caption = (
         "Figure 1. Smoothed suspicion towards each role among the living, by round (mean over games with its "
-        "95 % interval), and the share of judgements that flag; by observers who do not know whether the target is a Werewolf."
+        "95 % interval), and the share of judgements that flag; by observers who do not know "
+        "whether the target is a Werewolf."
     )
     blocks: list[Block] = [
         drawing(

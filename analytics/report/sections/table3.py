@@ -61,6 +61,7 @@ def section(findings: Result, context: Context) -> Section:
             "Guessing has balanced accuracy 50 %, MCC 0 and d′ 0. A criterion above 0 flags rarely, one below 0 often.",
         ),
     )
+    counts = "Table 3's counts by role of the observer."
     drawn = drawing(
         "confusion",
         partial(confusion, findings),

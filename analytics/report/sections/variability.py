@@ -75,7 +75,7 @@ def primary(findings: Result, context: Context) -> Section:
     how = "declared before the study was played" if found.get("declared") else "the usual ones: the study declared none"
     flips = f"{'all ' if found.get('exact') else ''}{count(found.get('flips') or 0)} ways to flip the signs of blocks"
     notes = (
-        f"They are {how}. p: {flips}, adjusted for all of them together by the greatest statistic of each flip. "
+        f"They are {how}. p: {flips}, adjusted for all of them together by the greatest statistic of each flip.",
         "All else on this page is exploratory.",
     )
     heads = columns("Primary metric", "Value", "Baseline", "Difference", "Adjusted p")

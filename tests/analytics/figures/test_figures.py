@@ -64,7 +64,7 @@ def test_a_figure_is_one_svg_element_without_anything_that_a_strict_page_forbids
     assert svg.startswith("<svg ")
     assert svg.endswith("</svg>")
     root = ET.fromstring(svg)
-    allowed = {"svg", "title", "desc", "g", "defs", "path", "rect", "use", "text", "clipPath", "pattern"}
+    allowed = {"svg", "title", "desc", "g", "defs", "path", "rect", "use", "text", "clipPath", "pattern", "circle"}
     for element in root.iter():
         assert element.tag.removeprefix(SVG) in allowed
         for key, value in element.attrib.items():
