@@ -12,8 +12,7 @@ import pytest
 from analytics.columns import columns_of
 from analytics.measures.estimates import Estimates
 from analytics.measures.summing import sums_of
-from analytics.measures.tables import TABLES, tables
-from analytics.metrics import AT_ONCE, Metrics, metrics
+from analytics.metrics import AT_ONCE, TABLES, Metrics, metrics, tables
 from analytics.rows import GameRows
 from tests.analytics.script import held_by, random_game
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analytics.figures.leaderboard import places_of_labels
 from analytics.figures.palette import sentinel
-from analytics.figures.placing import places_of_labels
 from analytics.figures.svg import page_svg
 
 SPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
