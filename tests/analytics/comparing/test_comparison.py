@@ -14,7 +14,8 @@ from analytics.compare import as_csv, compare, compare_agents, render
 from analytics.compare.pairing import by_seed
 from analytics.measures.agents import agents
 from analytics.measures.rearranging import Rearrangements, max_t
-from analytics.measures.study import Study, variability
+from analytics.measures.study import Study
+from analytics.measures.variability import variability
 from tests.analytics.script import random_game
 from tests.simulator.judgements import draw_agents, simulate
 
