@@ -121,7 +121,7 @@ class Report:
         sections = self._sections(context)
         if (shown := example.chosen_example(games)) is not None:
             sections.insert(1, example.section(shown, context))
-        return page(self.title, sections, index, context)
+        return page(self.title, sections, context, index)
 
     def markdown(self) -> str:
         """Return the same tables as Markdown, without drawings and statements."""

@@ -96,8 +96,8 @@ def test_no_script_runs_but_our_own_and_nothing_is_asked_for(browser: Browser, r
     assert seen.said == []
     assert seen.asked == [f"file://{report}"]
     assert seen.page.locator("main img, main script, main iframe").count() == 0
-    assert seen.page.locator("form#filter").is_visible()
     unfold(seen.page)
+    assert seen.page.locator("form#filter").is_visible()
     shown = seen.page.locator("main").inner_text()
     for words in ("<script>window.hacked", "onerror=", "[U+202E]", "[U+2066]"):
         assert words in shown

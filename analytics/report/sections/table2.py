@@ -33,9 +33,7 @@ def section(findings: Result, context: Context) -> Section:
     caption = "Table 2. Final smoothed suspicion D, by role of the observer (lines) and of the target (columns)"
     table = TableBlock("table2-table", caption, columns("Observer \\ target", *ROLES), rows, notes)
     heat = partial(suspicion_heatmap, findings)
-    drawn = drawing(
-        "heatmap", partial(suspicion_heatmap, findings), "Table 2 as a heat map.", matrix, table="table2-table"
-    )
+    drawn = drawing("heatmap", heat, "Table 2 as a heat map.", matrix, table="table2-table")
     gap_rows = tuple(
         Row(Cell(label), (estimate(metric(findings, name), "points"), estimate(over_all(findings, name), "points")))
         for name, label in (

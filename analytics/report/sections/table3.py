@@ -62,13 +62,7 @@ def section(findings: Result, context: Context) -> Section:
         ),
     )
     counts = "Table 3's counts by role of the observer."
-    drawn = drawing(
-        "confusion",
-        partial(confusion, findings),
-        "Table 3's counts by role of the observer.",
-        table,
-        table="table3-table",
-    )
+    drawn = drawing("confusion", partial(confusion, findings), counts, table, table="table3-table")
     told = note(
         "Self-labels are the paper's ground truth; detection against what is objectively true is under “Truth”."
     )
