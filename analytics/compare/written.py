@@ -65,7 +65,7 @@ def compared_page(result: Result, version: str) -> str:
     from analytics.report.page import page
 
     names = [shortened(result[side]["name"], _NAME) for side in "ab"]
-    first = [plain(_answer(result, names)), *_warnings(result), *_figures(result)]
+    first: list[Block] = [plain(_answer(result, names)), *_warnings(result), *_figures(result)]
     tables = list(_tables(result))
     about = Section("about", "What was compared", (_sides(result), plain(_pairing(result))))
     folded = [Section(f"{table.key}-section", _TITLES[table.key], (table,)) for table in tables]
