@@ -202,7 +202,9 @@ def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: 
     if wanted.bibtex:
         click.echo(made().bibtex(), nl=False)
     if wanted.html is not None:
-        page = once("page", [gathered.basis], lambda: {"html": made().html(), "headlines": made().headlines()})
+        page: dict[str, Any] = once(
+            "page", [gathered.basis], lambda: {"html": made().html(), "headlines": made().headlines()}
+        )
         _put(wanted.html, page["html"])
         quiet = wanted.on_stdout > 0
         click.echo(f"Report: {wanted.html}", err=quiet)
