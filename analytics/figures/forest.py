@@ -82,7 +82,8 @@ def forest(name: str, title: str, panels: Sequence[Panel]) -> str | None:
 def _panel(panel: Panel, names: Sequence[str], left: float, wide: float, height: int) -> Iterator[str]:
     known = [row for each in names if _known(row := panel.rows.get(each))]
     ends = [row[end] for row in known if row for end in ("value", "low", "high") if row.get(end) is not None]
-    low, high = min([*ends, 0.0]), max([*ends, 0.0])
+    low: float = min([*ends, 0.0])
+    high: float = max([*ends, 0.0])
     spare = 0.06 * (high - low) or 1.0
     low, high = low - spare, high + spare
 

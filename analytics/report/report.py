@@ -10,7 +10,8 @@ from analytics import Result
 from analytics.gather import Criteria, Gathered
 from analytics.gather.checks import checks
 from analytics.published import published
-from analytics.report import cite
+from analytics.report.cite import bibtex
+from analytics.report.cite import section as cite_section
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
 from analytics.report.index import Index
@@ -133,11 +134,11 @@ class Report:
 
     def bibtex(self) -> str:
         """Return entries for the paper, the software and the games."""
-        return cite.bibtex(self.context, self._gathered.columns.ids)
+        return bibtex(self.context, self._gathered.columns.ids)
 
     def _sections(self, context: Context) -> list[Section]:
         made = [_with_pointer(section(self._findings, context)) for section in ORDER]
-        return [*made, cite.section(context, self._gathered.columns.ids)]
+        return [*made, cite_section(context, self._gathered.columns.ids)]
 
 
 def _with_pointer(section: Section) -> Section:

@@ -40,7 +40,7 @@ PACE = 2.0
     envvar=["WOLFBUS_BUS", "REDIS_URL"],
     default="memory://",
     show_default=True,
-    help="memory://, redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+    help="memory://, redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 @click.option(
     "--players",

@@ -32,8 +32,11 @@ class Digest:
             self._sha.update(canonical(_essence_of_opening(event)) + b"\n")
         elif event.type not in _ASIDE:
             if members is None:
-                members = canonical_members(plain(event))
-            counted = [members[name] for name in _counted(event, members)]
+                # what does not count need not be written
+                values = plain(event)
+                counted = list(canonical_members({name: values[name] for name in _counted(event, values)}).values())
+            else:
+                counted = [members[name] for name in _counted(event, members)]
             self._sha.update(f"{{{','.join(counted)}}}\n".encode())
 
     def hexdigest(self) -> str:
