@@ -65,10 +65,16 @@ def compared_page(result: Result, version: str) -> str:
     from analytics.report.page import page
 
     names = [shortened(result[side]["name"], _NAME) for side in "ab"]
-    first: list[Block] = [plain(_answer(result, names)), *_warnings(result), *_figures(result)]
-    tables = list(_tables(result))
+    first: list[Block] = [
+        plain(_answer(result, names)),
+        *_warnings(result),
+        *_figures(result, names, exploratory=False),
+    ]
+    drawn = {"comparison": (), "exploratory": tuple(_figures(result, names, exploratory=True))}
     about = Section("about", "What was compared", (_sides(result), plain(_pairing(result))))
-    folded = [Section(f"{table.key}-section", _TITLES[table.key], (table,)) for table in tables]
+    folded = [
+        Section(f"{table.key}-section", _TITLES[table.key], (*drawn[table.key], table)) for table in _tables(result)
+    ]
     answer = Section("answer", "In short", tuple(first))
     return page(f"WOLF: {names[1]} against {names[0]}", [answer, *folded, about], Context(version=version))
 
@@ -87,23 +93,25 @@ def _answer(result: Result, names: Sequence[str]) -> str:
     return f"{'; '.join(parts)}; adjusted for {of(len(tested), 'primary metric')} together."
 
 
-def _figures(result: Result) -> Iterator[Figure]:
-    """Yield the differences as forest plots, one for each scale, primary metrics first."""
+def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iterator[Figure]:
+    """Yield the differences of primary or of exploratory metrics as forest plots, one for each scale."""
     from analytics.figures import Panel, forest
+    from analytics.report.drawings import drawing
 
-    metrics = sorted(result["metrics"].items(), key=lambda item: item[1]["exploratory"])
+    kind = "exploratory" if exploratory else "comparison"
     for key, scale, units in (("points", "percentage points", _POINTS), ("score", "scores", None)):
         rows = {
             name: row["difference"]
-            for name, row in metrics
-            if "/" not in name and (row["unit"] in _POINTS) == (units is not None)
+            for name, row in result["metrics"].items()
+            if "/" not in name and row["exploratory"] == exploratory and (row["unit"] in _POINTS) == (units is not None)
         }
-        panel = Panel(f"B minus A, in {scale}", "bars are 95 % intervals; 0: no difference", key, rows)
+        panel = Panel(
+            f"{names[1]} minus {names[0]}, in {scale}", "bars are 95 % intervals; 0: no difference", key, rows
+        )
         title = f"Differences in {scale}"
         if rows:
-            told = f"{title}. Only primary metrics are tested; the others are exploratory."
-            drawn = partial(forest, f"differences-{key}", title, [panel])
-            yield Figure(f"forest-{key}", lambda drawn=drawn: drawn() or "", told, table="comparison")  # type: ignore[misc]
+            drawn = partial(forest, f"{kind}-{key}", title, [panel])
+            yield drawing(f"{kind}-{key}", drawn, f"{title}, {_TITLES[kind].lower()}.", table=kind)
 
 
 def _blocks(result: Result) -> Iterator[Block]:
