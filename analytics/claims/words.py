@@ -39,9 +39,7 @@ _SINGLE_QUOTED = re.compile(
 )
 _INNER = re.compile(rf"!(?=[\w{MARKS}])")
 _BULLET = re.compile(r"\s*(?:[-\u2022+]\s|\(?\d{1,2}[.)]\s|[-\u2022]$)\s*")
-_WORD = re.compile(
-    rf"[{MARKS}]|'s\b|\.\.+|[^\W_]+(?:['\-/][^\W_{MARKS}]+)*%?|--?>|=>|--|[.?!]+(?=[\s)'{CUT}]|$)|[^\s]"
-)
+_WORD = re.compile(rf"[{MARKS}]|'s\b|\.\.+|[^\W_]+(?:['\-/][^\W_{MARKS}]+)*%?|--?>|=>|--|[.?!]+(?=[\s)'{CUT}]|$)|[^\s]")
 _SIDES: Final = frozenset({"team", "pack", "side", "faction", "camp", "pair", "duo"})
 _NIGHT = re.compile(r"n(?:ight)?[ -]?(\d{1,2})\b")
 _NIGHTS: Final = {

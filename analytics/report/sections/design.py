@@ -7,10 +7,11 @@ from typing import Any
 
 from analytics import Result
 from analytics.gather.checks import StudyCheck
+from analytics.report.caveats import SHOWN, alarms
 from analytics.report.cells import counted, look
 from analytics.report.context import Context, path_of
 from wolfbus.config import GameConfig
-from wolfbus.document.blocks import Block, Bullets, Cell, Row, Section, TableBlock, TableColumn, plain
+from wolfbus.document.blocks import Block, Bullets, Cell, Row, Section, TableBlock, TableColumn, plain, warning
 from wolfbus.document.formats import count, number
 from wolfbus.document.visible import visible
 
@@ -31,7 +32,7 @@ _PAIRS = 60
 
 def section(findings: Result, context: Context) -> Section:
     """Return what was run."""
-    blocks: list[Block] = []
+    blocks: list[Block] = [warning(told) for told in alarms(findings, context)[SHOWN:]]
     for place, study in enumerate(context.studies):
         blocks += [_study(study, place), *_meetings(study, place), *_totals(study, place)]
     if not context.studies:

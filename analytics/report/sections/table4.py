@@ -55,12 +55,11 @@ def _table(found: Mapping[str, Any] | None, score: Score, side: str, findings: R
     is_papers = score == "suspicion" and side == "observer"
     title = "Table 4. " if is_papers else "Beside Table 4: "
     caption = f"{title}{SCORE_WORDS[score]} against self-labels, by role of the {side}"
-    wrong = context.contradictions("table4") if is_papers else ()
     notes = (
         ("The paper does not say whose roles its Table 4 has; they are read as the observers'.",) if is_papers else ()
     )
     return TableBlock(
-        f"table4-{score}-{side}", caption, columns("Role", *_HEADS), rows, notes, wrong, empty="It was not computed."
+        f"table4-{score}-{side}", caption, columns("Role", *_HEADS), rows, notes, empty="It was not computed."
     )
 
 
