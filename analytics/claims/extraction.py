@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
-from analytics.claims.grammar import Found, Grammar
+from analytics.claims.grammar import Grammar
 from analytics.claims.lexicon import AGAINST, WORDS
+from analytics.claims.parts import Found
 from analytics.claims.words import LONGEST, said
 from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
@@ -40,9 +41,13 @@ def claims_in(text: str, speaker: SeatName, names: Iterable[SeatName], *, opinio
         names: the players of the game; a name counts as a whole word.
         opinions: whether "I think Raj is a Werewolf" counts as well.
     """
-    return tuple(dict.fromkeys(
-        claim for each, claim in _found(text, speaker, names) if claim is not None and (opinions or not each.opinion)
-    ))
+    return tuple(
+        dict.fromkeys(
+            claim
+            for each, claim in _found(text, speaker, names)
+            if claim is not None and (opinions or not each.opinion)
+        )
+    )
 
 
 class Heard:
@@ -82,16 +87,15 @@ class Heard:
                 return False
             case RoleClaim() if claim.target == self._speaker:
                 kind = {"Seer": "inspection", "Doctor": "protection"}.get(claim.role)
-                return any(other.claim == kind for other in self._all) or claim.role == "Seer" and bool(self._cleared)
+                return any(other.claim == kind for other in self._all) or (claim.role == "Seer" and bool(self._cleared))
             case AccusationClaim() if claim.target in self._against:
                 return True
         role = "Werewolf" if claim.claim == "accusation" else claim.role
         return any(
             other.target == claim.target
-            and (other.claim == "accusation" and role == "Werewolf" or getattr(other, "role", None) == role)
+            and ((other.claim == "accusation" and role == "Werewolf") or getattr(other, "role", None) == role)
             for other in self._all
         )
-
 
     @cached_property
     def _against(self) -> set[SeatName]:
@@ -136,9 +140,7 @@ def scored(facts: Facts, speaker: SeatName, claims: Iterable[Claim]) -> tuple[Sc
         speaker: who makes it.
         claims: what it claims.
     """
-    return tuple(
-        ScoredClaim(claim=claim, verdict=verdict(facts, speaker, claim), extracted=True) for claim in claims
-    )
+    return tuple(ScoredClaim(claim=claim, verdict=verdict(facts, speaker, claim), extracted=True) for claim in claims)
 
 
 def same_claim(one: Claim, other: Claim) -> bool:

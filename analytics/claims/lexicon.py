@@ -32,9 +32,14 @@ _PHRASE: Final = re.compile(
 )
 
 
+def _any(name: str) -> str:
+    """Return what matches any of the words of that name."""
+    return "|".join(word.replace("_", " ") for word in sorted(WORDS[name]))
+
+
 AGAINST: Final = re.compile(
-    rf"(?<!not )(?<!n't )(?<!never )\b(?:{'|'.join(sorted(WORDS['exile']))})(?: (?:{'|'.join(sorted(WORDS['to_exile']))}))*"
-    rf",? ({MARK})(?!\w)|({MARK}),? (?:{'|'.join(word.replace('_', ' ') for word in sorted(WORDS['guilty']))})\b"
+    rf"(?<!not )(?<!n't )(?<!never )\b(?:{_any('exile')})(?: (?:{_any('to_exile')}))*"
+    rf",? ({MARK})(?!\w)|({MARK}),? (?:{_any('guilty')})\b"
 )
 """Words that call for somebody to be exiled or a liar, over words in lower case with marks for names."""
 

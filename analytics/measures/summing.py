@@ -191,7 +191,7 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     sums.put("flags", *some(labelled, informed, agent, role, two, flag))
     sums.put("heard", *some(labelled, informed, (rows["target_agent"][counted], columns.agents), two, flag))
     wolf = (rows["target_role"][counted] == WOLF, (0, 1))
-    sums.put("sides", *some(label == label, informed, agent, role, wolf, flag))
+    sums.put("sides", *some(np.ones(len(label), bool), informed, agent, role, wolf, flag))
     told, truths = (label + 1, _LABELS), (truth - TRUE, (TRUE, MISTAKE, LIE))
     sums.put("truths", *some(truth >= TRUE, informed, agent, role, wolf, told, truths, flag))
     clean = (rows["how"][counted] == 0) & (statements["how"][of] == 0)

@@ -142,8 +142,8 @@ class StatementRow:
             Annotated[
                 Truth | None,
                 Column(
-                    "by its checkable claims that can be heard: all true; one false that the speaker could believe; one false that its "
-                    "own view ruled out",
+                    "by its checkable claims that can be heard: all true; one false that the speaker could believe; "
+                    "one false that its own view ruled out",
                     "it makes no claim that can be checked",
                 ),
                 coded(TRUTHS),

@@ -9,8 +9,8 @@ from analytics import Result
 from analytics.report.cells import counted, estimate, interval, look, value
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from wolfbus.document.formats import of, percent
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain
+from wolfbus.document.formats import of, percent
 from wolfbus.vocabulary import Verdict
 
 _MEASURES: Final = {
@@ -53,8 +53,8 @@ def section(findings: Result, context: Context) -> Section:
     blocks: list[Block] = [
         plain(
             "Three grounds: who speaks is a Werewolf; what is claimed, accusations included, against what the "
-            "speaker's own view entailed at that moment; what the speaker says of it. A statement with a false claim is "
-            "a lie if that view ruled it out, else a mistake. Only claims that can be heard in the words count; "
+            "speaker's own view entailed at that moment; what the speaker says of it. A statement with a false claim "
+            "is a lie if that view ruled it out, else a mistake. Only claims that can be heard in the words count; "
             "statements without one are left out: mind the coverage."
         ),
         _rows("role", found, context),
@@ -90,7 +90,8 @@ def _rows(split: str, found: Mapping[str, Any], context: Context) -> TableBlock:
         )
         lines.append(Row(head, cells, total=total))
     heads = columns(
-        *("Speaker", "Statements", "Checkable", "Coverage", "True", "Mistakes", "Lies", "Lies of checkable", "Mistakes of checkable"),
+        *("Speaker", "Statements", "Checkable", "Coverage", "True", "Mistakes", "Lies"),
+        *("Lies of checkable", "Mistakes of checkable"),
         *("Labelled lies", "Admitted", "Confesses", "Confesses truths"),
     )
     notes = (
@@ -115,8 +116,8 @@ def _detection(found: Mapping[str, Any], findings: Result) -> TableBlock:
     ]
     mistakes = detection.get("mistakes") or {}
     notes = (
-        "The first three lines, and those by role, are of the same judgements: of lies and true statements with a "
-        "self-label. A constant guess and the base rate stand beside every line, as in Table 3.",
+        "The first three lines, and those by role, are of the same judgements, of labelled lies and true statements.",
+        "A constant guess and the base rate stand beside every line, as in Table 3.",
         *(
             [f"Mistakes are left out: of {of(mistakes['n'], 'judgement')} of them {percent(mistakes['flagged'])} flag."]
             if mistakes.get("flagged") is not None
@@ -165,8 +166,8 @@ def _claims(found: Mapping[str, Any]) -> TableBlock:
         lines.append(Row(Cell("All"), tuple(counted(total) for total in sums), total=True))
     notes = (
         (
-            "A claim found in the words that repeats one its speaker attached counts once, as attached. What is attached "
-            "and cannot be heard in the words counts here only. A statement may make several claims."
+            "A claim found in the words that repeats one its speaker attached counts once, as attached. What is "
+            "attached and cannot be heard in the words counts here only. A statement may make several claims."
         ),
     )
     return TableBlock(

@@ -75,7 +75,6 @@ def test_a_small_game_counted_by_hand():
     assert found["detection"]["mistakes"] == {"n": 2, "flagged": 0.5}
 
 
-
 def test_a_speaker_who_never_confesses_stands_out():
     columns = simulate(draw_agents(4, seed=3), games=60, seed=3, confesses=(1.0, 0.0, 0.5, 1.0))
     rates = {name: row["confession_rate"] for name, row in truth(Study(columns).estimates)["by_agent"].items()}
