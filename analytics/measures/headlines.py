@@ -351,16 +351,13 @@ def _truth() -> Iterator[Measure]:
     checkable = _of(_size, said)
     lies = _of(lambda counts: counts[..., 2], said)
     share: tuple[Unit, Better] = ("share", None)
-    yield Measure(
-        *("lie_rate", "lies among statements with a checkable claim", *share),
-        "no statement makes a checkable claim",
-        *(checkable, _quotient(_of(lambda lie: lie.sum(axis=-1), lies), checkable)),
-    )
-    yield Measure(
-        *("mistake_rate", "mistakes among statements with a checkable claim", *share),
-        "no statement makes a checkable claim",
-        *(checkable, _quotient(_of(lambda counts: counts[..., 1].sum(axis=-1), said), checkable)),
-    )
+    mistakes = _of(lambda counts: counts[..., 1], said)
+    for name, words, false in (("lie_rate", "lies", lies), ("mistake_rate", "mistakes", mistakes)):
+        yield Measure(
+            *(name, f"{words} among statements with a checkable claim", *share),
+            "no statement makes a checkable claim",
+            *(checkable, _quotient(_of(lambda counts: counts.sum(axis=-1), false), checkable)),
+        )
     labelled = _of(lambda lie: lie[..., 1:].sum(axis=-1), lies)
     yield Measure(
         *(

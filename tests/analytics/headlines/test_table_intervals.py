@@ -236,8 +236,8 @@ def test_detection_of_false_claims_is_that_of_the_judgements_drawn(few):
     found, counts = few
     judgements = COLUMNS.judgements
     claimed = COLUMNS.statements["truth"][judgements["statement"]]
-    kept = COLUMNS.scored() & (claimed != NO_CLAIM)
-    false, flag = (claimed != TRUE)[kept], (judgements["d"] == 1)[kept]
+    kept = COLUMNS.scored() & ((claimed == TRUE) | (claimed == LIE))
+    false, flag = (claimed == LIE)[kept], (judgements["d"] == 1)[kept]
     results = []
     blocks = COLUMNS.blocks[judgements["game"][kept]]
     for rows in drawn_rows(counts, blocks):

@@ -45,7 +45,7 @@ def test_every_metric_is_there_in_its_shape():
         *("brier_skill_before", "ece_before", "auprc_before", "suspicion_gap", "vote_hit", "vote_follows_suspicion"),
         "raw_suspicion_gap",
         *("auprc_lift", "vote_hit_lift", "truth_accuracy_lift"),
-        *("lie_rate", "confession_rate", "truth_accuracy", "truth_balanced_accuracy", "coverage"),
+        *("lie_rate", "mistake_rate", "confession_rate", "truth_accuracy", "truth_balanced_accuracy", "coverage"),
     )
     assert set(FOUND) == {*by_role, *(f"{name}/{role}" for name in by_role for role in ROLES), *others}
     for name, row in FOUND.items():
@@ -53,7 +53,7 @@ def test_every_metric_is_there_in_its_shape():
         expected |= {"baseline_label", "better", "paper_mean", "paper_half", "paper_games"}
         pairs = (
             set()
-            if name.startswith(("villager_", "werewolf_", "no_w", "decep", "lie", "conf", "cov"))
+            if name.startswith(("villager_", "werewolf_", "no_w", "decep", "lie", "mistake", "conf", "cov"))
             else {"all_observers"}
         )
         assert set(row) - {"interval_reason"} == expected | pairs
@@ -188,7 +188,8 @@ def test_truth_by_hand():
     assert found["lie_rate"]["value"] == pytest.approx((truth[truth >= 0] == 2).mean())
     assert found["confession_rate"]["value"] == pytest.approx(label[truth == 2].mean())
     told = truth[columns.judgements["statement"]]
-    false, flag = told[told >= 0] > 0, columns.judgements["d"][told >= 0] == 1
+    scored = (told == 0) | (told == 2)
+    false, flag = told[scored] == 2, columns.judgements["d"][scored] == 1
     other = truth_section(Study(columns).estimates)["detection"]["against_truth_all"]
     assert found["truth_accuracy"]["value"] == pytest.approx(other["accuracy"])
     assert found["truth_balanced_accuracy"]["value"] == pytest.approx(other["balanced_accuracy"])
