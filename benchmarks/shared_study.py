@@ -19,9 +19,11 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from wolfbus.record.reader import open_lines
 from wolfbus.testing.redis_cluster import RedisClusterServers
 from wolfbus.testing.redis_server import RedisServer
 
+CPU = ("used_cpu_user", "used_cpu_sys")
 WOLFBUS = [sys.executable, "-m", "wolfbus"]
 
 
@@ -35,7 +37,7 @@ def measure(games: int, workers: int, servers: int, players: str, at_once: int) 
         else:
             cluster = stack.enter_context(RedisClusterServers(servers, persist=False))
             nodes, url = cluster.masters, cluster.url
-        before = [_cpu(node) for node in nodes]
+        before = [_told(node, "cpu", *CPU) for node in nodes]
         study = ["run", "--quiet", "--games", str(games), "--players", players, "--seed", "1", "--out", str(folder)]
         began = time.perf_counter()
         run = _start(*study, "--bus", url, "--share", "bench")
@@ -43,14 +45,18 @@ def measure(games: int, workers: int, servers: int, players: str, at_once: int) 
         playing = [_start("worker", *agenda) for _ in range(workers)]
         spent = [_wait(process) for process in (run, *playing)]
         seconds = time.perf_counter() - began
-        served = [after - first for after, first in zip(map(_cpu, nodes), before, strict=True)]
+        served = [_told(node, "cpu", *CPU) - first for node, first in zip(nodes, before, strict=True)]
+        peak = sum(_told(node, "memory", "used_memory_peak") for node in nodes)
+        calls = sum(_calls(record) for record in (folder / "records").iterdir())
     ms = 1000 / games
     return {
         "games_per_s": round(games / seconds, 2),
+        "model_calls_per_game": round(calls / games),
         "workers_cpu_ms_per_game": round(sum(spent[1:]) * ms, 1),
         "run_cpu_ms_per_game": round(spent[0] * ms, 1),
         "servers_cpu_ms_per_game": round(sum(served) * ms, 2),
         "busiest_server_cpu_ms_per_game": round(max(served) * ms, 2),
+        "servers_peak_mb": round(peak / 1e6, 1),
     }
 
 
@@ -67,11 +73,16 @@ def _wait(process: subprocess.Popen[bytes]) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _cpu(node: RedisServer) -> float:
-    """Return the CPU seconds that a server has taken."""
-    lines = node.command("INFO", "cpu").decode().splitlines()
+def _told(node: RedisServer, section: str, *names: str) -> float:
+    """Return the sum of what a server says of itself under these names."""
+    lines = node.command("INFO", section).decode().splitlines()
     told = dict(line.split(":", 1) for line in lines if ":" in line)
-    return float(told["used_cpu_user"]) + float(told["used_cpu_sys"])
+    return sum(float(told[name]) for name in names)
+
+
+def _calls(record: Path) -> int:
+    """Return how many model calls stand in a record."""
+    return sum(b'"type":"model_call"' in line for line in open_lines(record))
 
 
 def main() -> None:
