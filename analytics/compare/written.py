@@ -65,7 +65,11 @@ def compared_page(result: Result, version: str) -> str:
     from analytics.report.page import page
 
     names = [shortened(result[side]["name"], _NAME) for side in "ab"]
-    first = [plain(_answer(result, names)), *_warnings(result), *_figures(result, names, exploratory=False)]
+    first: list[Block] = [
+        plain(_answer(result, names)),
+        *_warnings(result),
+        *_figures(result, names, exploratory=False),
+    ]
     drawn = {"comparison": (), "exploratory": tuple(_figures(result, names, exploratory=True))}
     about = Section("about", "What was compared", (_sides(result), plain(_pairing(result))))
     folded = [

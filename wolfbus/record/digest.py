@@ -34,9 +34,8 @@ class Digest:
             if members is None:
                 # what does not count need not be written
                 values = plain(event)
-                counted = list(canonical_members({name: values[name] for name in _counted(event, values)}).values())
-            else:
-                counted = [members[name] for name in _counted(event, members)]
+                members = canonical_members({name: values[name] for name in _counted(event, values)})
+            counted = [members[name] for name in _counted(event, members)]
             self._sha.update(f"{{{','.join(counted)}}}\n".encode())
 
     def hexdigest(self) -> str:
