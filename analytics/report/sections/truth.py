@@ -41,8 +41,8 @@ def section(findings: Result, context: Context) -> Section:
     found = findings.get("truth") or {}
     blocks: list[Block] = [
         plain(
-            "A statement with a false claim is a lie if its speaker's own view entailed that, else a mistake. Statements "
-            "without a claim that can be checked are left out: mind the coverage."
+            "A statement with a false claim is a lie if its speaker's own view entailed that, else a mistake. Only "
+            "statements with a claim that can be checked count: mind the coverage."
         ),
         _rows("role", found, context),
         _rows("agent", found, context),
