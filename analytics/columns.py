@@ -222,6 +222,34 @@ class ColumnsBuilder:
         """Join what is held into one array a column: less to send to another process."""
         self._parts = {table: [_joined(table, parts)] for table, parts in self._parts.items()}
 
+    def state(self) -> dict[str, Any]:
+        """Return all that it holds as plain values and bytes; see `restore`."""
+        self.pack()
+        return {
+            "ids": self._ids,
+            "seeds": self._seeds,
+            "blocks": self._blocks,
+            "names": {kind: list(names) for kind, names in self._names.items()},
+            "tables": {
+                table: {name: column.tobytes() for name, column in part.items()}
+                for table, (part,) in self._parts.items()
+            },
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Hold what `state` returned, and nothing else."""
+        import numpy as np
+
+        self._ids, self._seeds, self._blocks = list(state["ids"]), list(state["seeds"]), list(state["blocks"])
+        self._names = {
+            kind: _Places({name: place for place, name in enumerate(names)}) for kind, names in state["names"].items()
+        }
+        self._parts = {
+            table: [{name: np.frombuffer(state["tables"][table][name], dtype) for name, dtype in dtypes.items()}]
+            for table, dtypes in DTYPES.items()
+        }
+        self._statements = len(self._parts["statements"][0]["game"])
+
     def columns(self) -> Columns:
         """Return everything taken in so far, in the order of the games' ids."""
         import numpy as np

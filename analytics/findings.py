@@ -132,8 +132,8 @@ def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
     from analytics.measures.lying import lying
     from analytics.measures.primary import primary
     from analytics.measures.skill import skill
-    from analytics.measures.study import variability
     from analytics.measures.truth import truth
+    from analytics.measures.variability import variability
 
     return {
         "primary": primary(study, wanted[0], declared=wanted[1]),

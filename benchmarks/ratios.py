@@ -4,6 +4,10 @@
     python benchmarks/ratios.py start                    CPU of `wolfbus play --seed 7`, over what it imports
     python benchmarks/ratios.py memory                   peak memory of 1,000 games at once
     python benchmarks/ratios.py round-trip               request to reply between processes over a bare redis-py loop
+    python benchmarks/ratios.py gather                   reading records over a json.loads and SHA-256 loop
+    python benchmarks/ratios.py report                   a first `wolfbus report` over that loop
+    python benchmarks/ratios.py report-again             a second `wolfbus report` of the same records over the first
+    python benchmarks/ratios.py compare-again            a second `wolfbus compare` of them over the first
     python benchmarks/ratios.py game --against ../old    the same, and this checkout over the old one
 
 What is compared runs in turns, so that a machine that is busy with other things slows all of it; each round gives a
@@ -14,8 +18,10 @@ children; a game's is what 120 games take over 20, so that starts do not count. 
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -31,6 +37,27 @@ FEW, MANY = 20, 120
 """Games of the two runs whose difference is the cost of the games between them."""
 ROUND_TRIPS: Final = 2000
 AT_ONCE: Final = 1000
+READ: Final = 100
+"""Scripted games whose records are read."""
+
+GATHER: Final = """
+import sys, time
+import numpy, analytics.findings
+from analytics.gather import gather
+began = time.process_time()
+gather([sys.argv[1]], workers=1)
+print(time.process_time() - began)
+"""
+LOOP: Final = """
+import hashlib, json, pathlib, sys, time
+began = time.process_time()
+for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.ndjson")):
+    with path.open("rb") as lines:
+        for line in lines:
+            json.loads(line)
+            hashlib.sha256(line).hexdigest()
+print(time.process_time() - began)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +142,68 @@ def bare_ms() -> float:
     return float(json.loads(told)["p50_ms"])
 
 
+@cache
+def records() -> str:
+    """Return a study of scripted games, played when it is first asked for."""
+    folder = tempfile.mkdtemp(prefix="wolfbus-ratios-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    run(HERE, "-m", "wolfbus", "run", "--quiet", "--games", str(READ), "--seed", "1", "--out", f"{folder}/study")
+    return f"{folder}/study"
+
+
+def gather_s(checkout: Path) -> float:
+    """Return CPU seconds of reading the records in one process, imports aside."""
+    return float(run(checkout, "-c", GATHER, records()).printed)
+
+
+def loop_s() -> float:
+    """Return CPU seconds of the loop over the records' lines."""
+    return float(run(HERE, "-c", LOOP, records()).printed)
+
+
+def forget() -> None:
+    """Remove what was kept beside the records."""
+    shutil.rmtree(f"{records()}/records/.wolfbus", ignore_errors=True)
+
+
+def report_s(checkout: Path) -> float:
+    """Return CPU seconds of a whole `wolfbus report`; what it keeps stays for the next."""
+    return run(checkout, "-m", "wolfbus", "report", records()).cpu_s
+
+
+def compare_s(checkout: Path) -> float:
+    """Return CPU seconds of a whole `wolfbus compare`; what it keeps stays for the next."""
+    return run(checkout, "-m", "wolfbus", "compare", records(), records()).cpu_s
+
+
+def first(command: Callable[[Path], float]) -> Callable[..., float]:
+    """Return what measures a command that finds nothing kept beside the records."""
+
+    def measured(checkout: Path = HERE) -> float:
+        forget()
+        return command(checkout)
+
+    return measured
+
+
+def second(command: Callable[[Path], float]) -> Callable[[Path], float]:
+    """Return what measures a command that was run just before."""
+
+    def measured(checkout: Path) -> float:
+        command(checkout)
+        return command(checkout)
+
+    return measured
+
+
 ROWS: Final[dict[str, tuple[Callable[[Path], float], Callable[[], float] | None, str]]] = {
     "game": (game_ms, floor_ms, "CPU ms a game"),
     "start": (start_s, imports_s, "CPU s"),
     "memory": (memory_mb, None, "MB"),
+    "gather": (gather_s, loop_s, "CPU s"),
+    "report": (first(report_s), loop_s, "CPU s"),
+    "report-again": (second(report_s), first(report_s), "CPU s"),
+    "compare-again": (second(compare_s), first(compare_s), "CPU s"),
     "round-trip": (round_trip_ms, bare_ms, "ms, p50"),
 }
 """What can be measured: in a checkout, the floor beside it, and its unit."""

@@ -51,6 +51,14 @@ class Mean:
         for partial in list(other._partials):
             self._add(partial)
 
+    def state(self) -> list[Any]:
+        """Return all that it holds as plain values; see `restore`."""
+        return [self.n, list(self._partials)]
+
+    def restore(self, state: list[Any]) -> None:
+        """Hold what `state` returned, and nothing else."""
+        self.n, self._partials = state
+
     def total(self) -> float:
         """Return the sum, correctly rounded."""
         return math.fsum(self._partials)
@@ -95,6 +103,16 @@ class Distribution:
         self._sum.merge(other._sum)
         self._least = min(self._least, other._least)
         self._greatest = max(self._greatest, other._greatest)
+
+    def state(self) -> list[Any]:
+        """Return all that it holds as plain values; see `restore`."""
+        return [list(self._buckets.items()), self._sum.state(), self._least, self._greatest]
+
+    def restore(self, state: list[Any]) -> None:
+        """Hold what `state` returned, and nothing else."""
+        buckets, total, self._least, self._greatest = state
+        self._buckets = Counter(dict(buckets))
+        self._sum.restore(total)
 
     def quantile(self, q: float) -> float | None:
         """Return the value below which a share `q`, in [0, 1], of the values lies; None without

@@ -14,6 +14,10 @@ TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
 """What servers count: tokens of the prompt, those of them that were in the cache, and of the reply, hidden reasoning
 included."""
 
+_COUNTS: Final = (
+    *("calls", "requests", "failed", "reasks", "attempts", "cassette"),
+    *("uncounted", "unpriced", "_compared"),
+)
 _NAMED: Final = 3
 """Kinds that the name of a sort of call spells out."""
 
@@ -87,6 +91,15 @@ class Known:
         """Add all that `other` holds."""
         self.sum.merge(other.sum)
         self.missing += other.missing
+
+    def state(self) -> list[Any]:
+        """Return all that it holds as plain values; see `restore`."""
+        return [self.sum.state(), self.missing]
+
+    def restore(self, state: list[Any]) -> None:
+        """Hold what `state` returned, and nothing else."""
+        total, self.missing = state
+        self.sum.restore(total)
 
     def total(self) -> float | None:
         """Return the sum of the known values, None if none is known."""
@@ -182,6 +195,20 @@ class Usage:
         for name, known in self._tokens.items():
             known.merge(other._tokens[name])
         self.cost.merge(other.cost)
+
+    def state(self) -> list[Any]:
+        """Return all that it holds as plain values; see `restore`."""
+        return [*(getattr(self, name) for name in _COUNTS), *(each.state() for each in self._sums())]
+
+    def restore(self, state: list[Any]) -> None:
+        """Hold what `state` returned, and nothing else."""
+        for name, count in zip(_COUNTS, state, strict=False):
+            setattr(self, name, count)
+        for each, held in zip(self._sums(), state[len(_COUNTS) :], strict=True):
+            each.restore(held)
+
+    def _sums(self) -> list[Distribution | Known]:
+        return [self.latency, self.queue, self.cost, *self._tokens.values()]
 
     def copy(self) -> Usage:
         """Return sums of their own that hold the same."""

@@ -24,12 +24,12 @@ _PIECE: Final = 1 << 20
 """Bytes asked for at once."""
 
 
-def write_whole(path: Path, pieces: Iterable[str], *, mode: int = EVERYBODY) -> None:
-    """Write a file's text under a hidden name beside it, see it on the disk, and give it its name.
+def write_whole(path: Path, pieces: Iterable[str | bytes], *, mode: int = EVERYBODY) -> None:
+    """Write a file under a hidden name beside it, see it on the disk, and give it its name.
 
     Args:
         path: the file; replaced if it is there.
-        pieces: its text, UTF-8 with line ends as they are.
+        pieces: its bytes; text is written as UTF-8, with line ends as they are.
         mode: who may read and write it, less the umask.
 
     Raises:
@@ -41,8 +41,8 @@ def write_whole(path: Path, pieces: Iterable[str], *, mode: int = EVERYBODY) -> 
         fresh.unlink(missing_ok=True)
         try:
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-                file.writelines(pieces)
+            with os.fdopen(descriptor, "wb") as file:
+                file.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(path)

@@ -5,10 +5,12 @@
 
 from analytics.gather.collecting import Collection, Planned, collect
 from analytics.gather.games import Gathered, each_game, gather
+from analytics.gather.kept import Basis, once
 from analytics.gather.reading import Criteria, FileNote
 from analytics.gather.sources import Source, StudySource, find
 
 __all__ = [
+    "Basis",
     "Collection",
     "Criteria",
     "FileNote",
@@ -20,4 +22,5 @@ __all__ = [
     "each_game",
     "find",
     "gather",
+    "once",
 ]

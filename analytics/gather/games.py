@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing import get_context
 from operator import itemgetter
 from pathlib import Path
@@ -15,7 +14,9 @@ from typing import Final
 
 from analytics import Result
 from analytics.columns import Columns, ColumnsBuilder
-from analytics.gather.collecting import collect
+from analytics.gather.cache import Cache, cache_beside, hash_of
+from analytics.gather.collecting import Collection, collect
+from analytics.gather.kept import Basis, Read, SourceBatch, keep, recall
 from analytics.gather.reading import Criteria, FileNote, read_game
 from analytics.gather.sources import Source, StudySource
 from analytics.measures.ledger import Ledger
@@ -38,12 +39,14 @@ class Gathered:
         ledger: how replies were read, and what model calls took.
         files: what became of each file, in the order of their paths.
         studies: the studies whose folders were read.
+        basis: what results of them rest on, where they may be kept; None where they may not.
     """
 
     columns: Columns
     ledger: Ledger
     files: tuple[FileNote, ...]
     studies: tuple[StudySource, ...]
+    basis: Basis | None = None
 
     def tables(self) -> Result:
         """Return the paper's tables over all games; see `analytics.metrics.paper_tables`."""
@@ -64,6 +67,7 @@ def gather(
     criteria: Criteria | None = None,
     *,
     workers: int | None = None,
+    cached: bool = False,
     tell: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Gathered:
     """Read folders and files.
@@ -72,6 +76,8 @@ def gather(
         given: see `find`.
         criteria: how to compute; as the games were played unless given.
         workers: processes that read; as many as there are processors unless given, one where there is little to read.
+        cached: take what the same files came to before from the cache beside them, and keep it there; every byte of
+            the files is hashed all the same. Where records are to be re-executed, nothing is.
         tell: called now and then with the bytes read so far and all there are.
 
     Raises:
@@ -80,18 +86,43 @@ def gather(
     criteria = criteria or Criteria()
     found = collect(given, criteria.roles)
     size = sum(source.size for source in found.files)
-    if workers is None:
-        workers = 1 if size <= ALONE else _processors()
+    parts = [SourceBatch(tuple(each), _own(each, found.blocks), criteria) for each in _parts(found.files)]
+    cache = cache_beside(parts[0].sources[0].path) if cached and parts else None
     ledger, builder, notes = Ledger(), ColumnsBuilder(), list(found.refused)
     read = 0
-    for done, one, many, told in _read_all(found.files, criteria, found.blocks, workers):
+    missing: list[SourceBatch] = []
+    keys = {part.name: None if cache is None else part.key() for part in parts}
+    for part in parts:
+        known = None if cache is None else recall(cache, part, keys[part.name])
+        if known is None:
+            missing.append(part)
+            continue
+        one, many, told = known
         ledger.merge(one)
         builder.merge(many)
         notes += told
-        read += done
+        read += part.size
+        tell(read, size)
+    if workers is None:
+        workers = 1 if size - read <= ALONE else _processors()
+    for part, (one, many, told) in _read_all(missing, workers):
+        if cache is not None:
+            keep(cache, part, keys[part.name], (one, many, told))
+        ledger.merge(one)
+        builder.merge(many)
+        notes += told
+        read += part.size
         tell(read, size)
     notes.sort(key=lambda note: note.path)
-    return Gathered(builder.columns(), ledger, tuple(notes), found.studies)
+    basis = None if cache is None else _basis(cache, parts, [keys[part.name] for part in parts], found)
+    return Gathered(builder.columns(), ledger, tuple(notes), found.studies, basis)
+
+
+def _basis(cache: Cache, parts: Sequence[SourceBatch], keys: Sequence[bytes | None], found: Collection) -> Basis | None:
+    whole = [(part, key) for part, key in zip(parts, keys, strict=True) if key is not None]
+    if len(whole) < len(parts):
+        return None
+    return Basis(cache, hash_of([key for _, key in whole], found.refused, found.studies), whole)
 
 
 def each_game(
@@ -114,29 +145,22 @@ def each_game(
             yield read_game(source, criteria, keep_text=keep_text)
 
 
-_Part = tuple[int, Ledger, ColumnsBuilder, list[FileNote]]
-
-
-def _read_all(
-    sources: Sequence[Source], criteria: Criteria, blocks: Mapping[str, str], workers: int
-) -> Iterator[_Part]:
-    parts = list(_parts(sources))
-    read = partial(_read, criteria=criteria)
-    if workers <= 1 or len(parts) == 1:
+def _read_all(parts: Sequence[SourceBatch], workers: int) -> Iterator[tuple[SourceBatch, Read]]:
+    if workers <= 1 or len(parts) <= 1:
         for part in parts:
-            yield read(part, _own(part, blocks))
+            yield part, _read(part)
         return
     # a fork would carry threads' locks along; a fresh interpreter costs a fifth of a second
     with ProcessPoolExecutor(min(workers, len(parts)), mp_context=get_context("spawn")) as pool:
-        waiting: set[Future[_Part]] = set()
+        waiting: dict[Future[Read], SourceBatch] = {}
         for part in parts:
-            waiting.add(pool.submit(read, part, _own(part, blocks)))
+            waiting[pool.submit(_read, part)] = part
             if len(waiting) > 2 * workers:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from ((waiting.pop(future), future.result()) for future in done)
         while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from ((waiting.pop(future), future.result()) for future in done)
 
 
 def _parts(sources: Sequence[Source]) -> Iterator[list[Source]]:
@@ -156,20 +180,20 @@ def _own(part: Sequence[Source], blocks: Mapping[str, str]) -> dict[str, str]:
     return {source.game: blocks[source.game] for source in part if source.game is not None and source.game in blocks}
 
 
-def _read(part: Sequence[Source], blocks: Mapping[str, str], criteria: Criteria) -> _Part:
+def _read(part: SourceBatch) -> Read:
     # games make many short-lived values and few cycles
     before = gc.get_threshold()
     gc.set_threshold(*_COLLECT)
     try:
         ledger, builder, notes = Ledger(), ColumnsBuilder(), []
-        for source in part:
-            note, rows = read_game(source, criteria)
+        for source in part.sources:
+            note, rows = read_game(source, part.criteria)
             notes.append(note)
             if rows is not None:
                 ledger.add(rows)
-                builder.add(rows, blocks.get(rows.game))
+                builder.add(rows, part.blocks.get(rows.game))
         builder.pack()
-        return sum(source.size for source in part), ledger, builder, notes
+        return ledger, builder, notes
     finally:
         gc.set_threshold(*before)
 

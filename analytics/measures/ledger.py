@@ -8,7 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from statistics import stdev
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from analytics import Result
 from analytics.rows import GameRows, ReplyKey
@@ -73,6 +73,29 @@ class Ledger:
         for name, sums in list(other._seats.items()):
             self._seats[name].merge(sums)
         self._forget_seats()
+
+    def state(self) -> dict[str, Any]:
+        """Return all that it holds as plain values; see `restore`."""
+        return {
+            "settings": {name: list(values) for name, values in self._settings.items()},
+            "replies": [[list(key), count] for key, count in self._replies.items()],
+            "statements": self._statements,
+            "total": self._total.state(),
+            "by": {name: {key: sums.state() for key, sums in parts.items()} for name, parts in self._by.items()},
+            "seats": {name: sums.state() for name, sums in self._seats.items()},
+            "seconds": self._seconds,
+            "paths": self._paths,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Hold what `state` returned, and nothing else."""
+        self._settings = {name: set(values) for name, values in state["settings"].items()}
+        self._replies = Counter({tuple(key): count for key, count in state["replies"]})
+        self._statements = state["statements"]
+        self._total.restore(state["total"])
+        self._by = {name: _usages(state["by"][name]) for name in BY}
+        self._seats = _usages(state["seats"])
+        self._seconds, self._paths = list(state["seconds"]), list(state["paths"])
 
     def _forget_seats(self) -> None:
         # names mean nothing across games
@@ -139,6 +162,13 @@ class Ledger:
             "critical_path": sum(self._paths),
         }
         return {name: None if total is None or not n else total / n for name, total in sums.items()}
+
+
+def _usages(states: dict[str, list[Any]]) -> defaultdict[str, Usage]:
+    found: defaultdict[str, Usage] = defaultdict(Usage)
+    for name, state in states.items():
+        found[name].restore(state)
+    return found
 
 
 def _by_kind(counts: list[tuple[ReplyKey, int]]) -> Result:

@@ -6,7 +6,8 @@ account.
 
 Every skill is N(0, 1) beforehand, in logits, and adds up to 0 over the agents, weighted by seats; so
 `side` is what the rules give the Werewolves between average agents. Games that nobody won count for
-neither side. The model is scored on games that it was not fitted to.
+neither side. The model is scored on games that it was not fitted to. Between two agents alone that
+play whole sides, only the sum of an agent's two skills can be known; the prior divides it evenly.
 """
 
 from __future__ import annotations

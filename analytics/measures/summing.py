@@ -171,10 +171,8 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     rows, statements = columns.judgements, columns.statements
     counted = np.flatnonzero(rows["d"] >= 0)
     game, flag = rows["game"][counted], (rows["d"][counted], (0, 1))
-    agent, role = (
-        (rows["observer_agent"][counted], columns.agents),
-        (rows["observer_role"][counted], ROLES),
-    )
+    agent = (rows["observer_agent"][counted], columns.agents)
+    role = (rows["observer_role"][counted], ROLES)
     of = rows["statement"][counted]
     label, truth = statements["d"][of], statements["truth"][of]
     sums.put("judged", game, [agent])
@@ -219,9 +217,7 @@ def _pairs(sums: Sums, columns: Columns) -> None:
 
 
 def _rounds(sums: Sums, columns: Columns) -> None:
-    """Sum what every game has of suspicion by round: means over its pairs, of which headlines take
-    the uninformed only.
-    """
+    """Sum what every game has of suspicion by round: means over its uninformed pairs, and over all."""
     import numpy as np
 
     rows, judged = columns.rounds, columns.judgements
@@ -390,10 +386,7 @@ def _votes(sums: Sums, columns: Columns) -> None:
         put_parts(sums, "hits", game[other], groups, **{name: part[other] for name, part in hits.items()})
         told = ~np.isnan(known.exile)
         put_parts(
-            sums,
-            "exile",
-            known.game[told],
-            [_one(pairs, known.game[told])],
+            *(sums, "exile", known.game[told], [_one(pairs, known.game[told])]),
             sum=known.exile[told],
             real=known.exiled_wolf[told],
             chance=(known.wolves / np.maximum(1, known.living))[told],

@@ -9,8 +9,8 @@ from typing import Final, cast, get_args
 from wolfbus.bus import streams
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.url import read_address
-from wolfbus.tickets import revoke
 from wolfbus.tickets.holders import Service, services
+from wolfbus.tickets.issuing import revoke
 
 logger = logging.getLogger(__name__)
 
@@ -46,8 +46,8 @@ class Tickets:
         key, hash_ = streams.tickets(self._house), services(self._house)
         doing = f"tickets of house {self._house}"
         # in this order: what a ticket is for is written before its name is listed
-        names = self._links.run(lambda link: link.ask("SMEMBERS", key, doing=doing), PATIENCE_S)
-        pairs = self._links.run(lambda link: link.ask("HGETALL", hash_, doing=doing), PATIENCE_S)
+        names = self._links.run(key, lambda link: link.ask("SMEMBERS", key, doing=doing), PATIENCE_S)
+        pairs = self._links.run(key, lambda link: link.ask("HGETALL", hash_, doing=doing), PATIENCE_S)
         words = [word.decode(errors="replace") for word in pairs]
         said = dict(zip(words[::2], words[1::2], strict=True))
         listed = sorted(name.decode(errors="replace") for name in names)

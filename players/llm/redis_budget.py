@@ -105,7 +105,7 @@ class RedisBudget:
 
     def remove(self) -> None:
         """Forget it."""
-        self._links.run(lambda link: link.ask("DEL", *self._keys, doing=self._doing))
+        self._links.run(self._keys[0], lambda link: link.ask("DEL", *self._keys, doing=self._doing))
 
     def close(self) -> None:
         """Hang up."""
@@ -118,7 +118,7 @@ class RedisBudget:
                 raise refusal(reply, self._doing) from reply
             return reply
 
-        word, usd, tokens, refused = (each.decode(errors="replace") for each in self._links.run(call))
+        word, usd, tokens, refused = (each.decode(errors="replace") for each in self._links.run(self._keys[0], call))
         why = None
         if refused:
             *sums, what = refused.split(" ", 4)

@@ -94,7 +94,7 @@ def test_a_player_leaves_with_0_when_it_is_terminated(moderator: Moderator, redi
         (["player", "--place", "17"], USAGE, "--place"),
         (["player", "--bus", "memory://"], USAGE, "memory:// ends where its process ends"),
         (["join", "--", "no-such-program-here"], USAGE, "there is no program 'no-such-program-here'"),
-        (["join"], USAGE, "Missing argument"),
+        (["join"], USAGE, "give either --human or the command of a program"),
     ],
 )
 def test_what_cannot_be_played_is_said_in_one_line_before_anything_is_joined(

@@ -105,7 +105,7 @@ def test_a_node_of_a_cluster_that_does_not_serve_the_house_is_told_in_one_line_w
     assert not isinstance(caught.value, BusDown)
     assert "this is a node of a Redis Cluster (slot " in line
     assert " is at 127.0.0.1:7002)" in line
-    assert "take a Redis without cluster mode, or the node that serves the house's hash slot" in line
+    assert "write redis+cluster://HOST:PORT,HOST:PORT with some of its nodes" in line
     assert "\n" not in line
 
 

@@ -24,10 +24,11 @@ from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 SOON_S = 30.0
 WAITING = {
-    "analytics": "Archivist",
+    "analytics": "ArchiveActor",
     "join": "redis://***@",
     "player": "redis://***@",
     "up": "redis://***@",
+    "view": "http://127.0.0.1:",
     "worker": "waiting for agenda mine",
 }
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
@@ -38,7 +39,7 @@ ENVIRONMENT = {
     "PYTHONPATH": str(Path(__file__).parents[2]),
     "WOLFBUS_LOG_LEVEL": "debug",
 }
-OTHERS = frozenset({"compare", "export", "fake-model", "report", "rules", "schema", "verify"})
+OTHERS = frozenset({"compare", "export", "fake-model", "page", "report", "rules", "schema", "verify"})
 """Commands that take no bus; they may be given an address all the same, where they want a file."""
 
 
@@ -68,6 +69,7 @@ def commands(url: str, folder: Path) -> dict[str, Sequence[str]]:
             "--out",
             f"{out}/up",
         ),
+        "view": (*bus, "--house", "h", "--no-open", "--port", "0"),
         "watch": (*bus, "--house", "h", "--once", "--json"),
         "worker": (*bus, "--agenda", "mine"),
     }
@@ -161,7 +163,7 @@ def test_every_command_is_tried() -> None:
 @pytest.mark.parametrize("command", sorted(commands("", Path())))
 def test_no_command_tells_the_password_of_a_bus_that_is_away(command: str, closed_port: int, folder: Path) -> None:
     url = with_secret(f"redis://127.0.0.1:{closed_port}?patience=0.1")
-    apart = command in {"analytics", "join", "moderator", "player", "watch", "worker", "up"}
+    apart = command in {"analytics", "join", "moderator", "player", "view", "watch", "worker", "up"}
     code, said = (run_apart if apart else run)(command, *commands(url, folder)[command])
     assert code == 1, said
     assert f"Redis at 127.0.0.1:{closed_port} cannot be reached" in said
@@ -245,11 +247,11 @@ def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded: str, 
 
 def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_unseen() -> None:
     plan = HousePlan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
-    _, password, join, player = plan.invitation()
+    _, password, join, person, *_ = plan.invitation()
     assert password.strip().startswith("read -rs WOLFBUS_BUS; export WOLFBUS_BUS  ")
     assert "a password is needed: type redis://***@h:1/2, user and password in place of the stars" in password
     assert join.strip().startswith("wolfbus join --house up-1 --place 2 -- ")
-    assert player.strip().startswith("wolfbus player --house up-1 --place 2 ")
+    assert person.strip().startswith("wolfbus join --house up-1 --place 2 --human ")
 
 
 def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path: Path) -> None:

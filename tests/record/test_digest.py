@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.messages import kinds, strategies
 from tests.record import synthetic
 from wolfbus.config import Deadlines, GameConfig
-from wolfbus.messages.calls import ModelCall, Segment
+from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import (
     Absent,
@@ -180,7 +180,7 @@ def test_every_word_of_an_accepted_answer_counts() -> None:
     [
         model
         for model in kinds.EVENTS
-        if not issubclass(model, Answered | Rejected | Segment | ModelCall | Opened | Stopped)
+        if not issubclass(model, Answered | Rejected | Segment | PromptAddition | ModelCall | Opened | Stopped)
     ],
     ids=lambda model: model.__name__,
 )

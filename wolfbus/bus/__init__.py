@@ -14,7 +14,8 @@ def open_bus(url: str) -> Bus:
     Args:
         url: ``memory://`` (a new bus of its own), ``memory://NAME`` (one bus per name and process),
             ``redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]``, ``rediss://`` alike under TLS, or
-            ``unix://[USER:PASSWORD@]/PATH[?db=DATABASE]``. Redis takes ``?patience=SECONDS`` (30): how long to go on
+            ``unix://[USER:PASSWORD@]/PATH[?db=DATABASE]``, or ``redis+cluster://[USER:PASSWORD@]HOST[:PORT],HOST[:PORT]``
+            with some nodes of a Redis Cluster. Redis takes ``?patience=SECONDS`` (30): how long to go on
             trying after a break, and how long services wait for a server that is not up yet (3 unless given); rediss
             takes ``ssl_ca_certs=FILE``.
 

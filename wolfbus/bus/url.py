@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -18,7 +18,7 @@ MASK: Final = "***"
 """Stands for user and password."""
 
 _FIRST_OPTION: Final = re.compile(r"\?(?:db|patience|ssl_ca_certs)=")
-_ADDRESS: Final = re.compile(r"\b(?:redis|rediss|unix)://\S+")
+_ADDRESS: Final = re.compile(r"\b(?:redis(?:\+cluster)?|rediss|unix)://\S+")
 
 
 def shown_url(url: str) -> str:
@@ -46,7 +46,10 @@ def masked(text: str) -> str:
     return _ADDRESS.sub(lambda found: shown_url(found[0]), text)
 
 
-SCHEMES = ("redis", "rediss", "unix")
+CLUSTER: Final = "redis+cluster"
+"""Scheme of an address that names nodes of a Redis Cluster."""
+
+SCHEMES = ("redis", "rediss", "unix", CLUSTER)
 
 PATIENCE_S = 30.0
 """How long a bus goes on trying after a break, unless told otherwise."""
@@ -55,12 +58,19 @@ OPENING_S = 3.0
 """How long a server that was never reached is tried, unless the address names a patience: enough
 for one that is just starting, short for a wrong address."""
 
-_OPTIONS = {"redis": {"patience"}, "rediss": {"patience", "ssl_ca_certs"}, "unix": {"patience", "db"}}
+_DEFAULT_PORT: Final = 6379
+
+_OPTIONS = {
+    "redis": {"patience"},
+    "rediss": {"patience", "ssl_ca_certs"},
+    "unix": {"patience", "db"},
+    CLUSTER: {"patience"},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One Redis server and one of its users.
+    """One Redis server, or some nodes of a Redis Cluster, and one of its users.
 
     Attributes:
         kind: plain TCP, TCP under TLS, or a Unix socket.
@@ -74,6 +84,8 @@ class Address:
         waits: whether the address itself names that patience; a server that is not up yet is then
             waited for as long.
         ca_certs: file of the certificates that vouch for a TLS server; None trusts the system's.
+        cluster: whether this is a node of a Redis Cluster, and a way to all of them.
+        others: (host, port) of further nodes to ask for the others.
     """
 
     kind: Literal["tcp", "tls", "unix"]
@@ -86,6 +98,8 @@ class Address:
     patience_s: float = PATIENCE_S
     ca_certs: str | None = None
     waits: bool = False
+    cluster: bool = False
+    others: tuple[tuple[str, int], ...] = ()
 
     @property
     def opening_s(self) -> float:
@@ -94,14 +108,20 @@ class Address:
 
     @property
     def place(self) -> str:
-        """HOST:PORT or the socket's path, as error lines name it."""
+        """HOST:PORT, of a cluster perhaps several, or the socket's path, as error lines name it."""
         if self.kind == "unix":
             return self.path
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        places = ((self.host, self.port), *self.others)
+        return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in places)
+
+    def at(self, host: str, port: int) -> Address:
+        """Return the address of one node of the same cluster."""
+        return replace(self, host=host, port=port, others=())
 
 
 def read_address(url: str) -> Address:
-    """Read ``redis[s]://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`` or ``unix://[USER:PASSWORD@]/PATH[?db=DATABASE]``.
+    """Read ``redis[s]://[USER:PASSWORD@]HOST[:PORT][/DATABASE]``, ``unix://[USER:PASSWORD@]/PATH[?db=DATABASE]`` or
+    ``redis+cluster://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]``.
 
     Options behind ``?``: ``patience`` (seconds, > 0) for all, ``ssl_ca_certs`` (a file) for rediss, ``db`` for unix.
 
@@ -117,6 +137,9 @@ def read_address(url: str) -> Address:
         raise ConfigError(f"bus address: {f'{scheme}://'!r:.80} is not known; use {known}")
     try:
         parts = urlsplit(url)
+        others: tuple[tuple[str, int], ...] = ()
+        if scheme == CLUSTER:
+            parts, others = _nodes(parts)
         port = parts.port
     except ValueError:
         # The parser's own sentence may quote the part with the password.
@@ -145,7 +168,7 @@ def read_address(url: str) -> Address:
     return Address(
         "tls" if scheme == "rediss" else "tcp",
         parts.hostname,
-        port or 6379,
+        port or _DEFAULT_PORT,
         "",
         _database(parts.path.strip("/")),
         user,
@@ -153,7 +176,24 @@ def read_address(url: str) -> Address:
         patience_s,
         ca_certs,
         waits,
+        scheme == CLUSTER,
+        others,
     )
+
+
+def _nodes(parts: SplitResult) -> tuple[SplitResult, tuple[tuple[str, int], ...]]:
+    """Return a cluster's address as one of its first node, and where the others are; raises ValueError, ConfigError."""
+    who, at, places = parts.netloc.rpartition("@")
+    first, *rest = places.split(",")
+    others = [urlsplit(f"//{place}") for place in rest]
+    if parts.path.strip("/") not in {"", "0"}:
+        raise ConfigError(f"bus address: a cluster has no databases (expected {CLUSTER}://HOST:PORT,HOST:PORT)")
+    if rest and not all(other.hostname for other in others):
+        raise ConfigError(f"bus address: {CLUSTER}:// names a node without a host (expected HOST:PORT,HOST:PORT)")
+    found = tuple((other.hostname or "", _DEFAULT_PORT if other.port is None else other.port) for other in others)
+    if any(port == 0 for _, port in found):
+        raise ConfigError("bus address: 0 is no port")
+    return parts._replace(netloc=who + at + first), found
 
 
 def with_patience(url: str, seconds: float) -> str:

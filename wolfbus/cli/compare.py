@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_of, criteria_options, tell_how_many, tell_problems, workers_option
+from wolfbus.cli.criteria import (
+    cache_option,
+    criteria_of,
+    criteria_options,
+    tell_how_many,
+    tell_problems,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from analytics.columns import Columns
@@ -27,8 +35,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="Rearrangements to draw; where there are no more than that, each is taken once.",
 )
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.html",
+    help="Write a page with a forest plot, too.",
+)
 @criteria_options
 @workers_option
+@cache_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
 @click.option("--csv", "as_table", is_flag=True, help="Print CSV on stdout and nothing else.")
 def compare(
@@ -37,9 +53,11 @@ def compare(
     metrics: tuple[str, ...],
     permutations: int,
     workers: int | None,
+    output: Path | None,
     *,
     as_json: bool,
     as_table: bool,
+    no_cache: bool,
     **criteria: Any,
 ) -> int:
     """Compare two studies, folders or files A and B in every headline metric: the two values, their difference with a
@@ -52,26 +70,46 @@ def compare(
     what its study noted is not.
     """
     from analytics import compare as comparing
+    from analytics.gather import once
+    from wolfbus import __version__
     from wolfbus.errors import ConfigError
+    from wolfbus.whole_file import write_whole
 
     if as_json and as_table:
         raise ConfigError("--json or --csv: give one of them")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise ConfigError(f"--output {output}: no such folder {output.parent}")
     wanted = _metrics(metrics)
     how = criteria_of(**criteria)
     if agents is not None:
-        read = _read(sources, how, workers)
+        read = _read(sources, how, workers, cached=not no_cache)
         columns, damaged = read.columns, read.problems
         x, y = (_agent(columns, name) for name in agents)
         if x == y:
             raise ConfigError(f"--agents: {agents[0]} and {agents[1]} are the same agent, {x}")
-        result = comparing.compare_agents(columns, x, y, wanted, permutations, _primary([read]))
+        primary = _primary([read])
+        result = once(
+            "comparison",
+            [read.basis],
+            lambda: comparing.compare_agents(columns, x, y, wanted, permutations, primary),
+            *(x, y, wanted, permutations, primary),
+        )
     elif len(sources) == 2:
-        a, b = (_read([source], how, workers) for source in sources)
+        a, b = (_read([source], how, workers, cached=not no_cache) for source in sources)
         damaged = a.problems + b.problems
         names = sources[0], sources[1]
-        result = comparing.compare(a.columns, b.columns, names, wanted, permutations, _primary([a, b]))
+        primary = _primary([a, b])
+        result = once(
+            "comparison",
+            [a.basis, b.basis],
+            lambda: comparing.compare(a.columns, b.columns, names, wanted, permutations, primary),
+            *(names, wanted, permutations, primary),
+        )
     else:
         raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
+    if output is not None:
+        write_whole(output, [comparing.compared_page(result, __version__)])
+        click.echo(f"Page: {output}", err=as_json or as_table)
     click.echo(_shown(result, as_json=as_json, as_table=as_table), nl=False)
     tell_how_many(damaged)
     return FAILED if damaged else 0
@@ -104,13 +142,13 @@ def _primary(read: Sequence[Gathered]) -> tuple[str, ...]:
     return primary_of(study.manifest for gathered in read for study in gathered.studies)[0]
 
 
-def _read(sources: Sequence[str], criteria: Criteria, workers: int | None) -> Gathered:
+def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:
     """Return the games, and say with which files something is wrong."""
     from analytics.gather import gather
     from analytics.gather.checks import check_lines
     from wolfbus.errors import RecordError
 
-    gathered = gather(sources, criteria, workers=workers)
+    gathered = gather(sources, criteria, workers=workers, cached=cached)
     tell_problems(gathered.problems)
     for line in check_lines(gathered):
         click.echo(f"wolfbus: {line}", err=True)

@@ -52,6 +52,13 @@ _OPTIONS = (
 
 workers_option = click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
 
+cache_option = click.option(
+    "--no-cache",
+    is_flag=True,
+    help="Compute everything anew. What records came to is kept beside them, in .wolfbus, and taken from there as long"
+    " as their bytes are the same.",
+)
+
 
 def criteria_options(command: _Command) -> _Command:
     """Give a command the options that `criteria_of` takes, by their names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import json
 import os
@@ -15,7 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_of, criteria_options, tell_how_many, tell_problems, workers_option
+from wolfbus.cli.criteria import (
+    cache_option,
+    criteria_of,
+    criteria_options,
+    tell_how_many,
+    tell_problems,
+    workers_option,
+)
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import printable
 from wolfbus.whole_file import write_whole
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from analytics.gather import Criteria, Gathered
+    from analytics.report.report import Report
 
 PAGE: Final = "report.html"
 STDOUT: Final = Path("-")
@@ -72,6 +81,7 @@ class Wanted:
 @click.option("--save-map", type=_FILE, metavar="FILE", help="Save the recalibration, for replay --map.")
 @criteria_options
 @workers_option
+@cache_option
 def report(
     sources: tuple[str, ...],
     html: Path | None,
@@ -84,6 +94,7 @@ def report(
     *,
     as_json: bool,
     bibtex: bool,
+    no_cache: bool,
     **criteria: Any,
 ) -> int:
     """Report on the games in folders and files: a page to read and cite, with the way back from every number.
@@ -103,7 +114,7 @@ def report(
         _check_place(path)
     if wanted.html is not None or wanted.md is not None or wanted.bibtex:
         _need("jinja2", *(["matplotlib"] if wanted.html is not None else []))
-    return _report(sources, wanted, criteria_of(**criteria), workers)
+    return _report(sources, wanted, criteria_of(**criteria), workers, cached=not no_cache)
 
 
 def _default_page(sources: tuple[str, ...]) -> Path:
@@ -129,11 +140,11 @@ def _check_place(path: Path) -> None:
         raise ConfigError(f"{shown}: the folder cannot be written to")
 
 
-def _report(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, workers: int | None) -> int:
+def _report(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, workers: int | None, *, cached: bool) -> int:
     from analytics.gather import gather
 
     with _progress() as tell:
-        gathered = gather(sources, criteria, workers=workers, tell=tell)
+        gathered = gather(sources, criteria, workers=workers, cached=cached, tell=tell)
     tell_problems(gathered.problems)
     if not gathered.columns.ids:
         raise RecordError("no game could be read, so there is nothing to report")
@@ -143,9 +154,7 @@ def _report(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, worker
 
 
 def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathered: Gathered) -> None:
-    from analytics.findings import findings
-
-    found = findings(gathered) if any((*wanted.files, wanted.md, wanted.json)) else {}
+    found = _findings(gathered) if any((*wanted.files, wanted.md, wanted.json)) else {}
     if wanted.json:
         click.echo(json.dumps(found, allow_nan=False))
     if wanted.findings is not None:
@@ -167,20 +176,39 @@ def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathere
         save_map(found["recalibration"], wanted.save_map)
 
 
-def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: dict[str, Any]) -> None:
-    from analytics.gather.checks import check_lines
-    from analytics.report.report import Report
+def _findings(gathered: Gathered) -> dict[str, Any]:
+    from analytics.gather import once
 
-    made = Report(found, gathered, criteria)
+    def computed() -> dict[str, Any]:
+        from analytics.findings import findings
+
+        return findings(gathered)
+
+    return once("findings", [gathered.basis], computed)
+
+
+def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: dict[str, Any]) -> None:
+    from analytics.gather import once
+    from analytics.gather.checks import check_lines
+
+    @functools.cache
+    def made() -> Report:
+        from analytics.report.report import Report
+
+        return Report(found, gathered, criteria)
+
     if wanted.md is not None:
-        _put(wanted.md, made.markdown())
+        _put(wanted.md, made().markdown())
     if wanted.bibtex:
-        click.echo(made.bibtex(), nl=False)
+        click.echo(made().bibtex(), nl=False)
     if wanted.html is not None:
-        _put(wanted.html, made.html())
+        page: dict[str, Any] = once(
+            "page", [gathered.basis], lambda: {"html": made().html(), "headlines": made().headlines()}
+        )
+        _put(wanted.html, page["html"])
         quiet = wanted.on_stdout > 0
         click.echo(f"Report: {wanted.html}", err=quiet)
-        for line in made.headlines():
+        for line in page["headlines"]:
             click.echo(f"  {printable(line, 1000)}", err=quiet)
         for line in check_lines(gathered):
             click.echo(f"  {line}", err=quiet)

@@ -60,7 +60,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     "url",
     default="memory://",
     show_default=True,
-    help="Bus to play on: memory://, redis://HOST:PORT/DB, rediss://… or unix:///PATH.",
+    help="Bus to play on: memory://, redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT.",
 )
 @click.option(
     "--house",

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
 from wolfbus.bus import streams
@@ -161,7 +162,8 @@ class Standing:
         """Return the keys of every house."""
         pattern = streams.house_key("*" if only is None else only, "*")
         found: dict[str, list[str]] = {}
-        for key in self._links.run(lambda link: list(_scan(link, pattern))):
+        pages = self._links.run_everywhere(lambda link: list(_scan(link, pattern)))
+        for key in chain.from_iterable(pages):
             if match := _KEY.fullmatch(key):
                 found.setdefault(match.group(1), []).append(key)
         return found
@@ -253,7 +255,7 @@ class Standing:
                 total += reply or 0
             return total * len(keys) // len(asked)
 
-        return self._links.run(work)
+        return self._links.run(keys[0], work)
 
 
 def _part(standing: HouseStanding, name: str, instead: T, read: Callable[..., T], *what: object) -> T:

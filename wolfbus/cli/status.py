@@ -42,7 +42,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     default=DEFAULT_BUS,
     show_default=True,
     callback=_redis,
-    help="redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+    help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 @click.option("--house", callback=_house, help="Only this house. All of them unless given.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (one a line with --watch).")

@@ -32,7 +32,7 @@ _GLANCE_S: Final = 0.1
     envvar=["WOLFBUS_BUS", "REDIS_URL"],
     default=DEFAULT_BUS,
     show_default=True,
-    help="redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+    help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 @click.option("--agenda", "name", help="The agenda's name, as told to `wolfbus run --share`.  [required]")
 @click.option("--parent", type=int, hidden=True, help="Descriptor of a socket to the run that started this worker.")

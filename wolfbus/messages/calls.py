@@ -144,7 +144,7 @@ class ModelCall(Call):
     prompt: Annotated[tuple[Hash | Count, ...], Field(max_length=8)]  # type: ignore[assignment]
     """The prompt: for each of its chains, in order, the number of the last segment; its hash, if that is a
     `Segment`."""
-    like: Annotated[int, Field(ge=1)] | None = None
+    like: Annotated[int, Field(ge=1, le=2**53 - 1)] | None = None
     """The call of this record, counted from 1, that says with which `url`, `parameters` and `served` it was made."""
     answered_as: ReplyStyle | None = None
     """Stands for `reply` where it is exactly what the answer to its request holds, thought first, as JSON of this

@@ -59,7 +59,7 @@ def service_address(command: _Command) -> _Command:
             default=DEFAULT_BUS,
             show_default=True,
             callback=_bus,
-            help="redis://HOST:PORT/DB, rediss://… or unix:///PATH. Also from REDIS_URL.",
+            help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
         ),
     ):
         command = option(command)

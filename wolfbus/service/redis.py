@@ -181,7 +181,7 @@ class LocalRedis(Closable):
     """
 
     def __init__(self, *options: str, persist: bool = False) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.home = RedisHome()
         self._options = options
         self._persist = persist
@@ -201,7 +201,7 @@ class LocalRedis(Closable):
             except BusError as error:
                 if self._ran or "in use" not in str(error):
                     raise
-                self.port = _free_port()  # somebody took the first one meanwhile
+                self.port = free_port()  # somebody took the first one meanwhile
                 self._launch()
             self._ran = True
         return self
@@ -269,7 +269,8 @@ def _framed(words: Sequence[str]) -> bytes:
     return b"*%d\r\n" % len(raws) + b"".join(b"$%d\r\n%b\r\n" % (len(raw), raw) for raw in raws)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a TCP port that nobody on the loopback address uses now."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

@@ -201,7 +201,7 @@ class SharedAgenda:
         return dict(json.loads(told)) if told is not None else {}
 
     def _ask(self, *words: str) -> Any:
-        return self._links.run(lambda link: link.ask(*words, doing=self._doing))
+        return self._links.run(self._agenda, lambda link: link.ask(*words, doing=self._doing))
 
     def _run(self, *words: str) -> Any:
         def call(link: RedisLink) -> Any:
@@ -211,4 +211,4 @@ class SharedAgenda:
                 raise refusal(reply, self._doing) from reply
             return reply
 
-        return self._links.run(call)
+        return self._links.run(self._agenda, call)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from wolfbus.bus.url import Address, read_address
+from wolfbus.bus.url import CLUSTER, Address, read_address
 from wolfbus.errors import ConfigError
 from wolfbus.tickets.holders import MODERATOR, Holder
 from wolfbus.whole_file import OWNER, read_text_whole, write_whole
@@ -106,6 +106,10 @@ def read_bus(text: str) -> str:
 
 def redis_address(url: str) -> Address:
     """Read the address of a Redis; raises ConfigError for another bus, which has no users."""
+    if url.startswith(f"{CLUSTER}://"):
+        raise ConfigError(
+            "tickets are for one Redis: each node of a cluster has users of its own, make them there by hand"
+        )
     if url.partition("://")[0] not in {"redis", "rediss", "unix"}:
         raise ConfigError("tickets are for a Redis: give redis://, rediss:// or unix:// (or @FILE, a ticket) as --bus")
     return read_address(url)

@@ -118,7 +118,7 @@ class Office(Closable):
 
     def prove(self, user: str, password: str) -> None:
         """Log in as a user and leave; raises BusError if that does not work."""
-        Links(replace(self.address, username=user, password=password)).run(RedisLink.close, PATIENCE_S)
+        Links(replace(self.address, username=user, password=password)).run("", RedisLink.close, PATIENCE_S)
 
     def go_on_as(self, user: str, password: str) -> None:
         """Work as another user from now on."""
@@ -131,7 +131,7 @@ class Office(Closable):
         self._links.close()
 
     def _run(self, work: Callable[[RedisLink], T]) -> T:
-        return self._links.run(work, min(PATIENCE_S, self.address.patience_s))
+        return self._links.run("", work, min(PATIENCE_S, self.address.patience_s))
 
     def _ask(self, *command: Word, doing: str) -> Any:
         return self._run(lambda link: link.ask(*command, doing=doing))

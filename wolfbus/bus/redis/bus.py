@@ -1,4 +1,4 @@
-"""``redis://``, ``rediss://`` and ``unix://``: the bus between processes, on Redis Streams."""
+"""``redis://``, ``rediss://``, ``unix://`` and ``redis+cluster://``: the bus between processes, on Redis Streams."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class RedisBus:
 
     def append(self, stream: str, entries: Sequence[Entry]) -> None:
         """Append entries with explicit, ascending ids; see `Bus.append`."""
-        self._links.run(lambda link: append(link, stream, entries))
+        self._links.run(stream, lambda link: append(link, stream, entries))
 
     def post(self, stream: str, entry: Entry) -> str:
         """Append to a stream with many writers; returns the id ``MILLISECONDS-n``. May stand twice after a break."""
-        return self._text("stream " + stream, *xadd(stream, entry, "*"))
+        return self._text(stream, "stream " + stream, *xadd(stream, entry, "*"))
 
     def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
         """Land each commit atomically, in order; see `Bus.commit`."""
@@ -85,12 +85,13 @@ class RedisBus:
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
-        return self._text(f"heads of house {house}", "HGET", streams.heads(house), game)
+        key = streams.heads(house)
+        return self._text(key, f"heads of house {house}", "HGET", key, game)
 
     def cursors(self, house: str) -> dict[str, str]:
         """Return the durable cursors that commits have stored in a house."""
         key = streams.cursors(house)
-        reply = self._links.run(lambda link: link.ask("HGETALL", key, doing=f"cursors of house {house}"))
+        reply = self._links.run(key, lambda link: link.ask("HGETALL", key, doing=f"cursors of house {house}"))
         words = [word.decode() for word in reply]
         return dict(zip(words[::2], words[1::2], strict=True))
 
@@ -98,13 +99,13 @@ class RedisBus:
         """Return up to `limit` entries after id `after`, without waiting."""
         parse_id(after)
         items = self._links.run(
-            lambda link: link.ask("XRANGE", stream, f"({after}", "+", "COUNT", limit, doing=f"stream {stream}")
+            stream, lambda link: link.ask("XRANGE", stream, f"({after}", "+", "COUNT", limit, doing=f"stream {stream}")
         )
         return [entry_of(item) for item in items]
 
     def last_id(self, stream: str) -> str:
         """Return the id of the newest entry ever appended, "0-0" if none."""
-        return self._links.run(lambda link: last_id(link, stream))
+        return self._links.run(stream, lambda link: last_id(link, stream))
 
     def trim(self, stream: str, before: str) -> int:
         """Drop entries older than id `before`; returns how many went (after a break perhaps fewer than did)."""
@@ -116,17 +117,17 @@ class RedisBus:
 
     def _shorten(self, stream: str, how: str, limit: str | int) -> int:
         command = ("XTRIM", stream, how, "=", limit)  # exact: no ~
-        return int(self._links.run(lambda link: link.ask(*command, doing=f"stream {stream}")))
+        return int(self._links.run(stream, lambda link: link.ask(*command, doing=f"stream {stream}")))
 
     def length(self, stream: str) -> int:
         """Return how many entries a stream holds, 0 if there is none."""
-        return int(self._links.run(lambda link: link.ask("XLEN", stream, doing=f"stream {stream}")))
+        return int(self._links.run(stream, lambda link: link.ask("XLEN", stream, doing=f"stream {stream}")))
 
     def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
         """Forget a game's head now and its record and table in `after_s` seconds; see `Bus.expire`."""
         keys = (streams.heads(house), streams.record(house, game), streams.table(house, game))
         call: tuple[Word, ...] = (len(keys), *keys, game, head or "", milliseconds(after_s))
-        (reply,) = self._links.run(lambda link: self._expiry.run(link, [call]))
+        (reply,) = self._links.run(keys[0], lambda link: self._expiry.run(link, [call]))
         if isinstance(reply, ResponseError):
             raise refusal(reply, f"expiring game {game} of house {house}") from reply
         return bool(reply)
@@ -144,6 +145,6 @@ class RedisBus:
         for reader in list(self._readers):
             reader.close()
 
-    def _text(self, doing: str, *command: str | bytes | int) -> str:
-        reply: bytes | None = self._links.run(lambda link: link.ask(*command, doing=doing))
+    def _text(self, key: str, doing: str, *command: str | bytes | int) -> str:
+        reply: bytes | None = self._links.run(key, lambda link: link.ask(*command, doing=doing))
         return (reply or b"").decode()

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import cast
 
 from wolfbus.bus import streams
@@ -51,8 +54,11 @@ class RedisLedger:
         self._script = Script("commit")
 
     def send(self, steps: Sequence[Commit]) -> list[Verdict]:
-        """Run the script for each step, all in one round trip."""
-        return self._links.run(lambda link: self._send(link, steps))
+        """Run the script for each step, all of a house in one round trip."""
+        found: list[Verdict] = []
+        for house, group in groupby(steps, attrgetter("house")):
+            found += self._links.run(streams.owner(house), partial(self._send, steps=list(group)))
+        return found
 
     def _send(self, link: RedisLink, steps: Sequence[Commit]) -> list[Verdict]:
         try:
@@ -69,12 +75,14 @@ class RedisLedger:
     def head_at(self, house: str, game: str, entry_id: str) -> str:
         """Return the head that the step ending in a record entry brought about, "" if there is none."""
         record = streams.record(house, game)
-        items = self._links.run(lambda link: link.ask("XRANGE", record, entry_id, entry_id, doing=f"stream {record}"))
+        items = self._links.run(
+            record, lambda link: link.ask("XRANGE", record, entry_id, entry_id, doing=f"stream {record}")
+        )
         return head_of(items[0]) if items else ""
 
     def find(self, stream: str, entry_id: str) -> Entry | None:
         """Return the entry that stands on a stream under an id."""
-        return self._links.run(lambda link: find(link, stream, entry_id))
+        return self._links.run(stream, lambda link: find(link, stream, entry_id))
 
 
 def _words(step: Commit, known: int) -> list[Word]:

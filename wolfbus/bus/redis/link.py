@@ -20,6 +20,7 @@ from redis.exceptions import (
     ClusterDownError,
     InvalidResponse,
     MasterDownError,
+    MovedError,
     NoPermissionError,
     NoScriptError,
     OutOfMemoryError,
@@ -57,7 +58,9 @@ UNSETTLED = (ReadOnlyError, MasterDownError, TryAgainError, ClusterDownError)
 __all__ = [
     "BROKEN",
     "REPLY_TIMEOUT_S",
+    "AskError",
     "AuthenticationError",
+    "MovedError",
     "NoPermissionError",
     "NoScriptError",
     "RedisLink",
@@ -123,6 +126,8 @@ class RedisLink:
 
     Attributes:
         client_id: the server's number for this connection.
+        address: where it leads.
+        asking: whether each command is for a slot that a cluster is just moving to this node.
 
     Raises:
         BusError: the server is too old, or refuses the user.
@@ -135,6 +140,8 @@ class RedisLink:
         reply_timeout_s: float = REPLY_TIMEOUT_S,
         opening_s: float = REPLY_TIMEOUT_S,
     ) -> None:
+        self.address = address
+        self.asking = False
         self._connection = _connection(address, opening_s, min(CONNECT_TIMEOUT_S, opening_s))
         try:
             self._connection.connect()
@@ -169,6 +176,8 @@ class RedisLink:
 
     def send(self, commands: Sequence[Sequence[Word]]) -> None:
         """Send commands without waiting for replies."""
+        if self.asking:
+            commands = [each for command in commands for each in (("ASKING",), command)]
         packed: list[bytes] = []
         size = 0
         for command in commands:
@@ -184,14 +193,24 @@ class RedisLink:
             self._connection.send_packed_command([b"".join(packed)], check_health=False)
 
     def receive(self) -> Any:
-        """Return the next reply in RESP2's shape: bytes, int, None, list; a refusal is returned, not raised."""
+        """Return the next reply in RESP2's shape: bytes, int, None, list; a refusal is returned, not raised.
+
+        Raises:
+            redis.exceptions.RedisError: one of `BROKEN`, or of a cluster's node AskError or MovedError: another has it.
+        """
         try:
+            if self.asking:
+                self._connection.read_response()
             return self._connection.read_response()
         except UNSETTLED as error:
-            if UNSERVED in str(error):
+            if UNSERVED in str(error) and not self.address.cluster:
                 # no failover, after which it would be served again: no node was given the slot
                 return error
             raise RedisConnectionError(str(error)) from error
+        except AskError as error:
+            if self.address.cluster:
+                raise
+            return error
         except ResponseError as error:
             return error
 
@@ -223,7 +242,9 @@ def refusal(error: ResponseError, doing: str, stream: str = "") -> BusError:
     if isinstance(error, AskError):
         said = f"slot {error.slot_id} is at {error.host}:{error.port}"
         return BusError(f"{doing}: {of_a_cluster(said)}")
-    if isinstance(error, ClusterDownError | ClusterCrossSlotError):
+    if isinstance(error, ClusterCrossSlotError):
+        return BusError(f"{doing}: on a Redis Cluster only keys of one house go together ({error})")
+    if isinstance(error, ClusterDownError):
         return BusError(f"{doing}: {of_a_cluster(str(error))}")
     if isinstance(error, NoPermissionError):
         return NotAllowed(f"{doing}: this Redis user may not do that ({error})", stream)

@@ -1,4 +1,7 @@
-"""Connections for everything but reading: one per call in progress, kept for the next; broken ones are tried again."""
+"""Connections for everything but reading: one per call in progress, kept for the next; broken ones are tried again.
+
+Each goes to the node that serves the call's key, where the address is a cluster's, and follows it where it moves.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
-from wolfbus.bus.redis.link import BROKEN, REPLY_TIMEOUT_S, RedisLink
+from wolfbus.bus.redis.link import BROKEN, REPLY_TIMEOUT_S, AskError, MovedError, RedisLink
+from wolfbus.bus.redis.nodes import Nodes
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown
@@ -61,12 +65,17 @@ class Links:
     """Runs work on connections, and again after a break; all work given to it must be safe to repeat.
 
     Args:
-        address: the server.
+        address: the server, or nodes of a cluster.
+
+    Attributes:
+        address: the same.
+        nodes: which server serves what.
     """
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._idle: deque[RedisLink] = deque()
+        self.nodes = Nodes(address)
+        self._idle: dict[Address, deque[RedisLink]] = {}
         self._closed = threading.Event()
 
     def check_open(self) -> None:
@@ -89,7 +98,10 @@ class Links:
             self.check_open()
             left = max(until - time.monotonic(), QUICKEST_S)
             try:
-                self._keep(self._link(left))
+                if self.address.cluster:
+                    self.nodes.all()
+                else:
+                    self._keep(self.address, self._link(self.address, left))
             except BROKEN as error:
                 left = until - time.monotonic()
                 if left <= 0 or is_lasting(error):
@@ -99,50 +111,78 @@ class Links:
             else:
                 return
 
-    def run(self, work: Callable[[RedisLink], T], patience_s: float | None = None) -> T:
-        """Return what `work` returns.
+    def run(self, key: str, work: Callable[[RedisLink], T], patience_s: float | None = None) -> T:
+        """Return what `work` returns, on a connection to whoever serves a key, and with it all keys of its house.
 
         Raises:
             BusDown: no connection held long enough within the patience, or `close` was called.
         """
+        return self._persist(lambda: self._where_it_is(key, work), patience_s)
+
+    def run_at(self, node: Address, work: Callable[[RedisLink], T]) -> T:
+        """Return what `work` returns on one node, without patience; raises as `run` does."""
+        return self._persist(lambda: self._once(node, work), 0.0)
+
+    def run_everywhere(self, work: Callable[[RedisLink], T]) -> list[T]:
+        """Return what `work` returns on each server that has keys; raises as `run` does."""
+        return self._persist(lambda: [self._once(node, work) for node in self.nodes.all()])
+
+    def _persist(self, attempt: Callable[[], T], patience_s: float | None = None) -> T:
         patience = RetryPauses(self.address, self.address.patience_s if patience_s is None else patience_s)
         while True:
             self.check_open()
             try:
-                return self._once(work)
-            except BROKEN as error:
-                self._hang_up()
+                return attempt()
+            except (*BROKEN, AskError) as error:
                 self._closed.wait(patience.pause_s(error))
 
-    def _once(self, work: Callable[[RedisLink], T]) -> T:
+    def _where_it_is(self, key: str, work: Callable[[RedisLink], T]) -> T:
+        node = self.nodes.of(key)
         try:
-            link = self._idle.pop()
-        except IndexError:
-            link = self._link(min(REPLY_TIMEOUT_S, self.address.patience_s))
-        try:
-            result = work(link)
-        except BaseException:
-            link.close()
+            return self._once(node, work)
+        except MovedError as error:
+            self.nodes.moved(error, node)
             raise
-        self._keep(link)
+        except AskError as error:
+            return self._once(self.nodes.told(error, node), work, asking=True)
+
+    def _once(self, node: Address, work: Callable[[RedisLink], T], *, asking: bool = False) -> T:
+        try:
+            try:
+                link = self._idle[node].pop()
+            except LookupError:
+                link = self._link(node, min(REPLY_TIMEOUT_S, self.address.patience_s))
+            try:
+                link.asking = asking
+                result = work(link)
+            except BaseException:
+                link.close()
+                raise
+        except BROKEN:
+            self._hang_up(node)
+            self.nodes.doubt(node)
+            raise
+        self._keep(node, link)
         return result
 
-    def _link(self, opening_s: float) -> RedisLink:
-        return RedisLink(self.address, min(REPLY_TIMEOUT_S, self.address.patience_s), opening_s)
+    def _link(self, node: Address, opening_s: float) -> RedisLink:
+        return RedisLink(node, min(REPLY_TIMEOUT_S, self.address.patience_s), opening_s)
 
-    def _keep(self, link: RedisLink) -> None:
-        self._idle.append(link)
+    def _keep(self, node: Address, link: RedisLink) -> None:
+        self._idle.setdefault(node, deque()).append(link)
         if self._closed.is_set():
-            self._hang_up()
+            self._hang_up(node)
 
-    def _hang_up(self) -> None:
-        try:
-            while True:
-                self._idle.pop().close()
-        except IndexError:
-            return
+    def _hang_up(self, node: Address) -> None:
+        idle = self._idle.get(node)
+        while idle:
+            try:
+                idle.pop().close()
+            except IndexError:
+                return
 
     def close(self) -> None:
         """Hang up; work in progress ends with its reply or its next pause."""
         self._closed.set()
-        self._hang_up()
+        for node in list(self._idle):
+            self._hang_up(node)

@@ -52,7 +52,7 @@ class RedisOwners:
     def _act(self, house: str, doing: str, *words: Word) -> list[str]:
         key = streams.owner(house)
         what = f"{doing} house {house} ({key})"
-        (reply,) = self._links.run(lambda link: self._script.run(link, [(1, key, *words)]))
+        (reply,) = self._links.run(key, lambda link: self._script.run(link, [(1, key, *words)]))
         if isinstance(reply, ResponseError):
             raise refusal(reply, what) from reply
         said = [word.decode(errors="replace") for word in cast("list[bytes]", reply)]
@@ -76,14 +76,14 @@ class RedisOwners:
             left_s = max(0, int(ending or 0) - now_ms) / 1000
             return Owner((holder or b"").decode(errors="replace"), int(epoch or 0), left_s, int(ending or 0) > 0)
 
-        return self._links.run(work)
+        return self._links.run(key, work)
 
     def houses(self) -> list[str]:
         """Return the names of all houses that were ever claimed here, sorted."""
-        return self._links.run(_houses)
+        return sorted(set().union(*self._links.run_everywhere(_houses)))
 
 
-def _houses(link: RedisLink) -> list[str]:
+def _houses(link: RedisLink) -> set[str]:
     before, after = streams.owner("*").split("*")
     found: set[str] = set()
     cursor = b"0"
@@ -93,4 +93,4 @@ def _houses(link: RedisLink) -> list[str]:
         )
         found.update(key.decode(errors="replace").removeprefix(before).removesuffix(after) for key in keys)
         if cursor == b"0":
-            return sorted(found)
+            return found

@@ -18,9 +18,21 @@ from typing import Any
 from wolfbus.bus.checks import loss, what_was_lost
 from wolfbus.bus.ids import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import BROKEN, NoPermissionError, RedisLink, RedisTimeoutError, ResponseError, Word, refusal
+from wolfbus.bus.redis.link import (
+    BROKEN,
+    AskError,
+    MovedError,
+    NoPermissionError,
+    RedisLink,
+    RedisTimeoutError,
+    ResponseError,
+    Word,
+    refusal,
+)
 from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses
+from wolfbus.bus.redis.nodes import slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
+from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError
 
 SLICE_S = 2.0
@@ -58,6 +70,7 @@ class RedisReader:
         self._forget = forget
         self._slice_s = slice_s
         self._link: RedisLink | None = None
+        self._told: Address | None = None
         self._lock = threading.Lock()
         self._followed: dict[str, _Followed] = {}
         self._unproven: dict[str, None] = {}
@@ -77,15 +90,28 @@ class RedisReader:
     # -- any thread
 
     def follow(self, stream: str, after: str = "0-0") -> None:
-        """Add `stream`, from the entry after id `after`; a stream already followed starts anew from there."""
+        """Add `stream`, from the entry after id `after`; a stream already followed starts anew from there.
+
+        Raises:
+            BusError: another slot of a cluster has it than has what is followed already.
+        """
         followed = _Followed(parse_id(after))
         with self._lock:
+            self._check_slot(stream)
             self._followed.pop(stream, None)
             self._followed[stream] = followed
             self._unproven.pop(stream, None)
             if followed.cursor != START:
                 self._unproven[stream] = None
             self._nudge()
+
+    def _check_slot(self, stream: str) -> None:
+        if self._links.address.cluster:
+            other = next(iter(self._followed), stream)
+            if slot_of(other) != slot_of(stream):
+                raise BusError(
+                    f"a reading session on a cluster follows streams of one house: {other}, hence not {stream}"
+                )
 
     def unfollow(self, stream: str) -> None:
         """Stop reading `stream`; unknown streams are ignored."""
@@ -151,7 +177,8 @@ class RedisReader:
             left = until - time.monotonic()
             try:
                 found = self._slice(followed, min(left, self._slice_s), limit)
-            except BROKEN as error:
+            except (*BROKEN, AskError) as error:
+                self._look_elsewhere(error)
                 self._hang_up()
                 self._doubt_all()
                 patience = patience or RetryPauses(self._links.address, self._links.address.patience_s)
@@ -169,9 +196,10 @@ class RedisReader:
     def _slice(self, followed: Mapping[str, _Followed], block_s: float, limit: int) -> list[tuple[str, list[Entry]]]:
         """Read once; an empty list means that the time passed, or that another thread left word."""
         if self._link is None:
-            address = self._links.address
-            opening_s = max(min(address.patience_s, GRACE_S), QUICKEST_S)
-            self._link = RedisLink(address, self._slice_s + GRACE_S, opening_s)
+            if not followed and self._links.address.cluster:
+                self._listen(max(block_s, 0.0))
+                return []
+            self._link = self._connect(next(iter(followed), ""))
         link = self._link
         self._prove(link)
         if not followed:
@@ -225,7 +253,9 @@ class RedisReader:
         if not self._may_unblock:
             return False
         try:
-            (reply,) = self._links.run(lambda other: other.exchange([("CLIENT", "UNBLOCK", link.client_id)]), 0.0)
+            (reply,) = self._links.run_at(
+                link.address, lambda other: other.exchange([("CLIENT", "UNBLOCK", link.client_id)])
+            )
         except BusError:
             return False
         self._may_unblock = not isinstance(reply, NoPermissionError)
@@ -304,6 +334,31 @@ class RedisReader:
     def _listen(self, seconds: float) -> None:
         """Wait, unless another thread leaves word."""
         self._selector.select(seconds)
+
+    def _connect(self, stream: str) -> RedisLink:
+        address = self._told or self._links.nodes.of(stream)
+        opening_s = max(min(address.patience_s, GRACE_S), QUICKEST_S)
+        try:
+            link = RedisLink(address, self._slice_s + GRACE_S, opening_s)
+        except BROKEN:
+            self._links.nodes.doubt(address)
+            raise
+        link.asking = self._told is not None
+        self._told = None
+        return link
+
+    def _look_elsewhere(self, error: Exception) -> None:
+        """Learn where to go on from what went wrong: a cluster's node that names another, or is no more."""
+        self._told = None
+        if self._link is None:
+            return
+        nodes, asked = self._links.nodes, self._link.address
+        if isinstance(error, MovedError):
+            nodes.moved(error, asked)
+        elif isinstance(error, AskError):
+            self._told = nodes.told(error, asked)
+        else:
+            nodes.doubt(asked)
 
     def _hang_up(self) -> None:
         if self._link is not None:

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from wolfbus.bus.url import Address
+from wolfbus.bus.url import CLUSTER, Address
 from wolfbus.errors import BusDown
 
 FULL: Final = (
@@ -60,8 +60,7 @@ def of_a_cluster(said: str) -> str:
     """
     return (
         f"this is a node of a Redis Cluster ({said}), and the address of one node is no way to all "
-        "of them: take a Redis without cluster mode, or the node that serves the house's hash slot "
-        "(CLUSTER KEYSLOT '{HOUSE}' tells which one that is, CLUSTER SLOTS where)"
+        "of them: write redis+cluster://HOST:PORT,HOST:PORT with some of its nodes"
     )
 
 
@@ -75,6 +74,8 @@ def _remedy(address: Address, error: Exception) -> str:
                 "address, the certificate of its authority, or the server's own if it is "
                 "self-signed"
             )
+    if address.cluster:
+        return "check that these nodes of the cluster run and listen there; ?patience=SECONDS waits longer"
     if address.kind == "tls":
         return "check the address, and that it runs there and speaks TLS (without TLS an address begins with redis://)"
     if address.kind == "unix":
@@ -87,7 +88,7 @@ def _remedy(address: Address, error: Exception) -> str:
 
 
 def _scheme(address: Address) -> str:
-    return {"tcp": "redis", "tls": "rediss", "unix": "unix"}[address.kind]
+    return CLUSTER if address.cluster else {"tcp": "redis", "tls": "rediss", "unix": "unix"}[address.kind]
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -1,0 +1,70 @@
+"""A study on a Redis Cluster of three nodes: moderators and nodes are killed, and every game is played once."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.study.gate import GATE
+from tests.study.runs import ENVIRONMENT, WOLFBUS, assert_like, begin, journal_lines, wait_for
+from wolfbus.bus import open_bus
+from wolfbus.bus.streams import house_key, owner
+from wolfbus.testing.redis_cluster import RedisClusterServers
+from wolfbus.testing.redis_server import RedisServer
+
+AGENDA = "shared"
+
+
+@pytest.fixture
+def cluster(redis_server: RedisServer) -> Iterator[RedisClusterServers]:
+    with RedisClusterServers() as cluster:
+        yield cluster
+
+
+class Moderators:
+    """Processes that each play games of the agenda in a house of their own."""
+
+    def __init__(self, url: str, gate: Path) -> None:
+        self._words = [*WOLFBUS, "worker", "--bus", url, "--agenda", AGENDA, "--lease", "1.5"]
+        self._environment = {**ENVIRONMENT, GATE: str(gate)}
+        self.all: list[subprocess.Popen[str]] = []
+
+    def start(self) -> subprocess.Popen[str]:
+        started = subprocess.Popen(
+            self._words, stderr=subprocess.PIPE, text=True, env=self._environment, start_new_session=True
+        )
+        self.all.append(started)
+        return started
+
+    def close(self) -> None:
+        for each in self.all:
+            if each.poll() is None:
+                each.kill()
+            each.communicate()
+
+
+def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study, out, gate, whole, cluster):
+    with closing(Moderators(cluster.url, gate)) as moderators, closing(open_bus(cluster.url)) as bus:
+        run = begin(study, "--out", out, "--bus", cluster.url, "--share", AGENDA)
+        first, second = moderators.start(), moderators.start()
+        wait_for(lambda: journal_lines(out) >= 4)
+        houses = bus.houses()
+        assert len(houses) == 2
+        # both are in the middle of games, which wait at the gate
+        first.kill()
+        agenda = cluster.serving(house_key(AGENDA, "agenda"))
+        others = {cluster.serving(owner(house)) for house in houses} - {agenda}
+        for node in (agenda, *others):
+            node.kill()
+            node.start()
+        gate.touch()
+        _, error = run.communicate(timeout=100)
+        assert run.returncode == 0, error
+        assert second.wait(30) == 0
+        assert_like(whole, out)
+        assert journal_lines(out) == 16
+        assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
