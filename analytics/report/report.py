@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -19,14 +19,17 @@ from analytics.report.markdown import escaped, section_markdown
 from analytics.report.page import page
 from analytics.report.sections import (
     agents,
+    answer,
     apparatus,
     bias,
     calibration,
     design,
     events,
+    example,
     figure1,
     methods,
     outcomes,
+    paper,
     reception,
     skill,
     summary,
@@ -41,9 +44,11 @@ from wolfbus.document.blocks import Section
 from wolfbus.document.visible import visible
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
-    summary.section,
-    design.section,
+    answer.section,
+    variability.primary,
+    agents.section,
     outcomes.section,
+    truth.section,
     reception.table1,
     table2.section,
     table3.section,
@@ -51,15 +56,15 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     table4.section,
     calibration.section,
     reception.table5,
-    agents.section,
     skill.section,
     events.events,
     events.votes,
-    truth.section,
     bias.section,
     variability.section,
     apparatus.repair,
     apparatus.cost,
+    design.section,
+    paper.section,
     methods.section,
 )
 """The page's sections in order; the index and how to cite follow."""
@@ -109,12 +114,14 @@ class Report:
         """
         index = Index()
         paths = chosen(self._gathered.columns, self._gathered.files, statements)
-        for game in entries_of(paths, self._criteria, self.context.agents):
-            index.add(game)
+        games = [game for game in entries_of(paths, self._criteria, self.context.agents) if index.add(game)]
         columns = self._gathered.columns
         indexed = index.indexed(len(columns.ids), len(columns.statements["game"]))
         context = replace(self.context, indexed=indexed)
-        return page(self.title, self._sections(context), index, context)
+        sections = self._sections(context)
+        if (shown := example.chosen_example(games)) is not None:
+            sections.insert(1, example.section(shown, context))
+        return page(self.title, sections, context, index)
 
     def markdown(self) -> str:
         """Return the same tables as Markdown, without drawings and statements."""
@@ -129,7 +136,7 @@ class Report:
         """Return entries for the paper, the software and the games."""
         return bibtex(self.context, self._gathered.columns.ids)
 
-    def _sections(self, context: Context) -> Sequence[Section]:
+    def _sections(self, context: Context) -> list[Section]:
         made = [_with_pointer(section(self._findings, context)) for section in ORDER]
         return [*made, cite_section(context, self._gathered.columns.ids)]
 

@@ -100,8 +100,8 @@ class FedHouse:
         """Let Redis forget the last steps of a game, as a crash between two syncs does."""
         stream = streams.record(HOUSE, record.game)
         assert isinstance(self.bus, RedisBus)
-        self.bus._links.run(lambda link: link.ask("DEL", stream, doing="losing"))
-        self.bus._links.run(lambda link: link.ask("HDEL", streams.heads(HOUSE), record.game, doing="losing"))
+        self.bus._links.run("", lambda link: link.ask("DEL", stream, doing="losing"))
+        self.bus._links.run("", lambda link: link.ask("HDEL", streams.heads(HOUSE), record.game, doing="losing"))
         self.fed[record.game] = 0
         self.feed(record, keep)
 

@@ -387,7 +387,7 @@ def test_a_house_that_lost_its_data_is_a_clear_end(
     with Service(redis_url, tmp_path) as service:
         live.next(lambda entry: bool(unpack(entry.body)["games"]))
         live.close()
-        bus._links.run(lambda link: link.ask("FLUSHALL", doing="losing all"))  # type: ignore[attr-defined]
+        bus._links.run("", lambda link: link.ask("FLUSHALL", doing="losing all"))  # type: ignore[attr-defined]
         assert service.wait() == 1
     assert "the bus lost its data" in service.told[0].summary()
     assert kept(tmp_path, records[0]) == b"".join(records[0].lines[:100])

@@ -47,7 +47,7 @@ def forget(bus: RedisBus, opening: Entry) -> None:
         ("HDEL", streams.heads(HOUSE), opening.game),
         ("XDEL", GAMES, opening.id),
     ]
-    assert all(bus._links.run(lambda link: link.exchange(commands)))
+    assert all(bus._links.run("", lambda link: link.exchange(commands)))
 
 
 def test_a_game_that_the_bus_forgot_though_a_later_one_had_begun_is_played_and_its_file_begun_anew(

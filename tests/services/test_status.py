@@ -172,6 +172,6 @@ def test_looking_changes_nothing(
 
 
 def _dirty(bus: Bus) -> bytes:
-    info: bytes = bus._links.run(lambda link: link.ask("INFO", "persistence", doing="x"))  # type: ignore[attr-defined]
+    info: bytes = bus._links.run("", lambda link: link.ask("INFO", "persistence", doing="x"))  # type: ignore[attr-defined]
     (found,) = [line for line in info.splitlines() if line.startswith(b"rdb_changes_since_last_save")]
     return found
