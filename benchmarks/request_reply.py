@@ -173,6 +173,7 @@ def house(url: str, games: int, at_once: int) -> dict[str, float]:
     with House(url, games, at_once, None) as services:
         began, ended = _watch(client, games, services.alive)
         cpu = services.wait()
+    server = client.info("cpu")
     moved = _messages(client)
     total = sum(moved.values())
     return {
@@ -181,6 +182,7 @@ def house(url: str, games: int, at_once: int) -> dict[str, float]:
         "messages_per_s": round(total / (ended - began)),
         "moderator_cpu_us_per_message": round(cpu[0] / total * 1e6, 1),
         "agents_cpu_us_per_message": round(sum(cpu[1:]) / total * 1e6, 1),
+        "redis_cpu_us_per_message": round((server["used_cpu_user"] + server["used_cpu_sys"]) / total * 1e6, 1),
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.figures.leaderboard import places_of_labels
 from analytics.figures.palette import sentinel
 from analytics.figures.svg import page_svg
 
