@@ -10,6 +10,7 @@ from analytics.calls import CallBook
 from analytics.rows import BidRow, CallRow, GameRows, Noted, SeatRow, Step, WhisperRow, call_row
 from analytics.rows.parts import NOTHING, Beside
 from analytics.scorebook import Scorebook
+from analytics.smoothed import RoundSuspicion
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
@@ -151,8 +152,10 @@ class GameFold:
                 )
                 for place, seat in enumerate(event.seats, 1)
             ),
-            alpha=event.config.alpha if self._alpha is None else self._alpha,
-            prior=event.config.prior if self._prior is None else self._prior,
+            RoundSuspicion(
+                event.config.alpha if self._alpha is None else self._alpha,
+                event.config.prior if self._prior is None else self._prior,
+            ),
             include_defaulted=self._include_defaulted,
             keep_text=self._keep_text,
             protocol=event.config.protocol,

@@ -1,25 +1,55 @@
-"""`Metrics`: the paper's tables over a stream of games, as one accumulator and one JSON-able
-result.
+"""`Metrics`: the paper's tables and figures over a stream of games, as one accumulator and one JSON-able result
+(paper, sections 4.5 and 5.2-5.9; metrics: tables and figures of the paper).
+
+Every table is a function of sums that returns plain values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from analytics import Result
 from analytics.columns import ColumnsBuilder
 from analytics.definitions import DEFINITIONS
 from analytics.measures.estimates import Estimates
+from analytics.measures.events import events, votes
 from analytics.measures.families import FAMILIES
 from analytics.measures.ledger import Ledger
+from analytics.measures.outcomes import claims, outcomes, production
+from analytics.measures.reception import headline, labels, table1, table2, table3, table5
+from analytics.measures.rounds import figure1, trends
 from analytics.measures.summing import sums_of
 from analytics.measures.sums import Sums
-from analytics.measures.tables import SINGLE, TABLES, tables
 from analytics.rows import GameRows
 
 AT_ONCE: Final = 64
 """Games whose rows are held until they are summed up."""
+
+TABLES: Final[Mapping[str, Callable[[Estimates], Result]]] = {
+    table.__name__: table
+    for table in (
+        *(outcomes, production, table1, table2, table3, table5, figure1, trends, events, votes),
+        *(claims, labels, headline),
+    )
+}
+"""The sections of the findings that are formulas of sums alone, in their order."""
+SINGLE: Final[Mapping[str, str]] = {
+    "game": "state",
+    "line": "pairs target_role round",
+    "raw_line": "pairs target_role round",
+    "moved": "pairs target_role round what",
+    "slope": "pairs target_role",
+    "difference": "pairs round",
+    "event": "condition part",
+    "change": "part",
+    "hits": "pairs round part",
+    "follows": "pairs part",
+    "exile": "pairs part",
+}
+"""Families of which these sections need more than totals, and on which axes: spreads and intervals
+are over games.
+"""
 
 
 class Metrics:
@@ -72,10 +102,14 @@ class Metrics:
             self._waiting = ColumnsBuilder()
 
 
+def tables(held: Estimates) -> Result:
+    """Return all tables of the games by name."""
+    return {name: table(held) for name, table in TABLES.items()}
+
+
 def paper_tables(held: Estimates, ledger: Ledger) -> Result:
     """Return the sections that live and finished games have alike: ``definitions``, the version of
-    what the numbers mean, ``settings``, those of
-    `analytics.measures.tables`, ``repair`` and ``cost``.
+    what the numbers mean, ``settings``, `tables`, ``repair`` and ``cost``.
     """
     return {
         "definitions": DEFINITIONS,

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from analytics.rows import Departure, GameRows, SeatRow
 from analytics.rows.parts import NOTHING
 from analytics.scorebook import Scorebook
+from analytics.smoothed import RoundSuspicion
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
 from wolfbus.record.published_log import (
@@ -48,7 +49,7 @@ def rows_of_paper_log(
         )
         for place, name in enumerate(log.players, 1)
     )
-    book = Scorebook(log.run, seats, alpha=alpha, prior=prior, include_defaulted=as_recorded, keep_text=keep_text)
+    book = Scorebook(log.run, seats, RoundSuspicion(alpha, prior), include_defaulted=as_recorded, keep_text=keep_text)
     transcript = _Transcript(book, as_recorded)
     nights = {night.round: night for night in log.nights}
     days = {day.round: day for day in log.days}

@@ -41,8 +41,7 @@ class Scorebook:
     Args:
         game: the game's id.
         seats: the players, in seating order.
-        alpha: weight of a new judgement in D, in [0, 1].
-        prior: D before any judgement, in [0, 1].
+        suspicion: the smoothed suspicion of every pair, before any judgement.
         include_defaulted: count a missing label or judgement as "truthful, suspicion 0.5, confidence 0", as
             the paper's code did.
         keep_text: keep the statements' words.
@@ -59,9 +58,8 @@ class Scorebook:
         self,
         game: str,
         seats: Iterable[SeatRow],
+        suspicion: RoundSuspicion,
         *,
-        alpha: float = 0.7,
-        prior: float = 0.5,
         include_defaulted: bool = False,
         keep_text: bool = False,
         protocol: Protocol = "paper",
@@ -73,7 +71,7 @@ class Scorebook:
         self.keep_text = keep_text
         self.protocol: Protocol = protocol
         self.round = 0
-        self._suspicion = RoundSuspicion(alpha, prior)
+        self._suspicion = suspicion
         self.gone: set[SeatName] = set()
         self.nights = NightBook(game, self.seats, reveal)
         self._statements: dict[int, StatementRow] = {}

@@ -4,7 +4,7 @@
     python benchmarks/ratios.py start                    CPU of `wolfbus play --seed 7`, over what it imports
     python benchmarks/ratios.py memory                   peak memory of 1,000 games at once
     python benchmarks/ratios.py round-trip               request to reply between processes over a bare redis-py loop
-    python benchmarks/ratios.py gather                   reading records for measuring over a json.loads and SHA-256 loop
+    python benchmarks/ratios.py gather                   reading records over a json.loads and SHA-256 loop
     python benchmarks/ratios.py report                   a first `wolfbus report` over that loop
     python benchmarks/ratios.py report-again             a second `wolfbus report` of the same records over the first
     python benchmarks/ratios.py compare-again            a second `wolfbus compare` of them over the first

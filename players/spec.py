@@ -137,7 +137,7 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
 
         return ModelBrain(model_of(brain_spec.removeprefix(MODEL), brain_context.models), brain_context.gateway)
     if brain_spec.startswith(COMMAND):
-        from players.program import ChildBrain
+        from players.program.brain import ChildBrain
 
         return ChildBrain(brain_spec.removeprefix(COMMAND), brain_context.logs)
     if brain_spec == PERSON and brain_context.people is not None:

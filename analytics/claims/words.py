@@ -1,4 +1,4 @@
-"""A statement's text made ready for patterns: names as single marks, plain letters, quotations cut out, sentences.
+"""A statement's text made ready for the grammar of claims: names as single marks, plain words, quotations cut out.
 
 Everything here takes time in proportion to the text, whatever it holds.
 """
@@ -7,44 +7,266 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from wolfbus.marks import marked
+from analytics.claims.lexicon import SPELLING, WORDS, joined
+from wolfbus.marks import FIRST_MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
 
 LONGEST: Final = 6_000
 """Characters of a statement that are read."""
-_CUT: Final = "\ufffc"
+CUT: Final = "\ufffc"
 """Stands where a quotation was."""
+STOPS: Final = frozenset(".?!")
+
 _PLAIN: Final = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201b\u02bc\u00b4`", "'"),
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"'),
         **dict.fromkeys("\u2013\u2014\u2015", "\u2014"),
         **dict.fromkeys("*_~#", None),
-        "\u2026": ".",
+        "\u2026": ". ",
         "\u00a0": " ",
+        "\u2192": " = ",
+        "\u21d2": " = ",
     }
 )
 _DOUBLE_QUOTED = re.compile(r'"[^"]*(?:"|\Z)')
-_SINGLE_QUOTED = re.compile(r"(?<!\w)'(?!(?:cause|em|til|twas|tis)\b)(?=\w)(?:[^']|'(?=\w))*(?:'|\Z)")
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
-_SPACES = re.compile(r"[ \t\r\f\v]+")
-
-
-def sentences(text: str, names: tuple[SeatName, ...]) -> Iterator[str | None]:
-    """Yield the sentences of `text` in lower case, the player at place n of `names` as the nth mark.
-
-    None stands for a sentence that says nothing on its speaker's own account: a question, or one with a quotation.
+_SINGLE_QUOTED = re.compile(
+    rf"(?<![\w{MARKS}])'(?!(?:cause|em|til|twas|tis|n)\b)(?=[\w{MARKS}])(?:[^']|'(?=\w))*(?:'|\Z)"
+)
+_INNER = re.compile(rf"!(?=[\w{MARKS}])")
+_BULLET = re.compile(r"\s*(?:[-\u2022+]\s|\(?\d{1,2}[.)]\s|[-\u2022]$)\s*")
+_WORD = re.compile(rf"[{MARKS}]|'s\b|\.\.+|[^\W_]+(?:['\-/][^\W_{MARKS}]+)*%?|--?>|=>|--|[.?!]+(?=[\s)'{CUT}]|$)|[^\s]")
+_SIDES: Final = frozenset({"team", "pack", "side", "faction", "camp", "pair", "duo"})
+_NIGHT = re.compile(r"n(?:ight)?[ -]?(\d{1,2})\b")
+_NIGHTS: Final = {
+    word: str(number)
+    for number, words in enumerate(
+        ("1st first one", "2nd second two", "3rd third three", "4th fourth four", "5th fifth five"), 1
+    )
+    for word in words.split()
+}
+# names that are words as well count only as they are spelt
+_COMMON: Final = frozenset(
     """
-    words = marked(text[:LONGEST].replace(_CUT, ""), names).translate(_PLAIN).lower().strip()
+    will may mark hope faith grace rose hunter art bill joy dawn summer april june august star ray rich frank pat jack
+    chase chance drew max_ sky rob sue victor_ amber pearl violet ivy olive ruby daisy lily_ melody harmony angel page
+    miles guy wade grant dean heath cliff rusty sandy misty precious golden alpha_ echo_ golf_ hotel_ delta_ the a i it
+    is be as in on he she me you we us my our or so no and but not one two seer doctor villager werewolf wolf
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One statement in words.
+
+    Attributes:
+        words: its words and marks of punctuation, "." "?" "!" only where a sentence ends.
+        silent: places of words that say nothing on the speaker's own account: of questions, and of lists under a
+            heading that takes them back.
+    """
+
+    words: list[str]
+    silent: frozenset[int]
+
+
+def said(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> Said:
+    """Return a statement in words, the player at place n of `names` as the nth mark."""
+    words: list[str] = []
+    silent: set[int] = set()
+    for line, taken_back in _lines(
+        _plain(text, names), chr(FIRST_MARK + names.index(speaker)) if speaker in names else ""
+    ):
+        begin = len(words)
+        words += _words(line)
+        if words[begin:] and words[-1] not in STOPS:
+            words.append(".")
+        if taken_back:
+            silent.update(range(begin, len(words)))
+    for begin, end in _questions(words):
+        silent.update(range(begin, end))
+    return Said(words, frozenset(silent))
+
+
+def player(mark: str, names: int) -> int | None:
+    """Return the place of the player that a word names, None if it names none."""
+    return (ord(mark) - FIRST_MARK) % names if len(mark) == 1 and FIRST_MARK <= ord(mark) <= 0xE0FF else None
+
+
+@lru_cache(maxsize=512)
+def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
+    """Return the names as they may be spelt, each player's at its place modulo their number; exact ones last."""
+    spelt: list[SeatName] = []
+    for form in (str.lower, str.upper):
+        spelt += [name if name.lower() in _COMMON or form(name) in names else form(name) for name in names]
+    return (*spelt, *names)
+
+
+def _plain(text: str, names: tuple[SeatName, ...]) -> str:
+    words = marked(text[:LONGEST].replace(CUT, ""), _spellings(names)).translate(_PLAIN).lower().strip()
+    words = _INNER.sub(" !_ ", words)
+    if len(names) > 0:
+        words = re.sub(f"[{MARKS}]", lambda found: chr(FIRST_MARK + (ord(found[0]) - FIRST_MARK) % len(names)), words)
     if words[:1] == '"' and words.find('"', 1) == len(words) - 1:
         words = words[1:-1]
     if '"' in words:
-        words = _DOUBLE_QUOTED.sub(_CUT, words)
+        words = _DOUBLE_QUOTED.sub(_cut, words)
     if "'" in words:
-        words = _SINGLE_QUOTED.sub(_CUT, words)
-    for found in _SENTENCE.finditer(words):
-        sentence = _SPACES.sub(" ", found[0]).strip()
-        if sentence:
-            yield None if "?" in sentence or _CUT in sentence else sentence
+        words = _SINGLE_QUOTED.sub(_cut, words)
+    return words
+
+
+def _cut(found: re.Match[str]) -> str:
+    """Return what stands for a quotation: a sentence that ends in it ends with it."""
+    inner = found[0].rstrip("'\"")
+    return f"{CUT}. " if inner[-1:] in STOPS else CUT
+
+
+def _lines(text: str, speaker: str) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of a text without what marks lists, each with whether a heading takes it back."""
+    lines = text.split("\n")
+    heading, columns, lead = False, None, ""
+    for place, line in enumerate(lines):
+        if line.lstrip().startswith(">"):
+            continue
+        if line.lstrip().startswith("|"):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if columns is None:
+                columns = cells
+            else:
+                yield _row(columns, cells), False
+            continue
+        columns = None
+        bullet = _BULLET.match(line)
+        item = bullet is not None and bullet.end() > 0
+        body = line[bullet.end() :] if bullet is not None else line
+        if not item:
+            following = next((each for each in lines[place + 1 :] if each.strip()), "")
+            heads = body.strip() and _BULLET.match(following) is not None
+            words = set(_words(body)) if heads else set()
+            heading = bool(heads) and (
+                not words.isdisjoint(WORDS["heading_veto"])
+                or any(word != speaker and player(word, 1) is not None for word in words)
+            )
+            lead = "" if heading or not heads else _lead(words)
+        elif lead and player(body.strip()[:1], 1) is not None:
+            body = lead.format(body.strip())
+        yield body, heading
+
+
+def _lead(heading: set[str]) -> str:
+    """Return how the names in a list are to be read under a heading."""
+    if heading & WORDS["heading_inspections"] and not heading & {"vote", "votes", "voting"}:
+        return "i checked {}"
+    if heading & WORDS["heading_protections"]:
+        return "i protected {}"
+    if "werewolves" in heading and len(heading) <= 5:
+        return "the werewolf is {}"
+    return ""
+
+
+def _row(columns: list[str], cells: list[str]) -> str:
+    """Return a row of a table of inspections as the words for one; any other row says nothing."""
+    at: dict[str, str] = {}
+    for column, cell in zip(columns, cells, strict=False):
+        words = set(_words(column))
+        if words & WORDS["table_night"]:
+            at["night"] = cell
+        elif words & WORDS["table_protected"]:
+            at["protected"] = cell
+        elif words & WORDS["table_result"]:
+            at["result"] = cell
+        elif words & WORDS["table_target"]:
+            at["target"] = cell
+    if at.keys() >= {"night", "protected"}:
+        return f"night {at['night'].removeprefix('night').removeprefix('n').strip()} i protected {at['protected']}"
+    if not at.keys() >= {"result", "target"} or (
+        "night" not in at and not WORDS["inspected"] & set(_words(" ".join(columns)))
+    ):
+        return ""
+    night = at.get("night", "").removeprefix("night").removeprefix("n").strip()
+    return f"night {night} {at['target']} = {at['result']}" if night else f"i checked {at['target']} = {at['result']}"
+
+
+def _words(line: str) -> list[str]:
+    """Return a line's words, spelt as the lexicon has them."""
+    spelt = []
+    for word in _WORD.findall(line):
+        word = SPELLING.get(word, word)
+        if len(word) > 3 and word.endswith("n't"):
+            word = "not" if word == "n't" else word
+        night = _NIGHT.fullmatch(word) if word[0] == "n" else None
+        if night is not None:
+            word = f"night {night[1]}"
+        elif word[0] in STOPS:
+            word = "?" if "?" in word else "!" if "!" in word else "."
+        spelt.append(word)
+    return _nights(joined(" ".join(spelt)).split(" ")) if spelt else []
+
+
+def _nights(words: list[str]) -> list[str]:
+    """Return the words with "night one", "the first night" and their like as one word `night_N`."""
+    out: list[str] = []
+    for word in words:
+        if word in _SIDES and out and out[-1] == "werewolf":
+            out[-1] = "werewolves"
+            continue
+        if out and out[-1] in {"night", "round"} and (word.isdigit() or word in _NIGHTS) and len(word) < 6:
+            out[-1] = f"night_{_NIGHTS.get(word, word)}"
+        elif word == "night" and out and out[-1] in _NIGHTS and out[-1] != "one":
+            out[-1] = f"night_{_NIGHTS[out[-1]]}"
+        else:
+            out.append(word)
+    return out
+
+
+def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield where questions begin and end. What is said before a tag ("…, so why would I lie?") asks nothing."""
+    begin = 0
+    for place, word in enumerate(words):
+        if word not in STOPS:
+            continue
+        if word == "?":
+            first = next((each for each in words[begin:place] if each not in {",", "so", "and", "but"}), "")
+            at = begin
+            if first not in WORDS["question"]:
+                tags = [
+                    each
+                    for each in range(begin + 2, place)
+                    if words[each] in WORDS["tag_question"]
+                    and (
+                        words[each]
+                        not in {
+                            "do",
+                            "now",
+                            "so",
+                            "and",
+                            "but",
+                            "any",
+                            "can",
+                            "will",
+                            "did",
+                            "does",
+                            "would",
+                            "should",
+                            "could",
+                        }
+                        or words[each - 1] == ","
+                    )
+                ]
+                at = tags[0] if tags else begin
+                if (
+                    tags
+                    and words[at] in {"is", "are"}
+                    and (
+                        words[at + 1] != "that"
+                        or {"true", "right", "correct", "so", "it"}.intersection(words[at:place])
+                    )
+                ):
+                    at = begin
+            yield at, place + 1
+        begin = place + 1

@@ -1,15 +1,29 @@
-"""A comparison as blocks, for the terminal, and as CSV."""
+"""A comparison as blocks, for the terminal and as a page, and as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from analytics import Result
-from wolfbus.document.blocks import Block, Cell, Row, TableBlock, TermList, columns, plain, warning
-from wolfbus.document.formats import UNDEFINED, between, count, number, of, shown
+from analytics.measures.primary import ALPHA
+from wolfbus.document.blocks import (
+    Block,
+    Cell,
+    Figure,
+    Prose,
+    Row,
+    Section,
+    TableBlock,
+    TermList,
+    columns,
+    plain,
+    warning,
+)
+from wolfbus.document.formats import UNDEFINED, between, count, listed, number, of, shown
 from wolfbus.document.terminal import written
 from wolfbus.printable import shortened
 
@@ -30,6 +44,9 @@ _COLUMNS: Final = (
     *("low", "high", "p", "p_adjusted", "exploratory", "reason"),
 )
 _NAME: Final = 60
+_POINTS: Final = frozenset({"share", "points"})
+"""Units whose differences are percentage points."""
+_TITLES: Final = {"comparison": "Primary metrics", "exploratory": "Exploratory metrics"}
 
 
 def render(result: Result) -> str:
@@ -37,13 +54,85 @@ def render(result: Result) -> str:
     return written(_blocks(result))
 
 
+def compared_page(result: Result, version: str) -> str:
+    """Return the same as a page of HTML, with the differences as a forest plot.
+
+    Args:
+        result: what `compare` or `compare_agents` found.
+        version: of wolfbus.
+    """
+    from analytics.report.context import Context
+    from analytics.report.page import page
+
+    names = [shortened(result[side]["name"], _NAME) for side in "ab"]
+    first: list[Block] = [
+        plain(_answer(result, names)),
+        *_warnings(result),
+        *_figures(result, names, exploratory=False),
+    ]
+    drawn = {"comparison": (), "exploratory": tuple(_figures(result, names, exploratory=True))}
+    about = Section("about", "What was compared", (_sides(result), plain(_pairing(result))))
+    folded = [
+        Section(f"{table.key}-section", _TITLES[table.key], (*drawn[table.key], table)) for table in _tables(result)
+    ]
+    answer = Section("answer", "In short", tuple(first))
+    return page(f"WOLF: {names[1]} against {names[0]}", [answer, *folded, about], Context(version=version))
+
+
+def _answer(result: Result, names: Sequence[str]) -> str:
+    """Return in a sentence in which primary metrics one side is clear of the other."""
+    tested = {name: row for name, row in result["metrics"].items() if row["p_adjusted"] is not None}
+    clear = [name for name, row in tested.items() if row["p_adjusted"] < ALPHA and row["difference"]["low"] is not None]
+    parts = []
+    for side, sign in ((1, 1), (0, -1)):
+        ahead = [tested[name]["label"] for name in clear if sign * tested[name]["difference"]["value"] > 0]
+        if ahead:
+            parts.append(f"{names[side]} is clearly higher in {listed(ahead)}")
+    if not parts:
+        return f"No primary metric clearly tells {names[1]} from {names[0]} ({of(len(tested), 'metric')} tested)."
+    return f"{'; '.join(parts)}; adjusted for {of(len(tested), 'primary metric')} together."
+
+
+def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iterator[Figure]:
+    """Yield the differences of primary or of exploratory metrics as forest plots, one for each scale."""
+    from analytics.figures import Panel, forest
+    from analytics.report.drawings import drawing
+
+    kind = "exploratory" if exploratory else "comparison"
+    for key, scale, units in (("points", "percentage points", _POINTS), ("score", "scores", None)):
+        rows = {
+            name: row["difference"]
+            for name, row in result["metrics"].items()
+            if "/" not in name and row["exploratory"] == exploratory and (row["unit"] in _POINTS) == (units is not None)
+        }
+        panel = Panel(
+            f"{names[1]} minus {names[0]}, in {scale}", "bars are 95 % intervals; 0: no difference", key, rows
+        )
+        title = f"Differences in {scale}"
+        if rows:
+            drawn = partial(forest, f"{kind}-{key}", title, [panel])
+            yield drawing(f"{kind}-{key}", drawn, f"{title}, {_TITLES[kind].lower()}.", table=kind)
+
+
 def _blocks(result: Result) -> Iterator[Block]:
-    yield TermList(
+    yield _sides(result)
+    yield plain(_pairing(result))
+    yield from _warnings(result)
+    yield from _tables(result)
+
+
+def _sides(result: Result) -> TermList:
+    return TermList(
         tuple((side.upper(), (f"{shortened(result[side]['name'], _NAME)} ({_about(result[side])})",)) for side in "ab")
     )
-    yield plain(_pairing(result))
+
+
+def _warnings(result: Result) -> Iterator[Prose]:
     if _dealt_differently(result):
         yield warning("the two were dealt roles in different shares; differences may be those of the roles")
+
+
+def _tables(result: Result) -> Iterator[TableBlock]:
     caption = (
         "B minus A with its bootstrap 95 % interval; p: permutation test, adjusted for "
         f"{of(result['adjusted'], 'primary metric')} together"

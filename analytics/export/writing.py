@@ -10,12 +10,11 @@ from typing import IO, Final, Protocol
 
 from analytics.columns import ColumnsBuilder
 from analytics.export.card import CARD, CROISSANT, card, croissant
-from analytics.export.csv_file import CsvFile
 from analytics.export.game import read_games
 from analytics.export.landing import Landing
 from analytics.export.package import PACKAGE, package
-from analytics.export.parquet_file import ParquetFile, pyarrow
 from analytics.export.results import results_of
+from analytics.export.table_files import CsvFile, ParquetFile, pyarrow
 from analytics.export.tables import TABLES, ExportTable, Row
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.checks import StudyCheck, checks

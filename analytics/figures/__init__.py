@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from analytics.figures.confusion import confusion
 from analytics.figures.figure1 import figure1
+from analytics.figures.forest import Panel, forest
 from analytics.figures.heatmap import suspicion_heatmap
-from analytics.figures.leaderboard import leaderboard
 from analytics.figures.palette import css
-from analytics.figures.precision_recall import precision_recall
 from analytics.figures.production import production_by_role
 from analytics.figures.reliability import reliability
 from analytics.figures.roc import roc
 from analytics.figures.win_shares import win_shares
 
 __all__ = [
+    "Panel",
     "confusion",
     "css",
     "figure1",
-    "leaderboard",
-    "precision_recall",
+    "forest",
     "production_by_role",
     "reliability",
     "roc",

@@ -8,6 +8,7 @@ from analytics import Result
 from analytics.figures.drawing import SMALL, colour, draw, key_above
 from analytics.figures.palette import HANDS
 from analytics.figures.words import percent
+from analytics.measures.bootstrap import around_mean
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _COLUMNS_SHOWN = 12
 """Rounds at most whose numbers of games are written out; of more rounds every second or third is."""
+_FEW = 3
+"""Games up to which an interval does not widen the axis."""
 _APART = 0.012
 """Distance between the points of neighbouring roles, as a share of all rounds: error bars must not hide each other."""
 
@@ -23,7 +26,7 @@ _APART = 0.012
 def figure1(findings: Result) -> str | None:
     """Return Figure 1 (paper 5.6; metrics: Figure 1), None if no judgement counts.
 
-    Above: per round and role of the target the mean over games of smoothed suspicion D, ± 1 standard error of that mean
+    Above: per round and role of the target the mean over games of smoothed suspicion D, with its 95 % interval
     (none where a single game is left, whose point is hollow), and a table of the games behind each point. Below: the
     share of judgements that flag, with their number.
 
@@ -71,18 +74,20 @@ def _suspicion(axes: Axes, lines: dict[Any, list[Result]], prior: float | None, 
             marker=hand.marker,
         )
         for x, point in zip(at, points, strict=True):
-            sem = point["sem"]
-            if sem is None:
+            low, high = around_mean(point["mean"], point["sem"], point["n"])
+            if low is None or high is None:
                 axes.plot(
                     [x], [point["mean"]], color=ink, marker=hand.marker, markerfacecolor=colour("paper"), zorder=4
                 )
             else:
-                axes.errorbar([x], [point["mean"]], yerr=[sem], color=ink, elinewidth=1.1, capsize=2.5, zorder=2)
-            lowest = min(lowest, point["mean"] - (sem or 0.0))
-            highest = max(highest, point["mean"] + (sem or 0.0))
+                half = high - point["mean"]
+                axes.errorbar([x], [point["mean"]], yerr=[half], color=ink, elinewidth=1.1, capsize=2.5, zorder=2)
+            # a mean of two or three games has an interval wider than the figure
+            lowest = min(lowest, point["mean"], max(0.0, low or point["mean"]) if point["n"] > _FEW else point["mean"])
+            highest = max(highest, point["mean"], min(1.0, high or 0.0) if point["n"] > _FEW else point["mean"])
     low, high = _limits(lowest, highest, prior)
     axes.set_ylim(low, high)
-    axes.set_ylabel("suspicion D ± 1 SEM")
+    axes.set_ylabel("suspicion D, 95 % interval")
     axes.grid(axis="y")
     axes.tick_params(axis="x", length=0, labelbottom=False)
     axes.spines["bottom"].set_visible(False)

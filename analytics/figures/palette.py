@@ -111,7 +111,11 @@ def variable(colour: str) -> str:
     if not 0 <= place < len(LIGHT):
         msg = f"a figure was drawn in {colour}, which is not in the palette"
         raise ValueError(msg)
-    name = list(LIGHT)[place]
+    return paint(list(LIGHT)[place])
+
+
+def paint(name: str) -> str:
+    """Return the CSS variable of a colour, with the light colour for a figure that is shown on its own."""
     return f"var(--wb-{name}, {LIGHT[name]})"
 
 

@@ -73,7 +73,10 @@ def collect(given: Sequence[str | Path], roles: Path | None = None) -> Collectio
         RecordError: as `find` does.
     """
     found, studies = find(given)
-    found = [_in_study(_named(source, roles), studies) for source in found]
+    # one that tells of no games says nothing of any
+    folders = {study.records.resolve(): study for study in reversed(studies) if study.games}
+    inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in found}}
+    found = [_in_study(_named(source, roles), inside[source.path.parent], studies) for source in found]
     holders: dict[str, list[Source]] = {}
     for source in found:
         if source.game is not None:
@@ -113,13 +116,12 @@ def _faults(studies: Sequence[StudySource]) -> Iterator[FileNote]:
             yield FileNote(str(study.folder / FILE), None, 0, False, study.notes.fault)
 
 
-def _in_study(source: Source, studies: Sequence[StudySource]) -> Source:
-    """Return a source with what its study notes of its game: the one in whose folder it stands, else any that does."""
+def _in_study(source: Source, own: StudySource | None, studies: Sequence[StudySource]) -> Source:
+    """Return a source with what its study notes of its game: its `own`, in whose folder it stands, else any that
+    does.
+    """
     if source.kind != "record" or source.game is None:
         return source
-    folder = source.path.parent.resolve()
-    # one that tells of no games says nothing of any
-    own = next((study for study in studies if study.games and study.records.resolve() == folder), None)
     if own is not None and source.game not in own.notes.games:
         return replace(source, stray=f"study {own.id} planned no game {source.game}, which stands among its records")
     for study in studies if own is None else (own,):

@@ -16,7 +16,7 @@ from analytics import Result
 from analytics.columns import Columns, ColumnsBuilder
 from analytics.gather.cache import Cache, cache_beside, hash_of
 from analytics.gather.collecting import Collection, collect
-from analytics.gather.kept import Basis, Part, Read, keep, recall
+from analytics.gather.kept import Basis, Read, SourceBatch, keep, recall
 from analytics.gather.reading import Criteria, FileNote, read_game
 from analytics.gather.sources import Source, StudySource
 from analytics.measures.ledger import Ledger
@@ -86,11 +86,11 @@ def gather(
     criteria = criteria or Criteria()
     found = collect(given, criteria.roles)
     size = sum(source.size for source in found.files)
-    parts = [Part(tuple(each), _own(each, found.blocks), criteria) for each in _parts(found.files)]
+    parts = [SourceBatch(tuple(each), _own(each, found.blocks), criteria) for each in _parts(found.files)]
     cache = cache_beside(parts[0].sources[0].path) if cached and parts else None
     ledger, builder, notes = Ledger(), ColumnsBuilder(), list(found.refused)
     read = 0
-    missing: list[Part] = []
+    missing: list[SourceBatch] = []
     keys = {part.name: None if cache is None else part.key() for part in parts}
     for part in parts:
         known = None if cache is None else recall(cache, part, keys[part.name])
@@ -118,7 +118,7 @@ def gather(
     return Gathered(builder.columns(), ledger, tuple(notes), found.studies, basis)
 
 
-def _basis(cache: Cache, parts: Sequence[Part], keys: Sequence[bytes | None], found: Collection) -> Basis | None:
+def _basis(cache: Cache, parts: Sequence[SourceBatch], keys: Sequence[bytes | None], found: Collection) -> Basis | None:
     whole = [(part, key) for part, key in zip(parts, keys, strict=True) if key is not None]
     if len(whole) < len(parts):
         return None
@@ -145,14 +145,14 @@ def each_game(
             yield read_game(source, criteria, keep_text=keep_text)
 
 
-def _read_all(parts: Sequence[Part], workers: int) -> Iterator[tuple[Part, Read]]:
+def _read_all(parts: Sequence[SourceBatch], workers: int) -> Iterator[tuple[SourceBatch, Read]]:
     if workers <= 1 or len(parts) <= 1:
         for part in parts:
             yield part, _read(part)
         return
     # a fork would carry threads' locks along; a fresh interpreter costs a fifth of a second
     with ProcessPoolExecutor(min(workers, len(parts)), mp_context=get_context("spawn")) as pool:
-        waiting: dict[Future[Read], Part] = {}
+        waiting: dict[Future[Read], SourceBatch] = {}
         for part in parts:
             waiting[pool.submit(_read, part)] = part
             if len(waiting) > 2 * workers:
@@ -180,7 +180,7 @@ def _own(part: Sequence[Source], blocks: Mapping[str, str]) -> dict[str, str]:
     return {source.game: blocks[source.game] for source in part if source.game is not None and source.game in blocks}
 
 
-def _read(part: Part) -> Read:
+def _read(part: SourceBatch) -> Read:
     # games make many short-lived values and few cycles
     before = gc.get_threshold()
     gc.set_threshold(*_COLLECT)

@@ -23,11 +23,11 @@ from wolfbus.record.published_log import meta_beside
 T = TypeVar("T")
 
 Read: TypeAlias = tuple[Ledger, ColumnsBuilder, list[FileNote]]
-"""What a part came to."""
+"""What a batch came to."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourceBatch:
     """Some of the files, read together.
 
     Attributes:
@@ -78,7 +78,7 @@ class Part:
         return [source.path] if meta is None else [source.path, meta]
 
 
-def keep(cache: Cache, part: Part, key: bytes | None, read: Read) -> None:
+def keep(cache: Cache, part: SourceBatch, key: bytes | None, read: Read) -> None:
     """Keep what a part came to.
 
     Args:
@@ -94,7 +94,7 @@ def keep(cache: Cache, part: Part, key: bytes | None, read: Read) -> None:
     cache.keep(part.name, key, msgpack.packb(value))
 
 
-def recall(cache: Cache, part: Part, key: bytes | None) -> Read | None:
+def recall(cache: Cache, part: SourceBatch, key: bytes | None) -> Read | None:
     """Return what a part with this key came to; None if that is not known."""
     content = None if key is None else cache.recall(part.name, key)
     if content is None:
@@ -119,7 +119,7 @@ class Basis:
 
     cache: Cache
     key: bytes
-    parts: Sequence[tuple[Part, bytes]]
+    parts: Sequence[tuple[SourceBatch, bytes]]
 
     @property
     def names(self) -> list[str]:

@@ -101,7 +101,8 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
         found = _under(path, studies)
         if not found and not studies:
             raise RecordError(f"{path}: no records in it: no *.ndjson and no *.ndjson.gz")
-        sources.update({each.path.resolve(): each for each in found if each.path.resolve() not in sources})
+        for place, source in {each.path.resolve(): each for each in found}.items():
+            sources.setdefault(place, source)
     return sorted(sources.values(), key=lambda source: str(source.path)), list(studies.values())
 
 
@@ -111,11 +112,12 @@ def _under(folder: Path, studies: dict[Path, StudySource]) -> list[Source]:
         if study is not None:
             studies[study.folder.resolve()] = study
     files = sorted(path for path in folder.rglob("*") if path.name.endswith(_SUFFIXES) and not path.is_dir())
+    # records stand in few folders
+    own = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
     peeked = (
         _peek(path)
         for path in files
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and path.parent.resolve() not in studies
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not own[path.parent]
     )
     return [
         source for source in peeked if source.kind is not None or source.size == 0 or _is_record_of(source, studies)

@@ -49,6 +49,18 @@ class Interval(NamedTuple):
     reason: str | None
 
 
+def around_mean(mean: float, sem: float | None, n: int) -> tuple[float | None, float | None]:
+    """Return the 95 % interval, by Student's t, of a mean over n games with this standard error; None
+    without one.
+    """
+    from scipy.special import stdtrit
+
+    if sem is None:
+        return None, None
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * sem
+    return mean - half, mean + half
+
+
 @lru_cache
 def tail_of(blocks: int) -> float:
     """Return the share of draws that a 95 % interval leaves out at each end: Φ(-√(n / (n - 1)) ·

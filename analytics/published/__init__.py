@@ -26,15 +26,13 @@ def published() -> Result:
 
     Values are plain numbers, where a section of ours may have an estimate: ``table2[observer][target]``,
     ``events["seer"]["before"]``, ``production["base_rate"]``, ``trends["Werewolf"]["slope"]`` (per round),
-    ``variability["metrics"][name]``. Beside the sections, ``places[section]`` says where in the paper its values stand
-    and ``notes[section]`` lists in sentences what contradicts them; see `contradictions`.
+    ``variability["metrics"][name]``. Beside the sections, ``places[section]`` says where in the paper its values stand.
     """
     paper = values()
     return {
         "outcomes": paper.model_dump(include={"games", "winners", "per_game"}),
         **paper.model_dump(include=set(_SECTIONS)),
         "variability": {"metrics": _headlines(paper)},
-        "notes": _notes(),
     }
 
 
@@ -50,11 +48,3 @@ def _headlines(paper: PublishedValues) -> dict[str, float]:
     for role, scores in paper.table4.items():
         found |= {f"{name}/{role}": scores[name] for name in _SCORES}
     return found
-
-
-def _notes() -> dict[str, list[str]]:
-    notes: dict[str, list[str]] = {}
-    for each in contradictions():
-        for section in each.where:
-            notes.setdefault(section, []).append(f"{each.says} {each.but} {each.ours}")
-    return notes

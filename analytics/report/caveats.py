@@ -9,13 +9,15 @@ from analytics import Result
 from analytics.report.cells import look
 from analytics.report.context import Context
 from analytics.report.verdicts import TELLING, blocks_of
-from wolfbus.document.formats import count, of
+from wolfbus.document.formats import count, listed, of
 from wolfbus.printable import told_apart
 
 _BUILT_IN: Final = frozenset({"scripted", "random", "silent"})
 _BEARABLE: Final = 0.1
 """Share of missing answers up to which a brain's figures are taken for its own."""
 _NAME: Final = 64
+SHOWN: Final = 3
+"""Caveats on the first screen; further ones stand under “What was run”."""
 
 
 def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) -> list[str]:
@@ -48,6 +50,21 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
             + f": what follows says little of the {what}"
         )  # fmt: skip
     return lines
+
+
+def alarms(findings: Result, context: Context) -> list[str]:
+    """Return all that must be known before any number is believed, what matters most first."""
+    return [*of_scripts(context), *caveats(findings, context)]
+
+
+def of_scripts(context: Context) -> list[str]:
+    """Return a line where the players are scripts, none where none of them is known to be one."""
+    scripts = [agent for agent in context.agents if agent.partition(":")[0] in _BUILT_IN]
+    if not scripts:
+        return []
+    names = listed([context.name(agent) for agent in scripts])
+    what = "is a script" if len(scripts) == 1 else "are scripts"
+    return [f"{names} {what}, not {'a model' if len(scripts) == 1 else 'models'}: such numbers try out the tools only."]
 
 
 def protocols(result: Result) -> str:

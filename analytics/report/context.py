@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analytics.gather import FileNote
     from analytics.gather.checks import StudyCheck
 
-NAME_SHOWN: Final = 60
+NAME_SHOWN: Final = 32
 """Characters of an agent's name."""
 PATH_SHOWN: Final = 120
 """Characters of a file's name."""
@@ -93,15 +93,13 @@ class Context:
         within, paper = interval(findings, *path), self.paper(*path)
         return value(look(findings, *path), n=n, within=within, paper=paper, link=link, reason=reason)
 
-    def contradictions(self, table: str) -> tuple[str, ...]:
-        """Return what to know of the paper's own values in a table, a sentence or two each."""
-        return tuple(look(self.published, "notes", table) or ())
-
     @property
     def shown(self) -> tuple[str, ...]:
         """The agents' names, fit to show and told apart."""
-        names = told_apart(self.agents, NAME_SHOWN, shorten_name)
-        return tuple(names[agent] for agent in self.agents)
+        brief = [_brief(agent) for agent in self.agents]
+        clear = [short if brief.count(short) == 1 else agent for agent, short in zip(self.agents, brief, strict=True)]
+        names = told_apart(clear, NAME_SHOWN, shorten_name)
+        return tuple(names[name] for name in clear)
 
     def name(self, agent: str) -> str:
         """Return an agent's name, fit to show."""
@@ -120,6 +118,14 @@ class Context:
         """Return an agent's name as a link to what it said."""
         code = self.code(agent)
         return self.name(agent) if code is None else LinkText(self.name(agent), Selection(agent=code))
+
+
+def _brief(agent: str) -> str:
+    """Return what tells an agent from others: a model without its server and maker, a program without "exec:"."""
+    kind, _, rest = agent.partition(":")
+    if kind == "llm":
+        rest = rest.partition("@")[0].rpartition("/")[2]
+    return rest.strip() or agent
 
 
 def shorten_name(name: str, limit: int) -> str:

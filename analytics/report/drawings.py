@@ -23,6 +23,7 @@ def drawing(
     caption: str,
     needs: Any = True,
     empty: str = "There is nothing to draw: no judgement counts.",
+    table: str = "",
 ) -> Figure:
     """Return a figure that is drawn where it is shown.
 
@@ -32,5 +33,6 @@ def drawing(
         caption: what it shows.
         needs: the findings that it rests on; if there are none it is not drawn.
         empty: what to say where there is nothing to draw.
+        table: key of the table that holds its numbers.
     """
-    return Figure(key, lambda: (draw() or "") if needs else "", caption, empty)
+    return Figure(key, lambda: (draw() or "") if needs else "", caption, empty, table)

@@ -60,9 +60,7 @@ def _table(table: TableBlock) -> str:
         + "|",
     ]  # fmt: skip
     lines += ["| " + " | ".join(_cell(cell) for cell in (row.head, *row.cells)) + " |" for row in table.rows]
-    notes = table.remarks()
-    notes += [f"The paper contradicts itself. {told}" for told in table.contradictions]
-    told = "\n".join(f"- {escaped(each)}" for each in notes)
+    told = "\n".join(f"- {escaped(each)}" for each in table.remarks())
     return f"**{escaped(table.caption)}**\n\n" + "\n".join(lines) + (f"\n\n{told}" if told else "")
 
 

@@ -21,14 +21,16 @@ REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"
 """What the page forbids itself, besides every script and style that is not its own."""
 
 
-def page(title: str, sections: Sequence[Section], index: Index, context: Context, *, before: str = "cite") -> str:
+def page(
+    title: str, sections: Sequence[Section], context: Context, index: Index | None = None, *, before: str = "cite"
+) -> str:
     """Return the whole document.
 
     Args:
         title: of the page.
-        sections: what it says, in order.
-        index: the statements.
+        sections: what it says, in order; the first is shown, the others are folded.
         context: what the page is about.
+        index: the statements, None for a page without any.
         before: key of the section that the index comes before.
     """
     style, script = css() + _own("page.css"), _own("page.js")
@@ -40,7 +42,7 @@ def page(title: str, sections: Sequence[Section], index: Index, context: Context
             sections=sections,
             before=before,
             index_key=INDEX,
-            index=index.markup(context, selections_of(sections)),
+            index="" if index is None else index.markup(context, selections_of(sections)),
             version=context.version,
             policy=f"{REFUSED}; style-src {_hash(style)}; script-src {_hash(script)}",
             # both are files of this package

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -10,7 +10,8 @@ from analytics import Result
 from analytics.gather import Criteria, Gathered
 from analytics.gather.checks import checks
 from analytics.published import published
-from analytics.report import cite
+from analytics.report.cite import bibtex
+from analytics.report.cite import section as cite_section
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
 from analytics.report.index import Index
@@ -18,14 +19,17 @@ from analytics.report.markdown import escaped, section_markdown
 from analytics.report.page import page
 from analytics.report.sections import (
     agents,
+    answer,
     apparatus,
     bias,
     calibration,
     design,
     events,
+    example,
     figure1,
     methods,
     outcomes,
+    paper,
     reception,
     skill,
     summary,
@@ -40,9 +44,11 @@ from wolfbus.document.blocks import Section
 from wolfbus.document.visible import visible
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
-    summary.section,
-    design.section,
+    answer.section,
+    variability.primary,
+    agents.section,
     outcomes.section,
+    truth.section,
     reception.table1,
     table2.section,
     table3.section,
@@ -50,15 +56,15 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     table4.section,
     calibration.section,
     reception.table5,
-    agents.section,
     skill.section,
     events.events,
     events.votes,
-    truth.section,
     bias.section,
     variability.section,
     apparatus.repair,
     apparatus.cost,
+    design.section,
+    paper.section,
     methods.section,
 )
 """The page's sections in order; the index and how to cite follow."""
@@ -108,12 +114,14 @@ class Report:
         """
         index = Index()
         paths = chosen(self._gathered.columns, self._gathered.files, statements)
-        for game in entries_of(paths, self._criteria, self.context.agents):
-            index.add(game)
+        games = [game for game in entries_of(paths, self._criteria, self.context.agents) if index.add(game)]
         columns = self._gathered.columns
         indexed = index.indexed(len(columns.ids), len(columns.statements["game"]))
         context = replace(self.context, indexed=indexed)
-        return page(self.title, self._sections(context), index, context)
+        sections = self._sections(context)
+        if (shown := example.chosen_example(games)) is not None:
+            sections.insert(1, example.section(shown, context))
+        return page(self.title, sections, context, index)
 
     def markdown(self) -> str:
         """Return the same tables as Markdown, without drawings and statements."""
@@ -126,11 +134,11 @@ class Report:
 
     def bibtex(self) -> str:
         """Return entries for the paper, the software and the games."""
-        return cite.bibtex(self.context, self._gathered.columns.ids)
+        return bibtex(self.context, self._gathered.columns.ids)
 
-    def _sections(self, context: Context) -> Sequence[Section]:
+    def _sections(self, context: Context) -> list[Section]:
         made = [_with_pointer(section(self._findings, context)) for section in ORDER]
-        return [*made, cite.section(context, self._gathered.columns.ids)]
+        return [*made, cite_section(context, self._gathered.columns.ids)]
 
 
 def _with_pointer(section: Section) -> Section:

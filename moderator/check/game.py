@@ -25,7 +25,7 @@ from wolfbus.vocabulary import KINDS, Kind
 
 
 @dataclass(slots=True)
-class Request:
+class CheckRequest:
     """A request that the agent was sent.
 
     Attributes:
@@ -80,8 +80,8 @@ class TrialGame:
         self._house = house
         self._ledger = ledger
         self._roles = {seat.name: seat.role for seat in opened.seats}
-        self._open: dict[str, Request] = {}
-        self._late: dict[str, Request] = {}
+        self._open: dict[str, CheckRequest] = {}
+        self._late: dict[str, CheckRequest] = {}
         self._came_late: set[str] = set()
 
     @property
@@ -123,7 +123,7 @@ class TrialGame:
         elif request is not None and request.reply is None and self._fits(request, entry, value):
             request.reply = value, at
 
-    def _fits(self, request: Request, entry: Entry, value: dict[str, Any]) -> bool:
+    def _fits(self, request: CheckRequest, entry: Entry, value: dict[str, Any]) -> bool:
         whose = value.get("seat"), value.get("game")
         return whose == (request.seat, self.name) and len(entry.body) <= self.opened.config.max_reply_bytes
 
@@ -142,7 +142,7 @@ class TrialGame:
             for seat, ask in asks:
                 if ask["id"] not in self._open:
                     about = ask.get("about")
-                    self._open[ask["id"]] = Request(ask["kind"], seat, about, ask["deadline_s"], at, strict)
+                    self._open[ask["id"]] = CheckRequest(ask["kind"], seat, about, ask["deadline_s"], at, strict)
                     self._ledger.asked(ask["kind"], self._roles[seat])
                     self.asked += 1
             self.last_asks = entry if asks else self.last_asks
@@ -172,7 +172,7 @@ class TrialGame:
             members, said = repaired(answer.kind, answer.reading, answer.raw, reply.get("content", {}))
             self._ledger.fault("not clean", "warn", f"{name}: {said} ({place})", answer.kind, members)
 
-    def _expire(self, name: str, request: Request) -> None:
+    def _expire(self, name: str, request: CheckRequest) -> None:
         kind = request.kind
         said = f"{_a(kind)} was asked for as {self._roles[request.seat]}; nothing came in {request.deadline_s:g} s"
         request.fault = self._ledger.fault("no answer", "fail" if request.strict else "warn", said, kind)
@@ -185,7 +185,7 @@ class TrialGame:
             # what comes yet is no answer any more, but it tells slow from silent
             self._late[name] = request
 
-    def _note_late(self, request: Request, at: float) -> None:
+    def _note_late(self, request: CheckRequest, at: float) -> None:
         if request.fault is not None:
             request.fault.sort = "late"
             request.fault.example = (

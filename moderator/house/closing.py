@@ -23,7 +23,7 @@ from moderator.house.lease import Claim, TermEnd
 from moderator.house.lobby import Lobby, who_knocked, who_wrote
 from moderator.house.session import HouseSession
 from moderator.house.settings import ModeratorSettings
-from moderator.house.waiting import Waiting
+from moderator.house.waiting import WaitingNotice
 from wolfbus.bus import streams
 from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -91,7 +91,7 @@ class Closing:
         self._session = archives.session
         self._lobby = lobby
         self._roster = lobby.roster
-        self._waiting = Waiting(None)
+        self._waiting = WaitingNotice(None)
         self._began: float | None = None
         self._called_at: float | None = None
         self._told_at: float | None = None

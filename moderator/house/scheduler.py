@@ -17,7 +17,7 @@ from moderator.house.games import Games
 from moderator.house.lobby import Lobby
 from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.house.waiting import (
-    Waiting,
+    WaitingNotice,
     blocked_line,
     brains_line,
     cover,
@@ -90,7 +90,7 @@ class Scheduler:
         self.given_up: str | None = None
         self.forgotten: tuple[str, ...] = ()
         self._blocked: set[str] = set()
-        self._waiting = Waiting(settings.wait_s)
+        self._waiting = WaitingNotice(settings.wait_s)
         self._rest_until = 0.0
 
     def take_up_session(self) -> None:

@@ -9,8 +9,8 @@ from typing import Final, cast, get_args
 from wolfbus.bus import streams
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.url import read_address
-from wolfbus.tickets import revoke
 from wolfbus.tickets.holders import Service, services
+from wolfbus.tickets.issuing import revoke
 
 logger = logging.getLogger(__name__)
 

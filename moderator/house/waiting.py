@@ -187,7 +187,7 @@ def _command(where: str, brain: str, seats: int) -> str:
     return f"wolfbus player {where} --brain {shlex.quote(printable(brain, _BRAIN_SHOWN))} --seats {seats}"
 
 
-class Waiting:
+class WaitingNotice:
     """Says the same thing only now and then, and knows how long it has been waiting.
 
     Args:

@@ -14,7 +14,7 @@ from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask, Private, Public
 from wolfbus.printable import name_of
-from wolfbus.stage.people import People, PersonSeat, Question
+from wolfbus.stage.people import People, PersonRequest, PersonSeat
 from wolfbus.view import SeatView
 
 _BESIDE = 1_000
@@ -49,7 +49,7 @@ class PageBrain(Agent):
         """Put the questions of one delivery on the page."""
         self._person.asked(
             [
-                Question(
+                PersonRequest(
                     ask,
                     tuple(question_in_words(ask, view))[1:],
                     COUNTS_AS[ask.kind],

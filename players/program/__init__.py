@@ -1,5 +1,1 @@
 """Brains that are child processes, in any language: one JSON request a line in, one JSON reply a line out."""
-
-from players.program.brain import ChildBrain
-
-__all__ = ["ChildBrain"]

@@ -425,3 +425,67 @@ Last.start().tell("the last word")
         check=True,
     )
     assert (ended.stdout, ended.stderr) == ("the last word\n", "")
+
+
+class QuickCaller(Caller):
+    """Calls what it is sent, which never waits."""
+
+    quick = True
+
+
+def test_a_thread_that_helps_out_runs_quick_actors_and_what_follows_from_them() -> None:
+    ran: list[tuple[str, str]] = []
+    done = threading.Event()
+
+    def note(what: str) -> None:
+        ran.append((what, threading.current_thread().name))
+
+    with ActorPool(1, "few") as pool:
+        first, second = (QuickCaller.start_in(pool) for _ in range(2))
+        slow = Caller.start_in(pool)
+        for ref in (first, second, slow):
+            ref.ask(lambda: None)
+
+        def again() -> None:
+            note("then")
+            if len(ran) < 4:
+                first.tell(lambda: note("after it"))
+
+        with pool.helped_by_this_thread(again):
+            slow.tell(lambda: (note("slow"), done.set()))
+            first.tell(lambda: (second.tell(lambda: note("second")), note("first")))
+        assert done.wait(WAIT)
+    here = threading.current_thread().name
+    assert [entry for entry in ran if entry[0] != "slow"] == [
+        (what, here) for what in ("first", "second", "then", "after it", "then")
+    ]
+    assert next(thread for what, thread in ran if what == "slow").startswith("few-")
+
+
+def test_a_thread_that_helps_out_and_has_to_wait_leaves_the_rest_to_the_pool() -> None:
+    with ActorPool(1, "few") as pool:
+        first, second = (QuickCaller.start_in(pool) for _ in range(2))
+        for ref in (first, second):
+            ref.ask(lambda: None)
+        names: list[str] = []
+
+        def wait() -> None:
+            names.append(second.ask(lambda: threading.current_thread().name, timeout=WAIT))
+
+        with pool.helped_by_this_thread(lambda: None):
+            first.tell(wait)
+        assert names[0].startswith("few-")
+        # and the pool goes on
+        assert second.ask(lambda: threading.current_thread().name, timeout=WAIT).startswith("few-")
+
+
+def test_a_pool_of_one_thread_runs_one_turn_at_a_time_whoever_helps_out() -> None:
+    begun, gate = threading.Event(), threading.Event()
+    with ActorPool(1, "few") as pool:
+        busy, quick = Caller.start_in(pool), QuickCaller.start_in(pool)
+        busy.tell(lambda: (begun.set(), gate.wait(WAIT)))
+        assert begun.wait(WAIT)
+        with pool.helped_by_this_thread(lambda: None):
+            name = quick.ask(lambda: threading.current_thread().name, block=False)
+        gate.set()
+        assert name.get(timeout=WAIT).startswith("few-")

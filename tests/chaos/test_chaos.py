@@ -13,7 +13,7 @@ from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 
-SAMPLE = 20
+SAMPLE = 10
 """Games that are played once more in one process, to see that nobody could tell the difference."""
 
 
@@ -36,8 +36,13 @@ def check(chaos: Chaos, seed: int) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_a_hundred_games_survive_kill_9_cut_connections_doubled_messages_and_a_redis_that_forgets(tmp_path: Path):
-    with Chaos(tmp_path, games=100, at_once=25, seed=7, breaks=18) as chaos:
+@pytest.mark.parametrize(
+    ("games", "breaks"), [pytest.param(40, 9, id="forty"), pytest.param(100, 18, id="hundred", marks=pytest.mark.soak)]
+)
+def test_games_survive_kill_9_cut_connections_doubled_messages_and_a_redis_that_forgets(
+    tmp_path: Path, games: int, breaks: int
+):
+    with Chaos(tmp_path, games=games, at_once=games // 4, seed=7, breaks=breaks) as chaos:
         chaos.play(seconds=240)
         assert len(chaos.broken) == 9, chaos.broken
         check(chaos, 7)

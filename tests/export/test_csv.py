@@ -98,7 +98,7 @@ def test_no_number_is_undefined_and_no_text_is_empty(records):
 
 
 def test_lone_surrogates_of_a_foreign_log_become_question_marks(tmp_path):
-    from analytics.export.csv_file import CsvFile
+    from analytics.export.table_files import CsvFile
 
     with (tmp_path / "x.csv").open("wb") as file:
         table = CsvFile(TABLES["nights"], file)

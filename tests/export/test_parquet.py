@@ -53,7 +53,7 @@ def test_columns_have_types_meanings_and_nulls_only_where_they_may(out, name):
 
 
 def test_rows_are_written_in_groups(records, tmp_path, monkeypatch):
-    monkeypatch.setattr("analytics.export.parquet_file.GROUP_ROWS", 100)
+    monkeypatch.setattr("analytics.export.table_files.GROUP_ROWS", 100)
     write_parquet([records], tmp_path, tables=["judgements"])
     file = pq.ParquetFile(tmp_path / "judgements.parquet")
     assert file.metadata.num_row_groups > 3
@@ -62,7 +62,7 @@ def test_rows_are_written_in_groups(records, tmp_path, monkeypatch):
 
 
 def test_long_words_end_a_group_early(records, tmp_path, monkeypatch):
-    monkeypatch.setattr("analytics.export.parquet_file.GROUP_CHARACTERS", 500)
+    monkeypatch.setattr("analytics.export.table_files.GROUP_CHARACTERS", 500)
     write_parquet([records], tmp_path, tables=["statements"])
     assert pq.ParquetFile(tmp_path / "statements.parquet").metadata.num_row_groups > 3
 

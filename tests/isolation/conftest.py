@@ -14,8 +14,9 @@ from redis.retry import Retry
 
 from wolfbus.bus.url import read_address
 from wolfbus.testing.redis_server import RedisServer, redis_installed
-from wolfbus.tickets import Holder, issue, revoke
 from wolfbus.tickets.file import read_bus
+from wolfbus.tickets.holders import Holder
+from wolfbus.tickets.issuing import issue, revoke
 
 HOUSE = "main"
 HOLDERS = (

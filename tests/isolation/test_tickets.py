@@ -23,9 +23,10 @@ from wolfbus.bus.url import read_address
 from wolfbus.cli import run
 from wolfbus.errors import BusError, ConfigError, NotAllowed
 from wolfbus.testing.redis_server import RedisServer, redis_installed
-from wolfbus.tickets import Holder, Office, issue, revoke
 from wolfbus.tickets.file import read_bus, redis_address
-from wolfbus.tickets.holders import holder_of, services
+from wolfbus.tickets.holders import Holder, holder_of, services
+from wolfbus.tickets.issuing import issue, revoke
+from wolfbus.tickets.office import Office
 
 pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
 

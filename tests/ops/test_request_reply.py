@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is n
     ("words", "measured"),
     [
         (("bare", "--count", "200"), "asker_cpu_us_per_round"),
-        (("house", "--games", "2", "--at-once", "1"), "games_per_s"),
+        (("house", "--games", "1", "--at-once", "1"), "games_per_s"),
         (("round-trips", "--games", "1"), "round_trips"),
     ],
 )
@@ -39,15 +39,14 @@ def test_it_measures_with_the_client_that_is_installed(words: tuple[str, ...], m
     assert json.loads(done.stdout)[measured] > 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_in_its_middle_leaves_no_service_behind(number: signal.Signals) -> None:
+def test_a_signal_in_its_middle_leaves_no_service_behind() -> None:
     with subprocess.Popen(
         [*BENCHMARK, "house", "--games", "100000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         cwd=REPOSITORY, start_new_session=True,
     ) as process:  # fmt: skip
         assert process.stderr is not None
         assert any("game 1 begins" in line for line in process.stderr)
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         # every service writes to the same pipe: it ends when the last of them has gone
         process.communicate(timeout=60)
     assert process.returncode == 130

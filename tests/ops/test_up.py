@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden.running import wolfbus
 from wolfbus.testing.redis_server import redis_installed
 
 WOLFBUS = (sys.executable, "-m", "wolfbus")
@@ -16,10 +17,7 @@ WOLFBUS = (sys.executable, "-m", "wolfbus")
 
 @pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
 def test_ten_processes_play_the_game_that_one_process_plays(tmp_path: Path) -> None:
-    alone = subprocess.run(
-        [*WOLFBUS, "play", "--seed", "7", "--json", "--quiet", "--out", tmp_path / "alone"],
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
+    alone = json.loads(wolfbus(tmp_path, "play", "--seed", "7", "--json", "--out", "alone").out)
     together = subprocess.run(
         [*WOLFBUS, "up", "--seed", "7", "--json", "--out", tmp_path / "together"],
         capture_output=True, text=True, timeout=90, check=False,
@@ -27,7 +25,7 @@ def test_ten_processes_play_the_game_that_one_process_plays(tmp_path: Path) -> N
     assert together.returncode == 0, together.stderr
     told = json.loads(together.stdout)
     (game,) = told["games"]
-    assert game["digest"] == json.loads(alone.stdout)["digest"]
+    assert game["digest"] == alone["digest"]
     assert set(told["exit_codes"].values()) == {0}
     assert not told["restarts"], together.stderr
     names = {line.partition("│")[0].strip() for line in together.stderr.splitlines()}

@@ -68,6 +68,19 @@ def written(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A report of games in which nothing is strange."""
+    games = sample.games(3)
+    gathered = sample.gathered(games)
+    shown = [indexed_game(place, rows, gathered.files[place - 1], {}) for place, rows in enumerate(games, 1)]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(module, "entries_of", lambda *_: shown)
+        path = tmp_path_factory.mktemp("usual") / "report.html"
+        path.write_text(Report(sample.findings(gathered), gathered).html(), "utf-8")
+        yield path
+
+
+@pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         yield written(monkeypatch, tmp_path_factory.mktemp("page"))
@@ -85,12 +98,18 @@ def opened(browser: Browser, report: Path, fragment: str = "", **context: object
     return found
 
 
+def unfold(page: Page) -> None:
+    """Open all that is folded, as a reader would who opens one after the other."""
+    page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true")
+
+
 def test_no_script_runs_but_our_own_and_nothing_is_asked_for(browser: Browser, report: Path):
     seen = opened(browser, report)
     assert seen.page.evaluate("window.hacked") is None
     assert seen.said == []
     assert seen.asked == [f"file://{report}"]
     assert seen.page.locator("main img, main script, main iframe").count() == 0
+    unfold(seen.page)
     assert seen.page.locator("form#filter").is_visible()
     shown = seen.page.locator("main").inner_text()
     for words in ("<script>window.hacked", "onerror=", "[U+202E]", "[U+2066]"):
@@ -118,6 +137,7 @@ def test_the_policy_stops_scripts_styles_and_pictures_that_somebody_adds(
 def test_a_number_leads_to_its_statements(browser: Browser, report: Path):
     seen = opened(browser, report)
     page = seen.page
+    unfold(page)
     link = page.locator("#table3-table tr:has(th:has-text('Seer')) td:nth-of-type(3) a")
     count = int(link.inner_text())
     link.click()
@@ -170,6 +190,7 @@ def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(browser: Bro
     seen = opened(browser, report, java_script_enabled=False)
     page = seen.page
     assert page.locator("#filter").is_hidden()
+    unfold(page)
     assert page.locator("ol.statements > li").first.is_visible()
     link = page.locator("#table5-table tbody tr").first.locator("td a").first
     target = link.get_attribute("href").removeprefix("#")
@@ -212,9 +233,8 @@ def test_in_print_the_statements_are_left_out_and_the_ground_is_white(browser: B
     page = opened(browser, report, color_scheme="dark").page
     page.emulate_media(media="print")
     assert page.locator("ol.statements > li").first.is_hidden()
-    assert page.locator("nav").is_hidden()
     assert page.locator("#table3-table table").is_visible()
-    assert page.locator("section#statements .print").is_visible()
+    assert page.locator("#statements .print").is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(page.pdf()) > 20_000
     page.context.close()
@@ -239,7 +259,60 @@ def test_the_page_can_be_used_by_keyboard_and_by_ear(browser: Browser, report: P
 
 def test_undefined_numbers_are_read_out_with_their_reason(browser: Browser, report: Path):
     page = opened(browser, report).page
+    unfold(page)
     spoken = page.locator("#events-table .spoken").first
     assert spoken.inner_text() == "undefined: no game has it"
     assert "– undefined: no game has it." in page.locator("#events-table .notes").inner_text()
+    page.context.close()
+
+
+_WORDS = "document.body.innerText.split(/\\s+/).length"
+
+
+def test_the_first_screen_is_short_and_all_that_is_folded_is_not_long_and_fits(browser: Browser, usual: Path):
+    page = opened(browser, usual, viewport={"width": 1280, "height": 800}).page
+    assert page.evaluate(_WORDS) < 500
+    assert page.locator("#answer table thead th").count() == 6
+    page.locator("#unfold").click()
+    assert page.evaluate(_WORDS) < 5_000
+    unfold(page)
+    frames = "[...document.querySelectorAll('.frame')].filter(f => f.scrollWidth > f.clientWidth)"
+    assert page.evaluate(f"{frames}.map(f => f.parentElement.id)") == []
+    outside = usual.read_text("utf-8")
+    index = outside[outside.index('<details id="statements"') : outside.index('<details id="cite"')]
+    assert len(outside.encode()) - len(index.encode()) < 1_500_000
+    page.context.close()
+
+
+def test_tables_are_sorted_searched_and_saved_and_figures_saved(browser: Browser, usual: Path, tmp_path: Path):
+    seen = opened(browser, usual)
+    page = seen.page
+    page.locator("#find").fill("Doctor")
+    assert page.locator("#table3-table tbody tr:visible").count() == 1
+    page.locator("#find").fill("")
+    unfold(page)
+    heads = page.locator("#table3-table thead th")
+    heads.nth(1).click()
+    hits = page.locator("#table3-table tbody tr:not(.total) td:nth-child(2) bdi").all_inner_texts()
+    assert [int(each) for each in hits] == sorted((int(each) for each in hits), reverse=True)
+    assert heads.nth(1).get_attribute("aria-sort") == "descending"
+    for block, name, opening in (
+        ("#table3-table", "CSV", "Role,TP,"),
+        ("#table3-table", "SVG", "<svg "),
+        ("#answer-figure", "SVG", "<svg "),
+        ("#answer-figure", "CSV", "Agent,Games,"),
+    ):
+        with page.expect_download() as download:
+            page.locator(f"{block} .save button", has_text=name).click()
+        download.value.save_as(tmp_path / "saved")
+        saved = (tmp_path / "saved").read_text("utf-8")
+        assert saved.startswith(opening)
+        assert "var(" not in saved
+    page.evaluate("window.print = () => { window.printed = getComputedStyle(document.body).display; }")
+    page.locator("#answer-figure .save button", has_text="PDF").click()
+    assert page.evaluate("window.printed") == "block"
+    page.emulate_media(media="print")
+    assert page.locator("#answer-figure").is_visible()
+    assert page.locator("#answer-table table").is_hidden()
+    assert seen.said == []
     page.context.close()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analytics.gather import FileNote, StudySource
+from analytics.report.caveats import caveats
 from analytics.report.html import section_html
 from analytics.report.markdown import section_markdown
 from analytics.report.page import selections_of
 from analytics.report.report import ORDER, Report
-from analytics.report.sections import agents, events, reception, summary, table3, table4, truth, variability
+from analytics.report.sections import agents, answer, events, paper, reception, summary, table3, truth, variability
 from tests.report import sample
 from wolfbus.document.blocks import TableBlock
 from wolfbus.document.formats import number
@@ -74,7 +76,6 @@ def test_table_1_has_the_papers_values_beside_ours_and_leads_to_the_statements(f
     assert wolf.cells[1].link.anchor == "statements?role=Werewolf&said=deceptive"
     assert wolf.cells[2].paper == "53.3\u00a0%"
     assert f"n {ours['suspicion_n']}" in wolf.cells[2].under
-    assert any("7,230" in told for told in table.contradictions)
 
 
 def test_table_3_leads_from_a_count_to_those_judgements_and_has_its_baselines(found):
@@ -85,12 +86,14 @@ def test_table_3_leads_from_a_count_to_those_judgements_and_has_its_baselines(fo
     assert seer.cells[2].link.anchor == "statements?observer=Seer&judged=fp"
     overall = baselines.rows[-1]
     assert [cell.paper for cell in overall.cells[1:3]] == ["71.8\u00a0%", "71.8\u00a0%"]
-    assert any("0.616" in told for told in paper.contradictions)
 
 
-def test_table_4_says_whose_scores_the_paper_has(found):
-    tables = [block for block in table4.section(*found).blocks if isinstance(block, TableBlock)]
-    assert [bool(table.contradictions) for table in tables] == [True, False, False, False]
+def test_what_contradicts_itself_in_the_paper_is_told_once(found):
+    told = str(section_html(paper.section(*found)))
+    assert told.count("7,230") == 1
+    assert "0.616" in told
+    everything = "".join(section_markdown(made(*found)) for made in ORDER)
+    assert everything.count("7,230") == 1
 
 
 def test_an_interval_that_is_lacking_is_explained():
@@ -129,7 +132,9 @@ VERDICTS = {
 
 
 def said(findings, context) -> str:
-    return section_markdown(summary.section(findings, context)).replace("*", "")
+    return "\n".join(
+        "".join(getattr(part, "text", part) for part in each) for each in summary.sentences(findings, context)
+    )
 
 
 @pytest.mark.parametrize("name", VERDICTS)
@@ -142,10 +147,9 @@ def test_the_summary_says_of_a_primary_metric_what_its_adjusted_test_lets_it_say
         assert not any(other in said(findings, context) for other in set(words.values()) - {told})
     # whatever its interval: nobody declared it
     del findings["primary"]["metrics"][name]
-    told = section_markdown(summary.section(findings, context))
-    assert not any(other in told.replace("*", "") for other in words.values())
-    (line,) = (line for line in told.splitlines() if "(exploratory)" in line)
-    assert "**" not in line
+    told = said(findings, context)
+    assert not any(other in told for other in words.values())
+    assert sum("(exploratory)" in line for line in told.splitlines()) == 1
 
 
 def test_few_blocks_are_a_caveat(whole):
@@ -157,7 +161,7 @@ def test_few_blocks_are_a_caveat(whole):
         (0, "game", None),
     ):
         findings["variability"] |= {"blocks": blocks, "block_kind": kind}
-        found = [line for line in summary.caveats(findings, context) if "only" in line]
+        found = [line for line in caveats(findings, context) if "only" in line]
         assert [line[: len(told or "")] for line in found] == ([] if told is None else [told])
 
 
@@ -169,23 +173,38 @@ def _abilities(findings, basis: str, ability: str, **found):
         )  # fmt: skip
 
 
-def test_the_best_agent_is_named_only_where_the_test_says_so(whole):
+def answered(findings, context) -> str:
+    return section_markdown(answer.section(findings, context))
+
+
+def test_the_answer_names_the_best_agent_only_where_the_test_says_so(whole):
     findings, context = whole
     _abilities(findings, "role", "sensitivity", big=(0.5, 0.1), small=(-0.5, 0.2))
     rows = findings["primary"]["metrics"]
+    assert "**" not in answered(findings, context).splitlines()[2], "nothing is bold where nobody leads"
     rows["best_detector"] |= {"agent": "llm:big", "verdict": "above"}
-    told = said(findings, context)
-    assert "llm:big tells the two apart best, with +0.50 (95 % interval +0.40 to +0.60)" in told
-    assert "nobody clearly is told apart least (the first two are too close)" in told
+    assert "big** detects best** (d′ +0.50); nobody clearly conceals best" in answered(findings, context)
     rows["best_detector"]["verdict"] = "few"
-    assert "nobody clearly tells the two apart best (too few games to tell)" in said(findings, context)
-
-
-def test_agents_that_never_met_are_not_ranked_against_each_other(whole):
-    findings, context = whole
+    assert "nobody clearly detects best (too few games)" in answered(findings, context)
     findings["abilities"]["role"]["components"] = 2
-    assert "The agents fall into 2 groups that never met" in said(findings, context)
-    assert "apart best" not in said(findings, context)
+    assert "fall into 2 groups that never met" in answered(findings, context)
+    assert "detects best" not in answered(findings, context)
+
+
+def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_script_is(whole):
+    findings, context = whole
+    context = replace(context, agents=("scripted", "llm:big@http://host/v1", "llm:big"))
+    findings["variability"]["blocks"] = 3
+    findings["settings"]["include_defaulted"] = [False, True]
+    findings["outcomes"]["mixed_protocols"] = True
+    section = answer.section(findings, context)
+    (table,) = (block for block in section.blocks if isinstance(block, TableBlock))
+    assert len(table.columns) == 6
+    told = section_markdown(section)
+    assert "scripted is a script, not a model" in told
+    assert told.count("**Warning:**") == 3
+    assert context.shown == ("scripted", "llm:big@http://host/v1", "llm:big"), "two servers' models are told apart"
+    assert replace(context, agents=("llm:maker/big@http://host/v1", "exec:bot")).shown == ("big", "bot")
 
 
 def test_the_summary_of_nothing_says_so():
@@ -202,7 +221,7 @@ def test_failures_of_a_study_and_of_files_stand_above_the_summary():
     )
     broken = (FileNote("torn.ndjson", "g9", 3, True, "line 4: not JSON"), FileNote("no.ndjson", None, 0, False, "no"))
     context = sample.context(sample.gathered(sample.games(1), broken, (study,)))
-    told = list(summary.caveats({}, context))
+    told = list(caveats({}, context))
     assert "Something is wrong with 2 files; of 1 nothing is counted" in told[0]
     assert "2 failed, 1 pending" in told[1]
 
@@ -227,7 +246,7 @@ def test_an_agent_without_an_ability_is_not_taken_for_an_average_one(whole):
     _abilities(findings, "label", "sensitivity", big=(-0.5, 0.1), small=(-0.1, 0.1))
     _abilities(findings, "label", "concealment", big=(-0.5, 0.1), small=(None, 0))
     table = table_of(agents.section(findings, context), "abilities-label-table")
-    assert [row.head.text for row in table.rows] == ["llm:big", "llm:small"]
+    assert [row.head.text for row in table.rows] == ["big", "small"]
 
 
 def test_every_cell_of_the_tables_has_the_interval_that_was_found_for_it(found):
@@ -283,10 +302,10 @@ def test_what_rounds_to_nothing_has_no_sign(value, signed, told):
 
 
 def test_a_headline_shows_our_interval_and_the_papers_way(found):
-    (_, table) = variability.section(*found).blocks
+    (table,) = variability.section(*found).blocks
     first = table.rows[0]
     assert first.cells[0].under == "40.0–60.0\u00a0% · n 40"
-    assert first.cells[4].text == "50.0\u00a0% ± 5.0"
+    assert first.cells[2].text == "50.0\u00a0% ± 5.0"
 
 
 def test_every_link_of_a_number_names_an_agent_that_is_there(found):

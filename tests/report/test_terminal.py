@@ -106,7 +106,6 @@ def test_every_block_has_a_form_in_the_terminal():
         *("t", "Who did what.", columns("Who", "How\u00a0much")),
         (Row(Cell("evil\x1b[2J|agent"), (Cell("47.9\u00a0%", "45.1–53.2\u00a0% · n 30", "50.0\u00a0%"),)),),
         ("A note.",),
-        ("It says both.",),
     )
     shown = written(
         [
@@ -122,6 +121,6 @@ def test_every_block_has_a_form_in_the_terminal():
         f"  {'Who':<22}  {'How much':>39}\n"
         f"  {'─' * 63}\n"
         "  evil[U+001B][2J|agent  47.9 % (45.1–53.2 %; n 30; paper 50.0 %)\n"
-        "  A note.\n  The paper contradicts itself. It says both.\n\n"
+        "  A note.\n\n"
         "Nothing: There is nothing.\n\n  as it\n    stands\n\nTerm: what it means\n"
     )

@@ -17,7 +17,7 @@ from moderator.house.lobby import Complaints, Lobby
 from moderator.house.roster import AGENTS_AT_MOST, UNREAD_AT_MOST, Roster
 from moderator.house.session import HouseSession, Seeds
 from moderator.house.settings import GameReport
-from moderator.house.waiting import Waiting, cover, waiting_line
+from moderator.house.waiting import WaitingNotice, cover, waiting_line
 from wolfbus.bus import streams
 from wolfbus.bus.memory import MemoryBus
 from wolfbus.bus.protocol import Entry
@@ -86,7 +86,7 @@ def test_the_line_says_who_waits_for_a_place_that_another_asked_for() -> None:
 
 
 def test_a_line_that_does_not_change_is_said_again_ever_more_rarely() -> None:
-    patience = Waiting(None)
+    patience = WaitingNotice(None)
     said = [second for second in range(7200) if patience.due("2 missing", float(second))]
     assert said[:6] == [0, 10, 30, 70, 150, 310]
     assert {later - sooner for sooner, later in itertools.pairwise(said[8:])} == {600}
@@ -96,7 +96,7 @@ def test_a_line_that_does_not_change_is_said_again_ever_more_rarely() -> None:
 
 
 def test_a_line_is_said_when_it_changes_and_else_after_ten_seconds() -> None:
-    patience = Waiting(12.0)
+    patience = WaitingNotice(12.0)
     assert patience.due("2 missing", 100.0)
     assert not patience.due("2 missing", 105.0)
     assert patience.due("1 missing", 106.0)

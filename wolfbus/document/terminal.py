@@ -83,8 +83,7 @@ def _table(table: TableBlock, width: int) -> Iterator[str]:
         return
     yield from wrapped(table.caption, width)
     yield from _grid(table, width)
-    notes = (*table.remarks(), *(f"The paper contradicts itself. {told}" for told in table.contradictions))
-    for note in notes:
+    for note in table.remarks():
         yield from wrapped(note, width, _INDENT)
 
 

@@ -32,7 +32,9 @@ class Digest:
             self._sha.update(canonical(_essence_of_opening(event)) + b"\n")
         elif event.type not in _ASIDE:
             if members is None:
-                members = canonical_members(plain(event))
+                # what does not count need not be written
+                values = plain(event)
+                members = canonical_members({name: values[name] for name in _counted(event, values)})
             counted = [members[name] for name in _counted(event, members)]
             self._sha.update(f"{{{','.join(counted)}}}\n".encode())
 

@@ -12,6 +12,7 @@ import math
 import re
 from bisect import bisect
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
@@ -23,6 +24,7 @@ from wolfbus.messages.codec import EVENTS, check_version, plain, validate
 from wolfbus.messages.events import AnyEvent
 
 _BRACKET = ord("[")
+_DIGITS = 64
 _EVENT = EVENTS.validator.validate_json
 _MEMBER = re.compile(rb'"hash":"([0-9a-f]{64})",')
 
@@ -154,16 +156,26 @@ def _parse_in_one(line: bytes, number: int) -> Recorded | None:
     end = line.find(b"]" if line[start] == _BRACKET else b'"', start + 1) + 1
     try:
         time = float(line[timed : line.index(b",", timed)])
-        audience = from_json(line[start:end])
+        audience = _audience(line[start:end])
         event = _EVENT(line, extra="ignore")
     except ValueError:
         return None
-    if audience.__class__ is list:
-        audience = tuple(audience)
     digest = line[sealed : sealed + 64].decode("ascii", "replace")
-    if _fault_of_envelope(number, time, audience, digest):
+    if audience is None or not math.isfinite(time) or len(digest) != _DIGITS:
         return None
     return Recorded(number, time, audience, event, digest)
+
+
+@lru_cache(4096)
+def _audience(text: bytes) -> Audience | None:
+    """Return the audience that a line states, None if it is none; a game has few of them, and many lines.
+
+    Raises:
+        ValueError: not JSON.
+    """
+    told = from_json(text)
+    audience = tuple(told) if told.__class__ is list else told
+    return None if _fault_of_audience(audience) else audience
 
 
 def _members_to_tuples(value: dict[str, Any]) -> None:
@@ -211,11 +223,16 @@ def _fault_of_envelope(n: Any, time: Any, audience: Any, digest: Any) -> str | N
         return "n: not a whole number from 1"
     if (time.__class__ is not float and time.__class__ is not int) or not math.isfinite(time):
         return "time: not a number of seconds"
-    if audience.__class__ is tuple:
-        if not all(name.__class__ is str for name in audience):
-            return "audience: not names of seats"
-    elif audience.__class__ is not str or audience not in {"everybody", "researchers"}:
-        return 'audience: neither "everybody", "researchers" nor a list of seats'
-    if digest.__class__ is not str or len(digest) != 64:
+    if fault := _fault_of_audience(audience):
+        return fault
+    if digest.__class__ is not str or len(digest) != _DIGITS:
         return "hash: not 64 hex digits"
+    return None
+
+
+def _fault_of_audience(audience: Any) -> str | None:
+    if audience.__class__ is tuple:
+        return None if all(name.__class__ is str for name in audience) else "audience: not names of seats"
+    if audience.__class__ is not str or audience not in {"everybody", "researchers"}:
+        return 'audience: neither "everybody", "researchers" nor a list of seats'
     return None

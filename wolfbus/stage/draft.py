@@ -1,7 +1,8 @@
-"""`Draft`: a statement whose judgements are still coming in."""
+"""`StatementDraft` and `VoteDraft`: a statement whose judgements are still coming in, and a vote that goes on."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,9 +14,22 @@ from wolfbus.messages.events import (
     AnsweredAssessOwn,
     AnsweredSpeak,
     AnsweredVote,
+    Exile,
     Statement,
+    Tally,
 )
-from wolfbus.stage.beats import Mark, Moved, ShownClaim, ShownJudgement, ShownLabel, Spoken
+from wolfbus.stage.beats import (
+    Bar,
+    Exiled,
+    Mark,
+    Moved,
+    ShownBallot,
+    ShownClaim,
+    ShownJudgement,
+    ShownLabel,
+    Spoken,
+    Tallied,
+)
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Kind
 
@@ -23,7 +37,7 @@ _MOVED: Final = 3
 
 
 @dataclass(slots=True)
-class Draft:
+class StatementDraft:
     """A statement whose judgements are still coming in.
 
     Attributes:
@@ -152,6 +166,53 @@ class Draft:
             if each.before is not None and each.after is not None and each.before != each.after
         ]
         return tuple(sorted(steps, key=lambda step: -abs(step.after - step.before))[:_MOVED])
+
+
+@dataclass(slots=True)
+class VoteDraft:
+    """A vote that goes on, as far as the viewer knows.
+
+    Attributes:
+        answers: the ballots, each with the line of the model call that made it.
+        tally: the opened votes, once they are.
+    """
+
+    answers: dict[SeatName, tuple[AnsweredVote, int | None]] = field(default_factory=dict)
+    tally: Tally | None = None
+
+    def target(self, voter: SeatName) -> SeatName | None:
+        """Return for whom `voter` votes; None where it abstains, or that is not known."""
+        return self.tally.votes.get(voter) if self.tally is not None else None
+
+    def counted(self, event: Tally, names: Sequence[SeatName]) -> Tallied:
+        """Take in the opened votes and return them as they are shown.
+
+        Args:
+            event: the votes.
+            names: all players in seating order.
+        """
+        self.tally = event
+        voters: dict[SeatName | None, list[SeatName]] = {}
+        seated = [name for name in names if name in event.votes]
+        for voter in seated:
+            voters.setdefault(event.votes[voter], []).append(voter)
+        bars = sorted(voters.items(), key=lambda bar: (bar[0] is None, -len(bar[1])))
+        ballots = tuple(self._ballot(voter, event.votes[voter]) for voter in seated)
+        return Tallied(event.needed, tuple(Bar(target, tuple(names)) for target, names in bars), ballots)
+
+    def _ballot(self, voter: SeatName, target: SeatName | None) -> ShownBallot:
+        answer, call = self.answers.get(voter, (None, None))
+        if answer is None:
+            return ShownBallot(voter, target)
+        outcome = None if answer.outcome == "accepted" else answer.outcome
+        return ShownBallot(voter, target, answer.thought, outcome, call)
+
+    def exiled(self, event: Exile) -> Exiled:
+        """Return what the vote came to."""
+        votes = self.tally.votes if self.tally is not None else {}
+        count = Counter(target for target in votes.values() if target is not None)
+        most = count[event.seat] if event.seat is not None else max(count.values(), default=0)
+        return Exiled(event.seat, most, self.tally.needed if self.tally is not None else 0, event.role, event.team)
 
 
 def _shown(scored: ScoredClaim) -> ShownClaim:

@@ -39,12 +39,11 @@ from wolfbus.messages.events import (
 from wolfbus.messages.requests import Revealed, Seated, Whispered
 from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
 from wolfbus.stage.calls import CallLines
-from wolfbus.stage.draft import Draft
+from wolfbus.stage.draft import StatementDraft, VoteDraft
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
 from wolfbus.stage.found import claim_finder
 from wolfbus.stage.night import NightDraft
 from wolfbus.stage.seating import Seating
-from wolfbus.stage.voting import VoteDraft
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Phase
 from wolfbus.waiting import Waiting
@@ -79,7 +78,7 @@ class BeatFold:
         self._line, self._time = 0, 0.0
         self._bids: dict[SeatName, int] = {}
         self._speech: tuple[AnsweredSpeak, int | None] | None = None
-        self._drafts: deque[Draft] = deque()
+        self._drafts: deque[StatementDraft] = deque()
         self._night = NightDraft()
         self._vote = VoteDraft()
         self._find = claim_finder() if viewer == EVERYTHING else None
@@ -169,7 +168,7 @@ class BeatFold:
         self.seating.meet(event.speaker)
         bids, self._bids = self._bids, {}
         answer, call = self._words_of(event)
-        self._drafts.append(Draft(event, self._line, self._time, answer, call, bids))
+        self._drafts.append(StatementDraft(event, self._line, self._time, answer, call, bids))
         if self.viewer == PUBLIC:
             self._release(gate=True)
 
@@ -202,7 +201,7 @@ class BeatFold:
             unsaid = Unsaid(event.seat, answer.thought, answer.outcome, answer.fault, call)
         self._emit("silence", bids=bids, unsaid=unsaid)
 
-    def _draft(self, number: int | None) -> Draft | None:
+    def _draft(self, number: int | None) -> StatementDraft | None:
         return next((draft for draft in self._drafts if draft.said.statement == number), None)
 
     def _release(self, *, gate: bool) -> None:
@@ -213,7 +212,7 @@ class BeatFold:
             draft = self._drafts.popleft()
             self.beats.append(self._statement(draft, len(self.beats), self._suspicion))
 
-    def _statement(self, draft: Draft, n: int, suspicion: Suspicion | None) -> Beat:
+    def _statement(self, draft: StatementDraft, n: int, suspicion: Suspicion | None) -> Beat:
         """Return a draft as a beat; given `suspicion`, it is complete, and its judgements are folded in."""
         said = draft.said
         vote = self._vote.target(said.speaker) if said.phase == "vote" else None

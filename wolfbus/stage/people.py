@@ -28,7 +28,7 @@ Take = Callable[[dict[str, Any] | None, str | None], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PersonRequest:
     """What a person is asked.
 
     Attributes:
@@ -94,7 +94,7 @@ class PersonSeat:
         self._seated: Seated | None = None
         self._began = time.monotonic()
         self._public = self._private = 0
-        self._questions: dict[str, Question] = {}
+        self._questions: dict[str, PersonRequest] = {}
         self._asked = 0
         self.version = 0
 
@@ -108,11 +108,12 @@ class PersonSeat:
         """Take in facts, some perhaps again."""
         self._people.soon(partial(self._hear, tuple(facts), tuple(own)))
 
-    def asked(self, questions: Sequence[Question]) -> None:
+    def asked(self, questions: Sequence[PersonRequest]) -> None:
         """Put questions before the person."""
         now = time.time()
         timed = [
-            Question(each.ask, each.lines, each.default, each.take, now + each.ask.deadline_s) for each in questions
+            PersonRequest(each.ask, each.lines, each.default, each.take, now + each.ask.deadline_s)
+            for each in questions
         ]
         self._people.soon(partial(self._ask, timed))
 
@@ -163,7 +164,7 @@ class PersonSeat:
                     del self._questions[question.ask.id]
                 return
 
-    def _ask(self, questions: Sequence[Question]) -> None:
+    def _ask(self, questions: Sequence[PersonRequest]) -> None:
         now = time.time()
         self._questions = {name: each for name, each in self._questions.items() if each.due > now}
         for question in questions:

@@ -27,7 +27,7 @@ _MOST_BLOCKS: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class CountedReply:
     """A reply with what a server counts beside it.
 
     Attributes:
@@ -81,7 +81,7 @@ class PrefixCache:
         return cached
 
 
-def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], digest: str) -> Spoken:
+def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], digest: str) -> CountedReply:
     """Answer a request that is not refused.
 
     Args:
@@ -108,7 +108,7 @@ def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], dig
 
     draft = Draft(answer(), schema or {}, draws, answer, FormFiller(behaviour.seed, seed, scene))
     reply, completion, reasoning = _limited(behaviour, spoil(behaviour, draft), body, draws)
-    return Spoken(reply, len(prompt), _tokens(prompt), cache.take(body["model"], prompt), completion, reasoning)
+    return CountedReply(reply, len(prompt), _tokens(prompt), cache.take(body["model"], prompt), completion, reasoning)
 
 
 def _seed(seed: int, messages: Sequence[Mapping[str, Any]]) -> str:

@@ -18,7 +18,7 @@ from aiohttp import web
 from wolfbus.draws import unit
 from wolfbus.testing.model_behaviour import ERRORS, Behaviour, drawn_sort
 from wolfbus.testing.model_limits import Refusal, refused, refused_key
-from wolfbus.testing.model_reply import PrefixCache, Spoken, speak
+from wolfbus.testing.model_reply import CountedReply, PrefixCache, speak
 
 MODEL: Final = "fake-model"
 """The model that is listed where none is named."""
@@ -257,7 +257,7 @@ class ModelService:
         await response.write_eof()
         return response
 
-    def _count(self, spoken: Spoken) -> None:
+    def _count(self, spoken: CountedReply) -> None:
         with self.changed:
             if spoken.reply.ugly is not None:
                 self._stats.ugly[spoken.reply.ugly] += 1
@@ -283,7 +283,7 @@ async def _break(request: web.BaseRequest) -> None:
     await asyncio.Event().wait()
 
 
-def _completion(model: str, digest: str, spoken: Spoken) -> dict[str, Any]:
+def _completion(model: str, digest: str, spoken: CountedReply) -> dict[str, Any]:
     reply = spoken.reply
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
     if reply.reasoning is not None:

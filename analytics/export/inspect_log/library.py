@@ -8,7 +8,7 @@ from typing import Any
 from wolfbus.errors import ConfigError
 
 
-class Library:
+class InspectLibrary:
     """The modules of inspect_ai that make a log.
 
     Attributes:

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from analytics.export.game import ExportedGame
-from analytics.export.inspect_log.library import Library
+from analytics.export.inspect_log.library import InspectLibrary
 from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.sample import sample_of, started
-from analytics.export.inspect_log.transcript import Prompt
+from analytics.export.inspect_log.transcript import CallTexts
 from analytics.export.inspect_log.usage import UsageBook, called_by, model_of, models_by_agent
 from analytics.gather import Criteria
 from analytics.metrics import Metrics
@@ -39,7 +39,7 @@ class LogBuilder:
         criteria: how the games were recomputed.
     """
 
-    library: Library
+    library: InspectLibrary
     study: str | None
     agents: frozenset[str]
     manifest: Mapping[str, Any]
@@ -52,7 +52,7 @@ class LogBuilder:
     _begin: float = math.inf
     _end: float = -math.inf
 
-    def add(self, game: ExportedGame, prompts: Mapping[int, Prompt]) -> None:
+    def add(self, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> None:
         """Take in one game."""
         if self._usage is None:
             self._usage = UsageBook(self.library)
@@ -200,7 +200,7 @@ def _instant(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def _revision(library: Library, git: Mapping[str, Any]) -> Any:
+def _revision(library: InspectLibrary, git: Mapping[str, Any]) -> Any:
     commit = git.get("commit")
     if not isinstance(commit, str):
         return None

@@ -9,9 +9,9 @@ from typing import Any
 
 from analytics import Result
 from analytics.export.game import ExportedGame
-from analytics.export.inspect_log.library import Library
+from analytics.export.inspect_log.library import InspectLibrary
 from analytics.export.inspect_log.measures import MEASURES, TABLES
-from analytics.export.inspect_log.transcript import Prompt, Transcript, outcome
+from analytics.export.inspect_log.transcript import CallTexts, Transcript, outcome
 from analytics.export.inspect_log.usage import UsageBook, called_by, model_of
 from analytics.metrics import Metrics
 from wolfbus.canonical import sha256_hex
@@ -20,7 +20,7 @@ from wolfbus.rules import rules_text
 _FOREIGN = "A game of Werewolf, played by the paper's own code: its log does not hold the rules."
 
 
-def sample_of(library: Library, game: ExportedGame, prompts: Mapping[int, Prompt]) -> Any:
+def sample_of(library: InspectLibrary, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> Any:
     """Return the ``EvalSample`` of a game.
 
     Its target is who the Werewolves are, which is what the others have to find out; its output says how it ended. A
@@ -60,7 +60,7 @@ def sample_of(library: Library, game: ExportedGame, prompts: Mapping[int, Prompt
     )
 
 
-def scores_of(library: Library, game: ExportedGame) -> tuple[dict[str, Any], dict[str, str]]:
+def scores_of(library: InspectLibrary, game: ExportedGame) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the scores of a game that are defined, and why each of the others is not."""
     board = Metrics()
     board.add(game.rows)
@@ -86,7 +86,7 @@ def _instant(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def _output(library: Library, game: ExportedGame) -> Any:
+def _output(library: InspectLibrary, game: ExportedGame) -> Any:
     rows, agents = game.rows, {seat.agent for seat in game.rows.seats.values()}
     said = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
     return library.model.ModelOutput.from_content(model_of(agents, called_by(game)), said)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from analytics.export.game import ExportedGame
-from analytics.export.inspect_log.library import Library
+from analytics.export.inspect_log.library import InspectLibrary
 from analytics.export.inspect_log.usage import usage_of
 from analytics.rows import JudgementRow, Noted, StatementRow, Step
 from analytics.rows.parts import call_id, statement_id
@@ -16,7 +16,7 @@ from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Silence, S
 from wolfbus.printable import counted, storable
 
 
-class Prompt(NamedTuple):
+class CallTexts(NamedTuple):
     """What a model was sent, as (role, text), and what it replied, if it did."""
 
     messages: list[tuple[ChatRole, str]]
@@ -36,7 +36,7 @@ class Transcript:
         prompts: prompts of model calls by line; calls without one are shown without words.
     """
 
-    def __init__(self, library: Library, game: ExportedGame, prompts: Mapping[int, Prompt]) -> None:
+    def __init__(self, library: InspectLibrary, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> None:
         self._library = library
         self._game = game
         self._prompts = prompts

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from analytics.export.game import ExportedGame
-from analytics.export.inspect_log.library import Library
+from analytics.export.inspect_log.library import InspectLibrary
 from wolfbus.messages.calls import Call
 
 
-def usage_of(library: Library, call: Call) -> Any:
+def usage_of(library: InspectLibrary, call: Call) -> Any:
     """Return the ``ModelUsage`` of one call.
 
     Inspect counts cached tokens apart from the others. What a server did not count is 0 there, and a cost that is not
@@ -36,7 +36,7 @@ class UsageBook:
         agents: by brain, as it was asked for.
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: InspectLibrary) -> None:
         self._library = library
         self.models: dict[str, Any] = {}
         self.roles: dict[str, Any] = {}

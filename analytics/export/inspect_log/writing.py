@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from analytics.export.game import read_games
-from analytics.export.inspect_log.library import Library
+from analytics.export.inspect_log.library import InspectLibrary
 from analytics.export.inspect_log.log import LogBuilder
-from analytics.export.inspect_log.transcript import Prompt
+from analytics.export.inspect_log.transcript import CallTexts
 from analytics.export.landing import Landing
 from analytics.export.writing import Exported
 from analytics.gather import Collection, Criteria, FileNote, collect
@@ -31,10 +31,11 @@ class _Prompts:
         self._book, self._calls = PromptBook(), WholeCalls()
         self._made: dict[int, tuple[ModelCall, list[tuple[ChatRole, str]]]] = {}
 
-    def by_line(self) -> dict[int, Prompt]:
+    def by_line(self) -> dict[int, CallTexts]:
         """Return the prompts of the game that was read, each with the reply, by the lines of their calls."""
         return {
-            line: Prompt(messages, self._calls.whole(call, line).reply) for line, (call, messages) in self._made.items()
+            line: CallTexts(messages, self._calls.whole(call, line).reply)
+            for line, (call, messages) in self._made.items()
         }
 
     def watch(self, recorded: Recorded) -> None:
@@ -75,7 +76,7 @@ def write_inspect(
         RecordError: there is nothing to read.
         OSError: the folder cannot be written; the log that was being written does not appear.
     """
-    library, wanted = Library(), criteria or Criteria()
+    library, wanted = InspectLibrary(), criteria or Criteria()
     found = collect(sources, wanted.roles)
     notes: list[FileNote] = list(found.refused)
     manifests = found.manifests

@@ -1,18 +1,15 @@
-"""The leaderboard: who conceals, who detects, and what else is known of every agent."""
+"""Who conceals, who detects, and what else is known of every agent."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from math import inf
 from typing import Any, Final, Literal
 
 from analytics import Result
-from analytics.figures import leaderboard
 from analytics.report.cells import counted, estimate, look, value
 from analytics.report.context import Context
-from analytics.report.drawings import drawing
 from analytics.report.links import Selection
 from wolfbus.document.blocks import Block, Cell, Heading, Prose, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import count, number, of
@@ -37,25 +34,15 @@ def section(findings: Result, context: Context) -> Section:
     """Return both abilities on each ground of truth, and the agents' plain rates."""
     blocks: list[Block] = [
         plain(
-            "One joint model, in units of d′. Sensitivity: how much better an agent's flags tell deceptive from honest "
-            "statements than chance, against the average speaker (0: not at all); criterion: how sparing it is with "
-            "them (below 0 it flags more than half). Concealment: how much less the average observer tells its "
-            "deceptions from its honest statements than others' (0: the average agent of its component); suspected "
-            "anyhow: how much more it is flagged, whatever it says. Only observers who have to find out count. "
-            "Intervals that overlap do not rank anybody."
+            "One joint model, in d′. Sensitivity: flags tell deceptive from honest statements (0: not at all); "
+            "criterion: how sparing they are. Concealment: observers tell its deceptions less than others' (0: the "
+            "average agent); suspected anyhow: flagged whatever it says."
         )
     ]
     for by, words in _GROUNDS.items():
         found = look(findings, "abilities", by) or {}
         blocks.append(Heading(f"{words[:1].upper()}{words[1:]}", f"abilities-{by}"))
-        drawn = partial(leaderboard, findings, by)
-        caption = (
-            f"Agents on two axes, {words}: to the right the more sensitive, upwards those who "
-            f"conceal more, with 95 % intervals."
-        )
-        empty = f"There is nothing to draw: {found.get('reason') or 'no agent has both numbers'}."
-        blocks += [drawing(f"leaderboard-{by}", drawn, caption, found, empty), _abilities(found, by, words, context)]
-        blocks += _roles(found, by)
+        blocks += [_abilities(found, by, words, context), *_roles(found, by)]
     blocks += [Heading("Each agent's own rates", "rates"), _rates(findings, context)]
     return Section("agents", "Agents: who conceals, who detects", tuple(blocks))
 
@@ -77,17 +64,12 @@ def _abilities(found: Mapping[str, Any], by: str, words: str, context: Context) 
             estimate(row.get("suspected"), "logit"),
             counted(row.get("n_judged"), link=Selection(by=code, judged="judged")),
             counted(row.get("n_statements"), link=Selection(agent=code)),
-            estimate(row.get("confession_rate")),
-            counted(row.get("checkable"), link=Selection(agent=code, truth="checkable")),
             *([counted(row.get("component"))] if several else []),
         )
         rows.append(Row(context.agent_cell(name), cells))
-    heads = columns(
-        *("Agent", *_AXES.values(), "Judged", "Said", "Confesses", "Checkable"), *(["Component"] if several else [])
-    )
+    heads = columns(*("Agent", *_AXES.values(), "Judged", "Said"), *(["Component"] if several else []))
     notes = [
         f"Regularised logistic model, intervals from {count(found.get('draws') or 0)} draws of games. In d′.",
-        "Confesses: share of its lies that an agent calls deceptive.",
     ]
     spread = found.get("statement_sd")
     if spread is not None:
@@ -138,9 +120,6 @@ def _rates(findings: Result, context: Context) -> TableBlock:
     for name, row in (findings.get("agents") or {}).items():
         code = context.code(name)
         cells = (
-            counted(row.get("games")),
-            estimate(look(row, "wins", "villagers")),
-            estimate(look(row, "wins", "werewolves")),
             counted(row.get("statements"), link=Selection(agent=code)),
             estimate(row.get("deception_rate"), link=Selection(agent=code, said="deceptive")),
             estimate(row.get("caught"), link=Selection(agent=code, judged="tp")),
@@ -153,7 +132,7 @@ def _rates(findings: Result, context: Context) -> TableBlock:
         )
         rows.append(Row(context.agent_cell(name), cells))
     heads = columns(
-        *("Agent", "Games", "Wins with villagers", "Wins with Werewolves", "Statements", "Deceptive", "Caught"),
+        *("Agent", "Statements", "Deceptive", "Caught"),
         *("Accuracy", "Balanced accuracy", "AUC", "Suspected as Werewolf", "Suspected otherwise", "Votes that hit"),
     )
     base, constant = (

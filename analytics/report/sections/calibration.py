@@ -8,21 +8,20 @@ from functools import partial
 from typing import Any, Final
 
 from analytics import Result
-from analytics.figures import precision_recall, roc
+from analytics.figures import roc
 from analytics.report.cells import counted, interval, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import SCORE_WORDS, SCORES, Score, drawing
-from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns
+from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns
 from wolfbus.document.formats import count, shown
 
 _MEASURES: Final = {
     "balanced_accuracy": "Balanced accuracy",
     "accuracy": "Accuracy",
+    "constant_accuracy": "Constant guess",
     "precision": "Precision",
     "recall": "Recall",
     "f1": "F1",
-    "base_rate": "Base rate",
-    "constant_accuracy": "Constant guess",
 }
 _RULES: Final = {"youden": "Youden's", "best_f1": "Best F1"}
 _NEEDS: Final = "held-out judgements of both classes are needed"
@@ -30,19 +29,24 @@ _NEEDS: Final = "held-out judgements of both classes are needed"
 
 def section(findings: Result, _: Context) -> Section:
     """Return curves, thresholds and recalibration for both scores."""
-    blocks: list[Block] = [Heading("Curves", "curves")]
-    for score in SCORES:
-        found = look(findings, "curves", score)
-        words = SCORE_WORDS[score].lower()
-        caption = f"ROC curves of {words}: hits against false alarms at every threshold. Chance is the diagonal."
-        blocks.append(drawing(f"roc-{score}", partial(roc, findings, score), caption, found))
-        caption = f"Precision and recall of {words} at every threshold. Chance is the base rate, the level line."
-        blocks.append(drawing(f"pr-{score}", partial(precision_recall, findings, score), caption, found))
-    blocks.append(Heading("Thresholds, fitted on some games and scored on others", "thresholds"))
+    caption = "ROC curves over all observers: hits against false alarms at every threshold. Chance is the diagonal."
+    blocks: list[Block] = [
+        drawing("roc", partial(roc, findings), caption, findings.get("curves"), table="roc-points"),
+    ]
     blocks += (_thresholds(findings, score) for score in SCORES)
-    blocks.append(Heading("Recalibration, fitted on some games and scored on others", "recalibration"))
-    blocks += _recalibration(findings)
+    blocks += [*_recalibration(findings), _points(findings)]
     return Section("calibration", "Curves, thresholds, recalibration (4.5, 5.7)", tuple(blocks))
+
+
+def _points(findings: Result) -> TableBlock:
+    """Return the curves' points, a line each."""
+    rows = tuple(
+        Row(Cell(SCORE_WORDS[score]), tuple(value(each, "score", reason="above every score") for each in point))
+        for score in SCORES
+        for point in look(findings, "curves", score, "overall", "roc") or ()
+    )
+    heads = columns("Score", "False alarms", "Hits", "Threshold")
+    return TableBlock("roc-points", "The curves' points", heads, rows, empty="No judgement counts.")
 
 
 def _thresholds(findings: Result, score: Score) -> TableBlock:
@@ -79,7 +83,7 @@ def _thresholds(findings: Result, score: Score) -> TableBlock:
     )
     return TableBlock(
         f"thresholds-{score}",
-        f"Thresholds on {SCORE_WORDS[score].lower()}",
+        f"Thresholds on {SCORE_WORDS[score].lower()}, fitted on some games and scored on others",
         heads,
         tuple(rows),
         notes,
@@ -132,7 +136,7 @@ def _recalibration(findings: Result) -> list[Block]:
     empty = f"It is undefined: {why}."
     table = TableBlock(
         "recalibration-table",
-        "Suspicion as a probability, before and after recalibration",
+        "Suspicion as a probability, recalibrated on some games and scored on others",
         columns("Map", "Brier", "ECE", "AUC", "Judgements"),
         tuple(rows),
         tuple(notes),

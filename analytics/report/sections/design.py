@@ -7,10 +7,11 @@ from typing import Any
 
 from analytics import Result
 from analytics.gather.checks import StudyCheck
+from analytics.report.caveats import SHOWN, alarms
 from analytics.report.cells import counted, look
 from analytics.report.context import Context, path_of
 from wolfbus.config import GameConfig
-from wolfbus.document.blocks import Block, Bullets, Cell, Row, Section, TableBlock, TableColumn, plain
+from wolfbus.document.blocks import Block, Bullets, Cell, Row, Section, TableBlock, TableColumn, plain, warning
 from wolfbus.document.formats import count, number
 from wolfbus.document.visible import visible
 
@@ -31,7 +32,7 @@ _PAIRS = 60
 
 def section(findings: Result, context: Context) -> Section:
     """Return what was run."""
-    blocks: list[Block] = []
+    blocks: list[Block] = [warning(told) for told in alarms(findings, context)[SHOWN:]]
     for place, study in enumerate(context.studies):
         blocks += [_study(study, place), *_meetings(study, place), *_totals(study, place)]
     if not context.studies:
@@ -184,9 +185,10 @@ def _agents(findings: Result, context: Context) -> TableBlock:
         made = look(findings, "production", "by_brain", agent) or {}
         roles = ", ".join(f"{role} {count(n)}" for role, n in (found.get("roles") or {}).items() if n)
         cells = (counted(found.get("games")), counted(found.get("seats")), Cell(roles or "–"), counted(made.get("n")))
-        rows.append(Row(context.agent_cell(agent), cells))
+        rows.append(Row(context.agent_cell(agent), (Cell(_short(agent)), *cells)))
     columns = (
-        *(TableColumn("Agent", wide=True), TableColumn("Games"), TableColumn("Seats")),
+        *(TableColumn("Agent", wide=True), TableColumn("Asked for as", wide=True)),
+        *(TableColumn("Games"), TableColumn("Seats")),
         *(TableColumn("Seats by role", wide=True), TableColumn("Labelled statements")),
     )
     caption = (

@@ -43,7 +43,6 @@ def events(findings: Result, context: Context) -> Section:
         columns("Statements by the", "Avg. suspicion"),
         tuple(rows),
         tuple(notes),
-        context.contradictions("events"),
         empty="It was not computed.",
     )
     return Section("events", "Events (5.3)", (table,))

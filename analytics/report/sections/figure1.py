@@ -6,6 +6,7 @@ from functools import partial
 
 from analytics import Result
 from analytics.figures import figure1
+from analytics.measures.bootstrap import around_mean
 from analytics.report.cells import ends, look, value
 from analytics.report.context import Context
 from analytics.report.drawings import drawing
@@ -18,9 +19,9 @@ from wolfbus.vocabulary import ROLES
 def section(findings: Result, context: Context) -> Section:
     """Return Figure 1, its numbers, and the trend."""
     caption = (
-        "Figure 1. Smoothed suspicion towards each role among the living, by round (mean over games ± 1 "
-        "standard error), "
-        "and the share of judgements that flag; by observers who do not know whether the target is a Werewolf."
+        "Figure 1. Smoothed suspicion towards each role among the living, by round (mean over games with its "
+        "95 % interval), and the share of judgements that flag; by observers who do not know "
+        "whether the target is a Werewolf."
     )
     blocks: list[Block] = [
         drawing(
@@ -29,6 +30,7 @@ def section(findings: Result, context: Context) -> Section:
             caption,
             findings.get("figure1"),
             "No round has a judgement yet.",
+            "figure1-points",
         ),
         _points(findings.get("figure1") or {}, "figure1-points", "Figure 1's numbers"),
         _moved(findings),
@@ -58,7 +60,7 @@ def _points(data: Result, name: str, caption: str) -> TableBlock:
         rows.append(Row(Cell(f"Round {round_}"), tuple(cells)))
         given = [_point(raw[role].get(round_), role, round_) for role in ROLES]
         rows.append(Row(Cell("… as it was given, not smoothed"), (*given, Cell("–"))))
-    notes = ("n is games for suspicion (mean ± 1 standard error over them) and judgements for flags.",)
+    notes = ("n is games for suspicion (mean over them, with the 95 % interval by Student's t), judgements for flags.",)
     return TableBlock(
         name,
         caption,
@@ -107,12 +109,8 @@ def _change(mean: float, sem: float | None) -> Cell:
 def _point(point: Result | None, role: str, round_: int) -> Cell:
     if point is None or point["mean"] is None:
         return Cell(UNDEFINED, reason="no game has a living pair with a judgement in this round")
-    sem = "" if point["sem"] is None else f"± {100 * point['sem']:.1f} · "
-    return Cell(
-        f"{100 * point['mean']:.1f} %",
-        f"{sem}n {point['n']:,}",
-        link=Selection(role=role, round=round_, judged="judged"),
-    )
+    within = around_mean(point["mean"], point["sem"], point["n"])
+    return value(point["mean"], n=point["n"], within=within, link=Selection(role=role, round=round_, judged="judged"))
 
 
 def _slopes(findings: Result, context: Context) -> TableBlock:
@@ -145,7 +143,6 @@ def _slopes(findings: Result, context: Context) -> TableBlock:
         heads,
         tuple(rows),
         notes,
-        context.contradictions("trends"),
     )
 
 
@@ -204,4 +201,4 @@ def _text(context: Context) -> TableBlock:
         TableColumn("Over the rounds", wide=True),
         TableColumn("Final round ± 1 SEM"),
     )
-    return TableBlock("figure1-paper", caption, heads, tuple(rows), (), context.contradictions("figure1"))
+    return TableBlock("figure1-paper", caption, heads, tuple(rows))

@@ -25,14 +25,15 @@ _SPLITS = {"role": "Role", "brain": "Agent", "round": "Round", "phase": "Phase"}
 def section(findings: Result, context: Context) -> Section:
     """Return outcomes, lengths and production."""
     blocks: list[Block] = [
-        _winners(findings, context),
         drawing(
             "wins",
             partial(win_shares, findings),
             "Who won the finished games.",
             findings.get("outcomes"),
             "No game is finished.",
+            "winners",
         ),
+        _winners(findings, context),
     ]
     blocks += [
         _lengths(findings, context),
@@ -44,6 +45,7 @@ def section(findings: Result, context: Context) -> Section:
             partial(production_by_role, findings),
             "Statements that their speakers call deceptive, by role.",
             findings.get("production"),
+            table="production-role",
         )
     )
     blocks += [_production(findings, context, split) for split in _SPLITS]
@@ -69,9 +71,7 @@ def _winners(findings: Result, context: Context) -> TableBlock:
         for name, row in winners.items()
     )
     caption = "Who won, of finished games, with Wilson's 95 % interval"
-    return TableBlock(
-        "winners", caption, columns("Winner", "Games", "Share"), rows, contradictions=context.contradictions("outcomes")
-    )
+    return TableBlock("winners", caption, columns("Winner", "Games", "Share"), rows)
 
 
 def _lengths(findings: Result, context: Context) -> TableBlock:
@@ -147,13 +147,11 @@ def _production(findings: Result, context: Context, split: str) -> TableBlock:
         if split in {"role", "brain"}
         else f"Self-labelled deception by {_SPLITS[split].lower()}"
     )
-    wrong = context.contradictions("production") if split == "role" else ()
     return TableBlock(
         f"production-{split}",
         caption,
         columns(_SPLITS[split], "Labelled", "Deceptive", "Share"),
         tuple(rows),
-        contradictions=wrong,
     )
 
 

@@ -25,7 +25,7 @@ def table1(findings: Result, context: Context) -> Section:
         "statements."
     )
     caption = "Table 1. Deception by role of the speaker, as the speakers label it, and how it is received"
-    table = TableBlock("table1-table", caption, heads, rows, (note,), context.contradictions("table1"))
+    table = TableBlock("table1-table", caption, heads, rows, (note,))
     return Section("table1", "Table 1: deception by role", (table,))
 
 
@@ -60,7 +60,7 @@ def table5(findings: Result, context: Context) -> Section:
     )
     caption = "Table 5. Statements by the kind of deception that the speaker admits, and how they are received"
     heads = columns("Kind", "Count", "Avg. suspicion", "Avg. flagged")
-    table = TableBlock("table5-table", caption, heads, rows, (note,), context.contradictions("table5"))
+    table = TableBlock("table5-table", caption, heads, rows, (note,))
     return Section("table5", "Table 5: kinds of deception", (table,))
 
 

@@ -7,21 +7,14 @@ from typing import Any
 
 from analytics import Result
 from analytics.measures.primary import LEADS
-from analytics.report.caveats import caveats
 from analytics.report.cells import look
 from analytics.report.context import Context
 from analytics.report.links import Selection
-from analytics.report.verdicts import Verdict, metric, over_all, said_of, verdict
-from wolfbus.document.blocks import Bullets, LinkText, Part, Section, Strong, warning
+from analytics.report.verdicts import metric, over_all, said_of, verdict
+from wolfbus.document.blocks import LinkText, Part, Strong
 from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
 
 Sentence = tuple[Part, ...]
-
-
-def section(findings: Result, context: Context) -> Section:
-    """Return the summary."""
-    alarms = [warning(told) for told in caveats(findings, context)]
-    return Section("summary", "Summary", (*alarms, Bullets(tuple(sentences(findings, context)))))
 
 
 def headlines(findings: Result, context: Context) -> list[str]:
@@ -119,15 +112,8 @@ def _detected(findings: Result) -> Sentence:
     if accuracy is None or constant is None or balanced["value"] is None:
         return ("Whether observers detect deception is undefined: no judged statements of both self-labels.",)
     guess = "deceptive" if (overall.get("base_rate") or 0) >= 0.5 else "truthful"
-    words: dict[Verdict, str] = {
-        "above": "Observers tell deceptive statements from truthful ones",
-        "below": "Observers take truthful statements for the deceptive ones",
-        "unclear": "Observers do not clearly tell deceptive statements from truthful ones",
-        "few": "Too few games to tell whether observers tell deceptive statements from truthful ones",
-        "exploratory": "Observers against the self-labels (exploratory)",
-    }
     return (
-        said_of(findings, "balanced_accuracy", words),
+        said_of(findings, "balanced_accuracy"),
         (
             f": balanced accuracy is {_with_interval(balanced)}, and guessing has 50 %. Those who do not know "
             f"whether the speaker is a Werewolf flag as the self-labels say in {percent(accuracy)} of "
@@ -142,15 +128,8 @@ def _suspected(findings: Result) -> Sentence:
     separable = look(findings, "trends", "separable") or {}
     if gap.get("value") is None:
         return (f"Whether suspicion separates Werewolves is undefined: {gap.get('reason') or 'no pair was judged'}.",)
-    words: dict[Verdict, str] = {
-        "above": "Suspicion separates Werewolves",
-        "below": "Suspicion points away from Werewolves",
-        "unclear": "Suspicion does not clearly separate Werewolves",
-        "few": "Too few games to tell whether suspicion separates Werewolves",
-        "exploratory": "Suspicion of Werewolves (exploratory)",
-    }
     parts: list[Part] = [
-        said_of(findings, "suspicion_gap", words),
+        said_of(findings, "suspicion_gap"),
         (
             f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the "
             "others, among those who do not know"
@@ -197,15 +176,8 @@ def _detected_lies(findings: Result) -> Iterator[Sentence]:
     found = metric(findings, "truth_balanced_accuracy")
     if found.get("value") is None:
         return
-    words: dict[Verdict, str] = {
-        "above": "Observers tell false statements from true ones",
-        "below": "Observers take true statements for the false ones",
-        "unclear": "Observers do not clearly tell false statements from true ones",
-        "few": "Too few games to tell whether observers tell false statements from true ones",
-        "exploratory": "Observers against objective truth (exploratory)",
-    }
     yield (
-        said_of(findings, "truth_balanced_accuracy", words),
+        said_of(findings, "truth_balanced_accuracy"),
         (
             f": balanced accuracy is {_with_interval(found)} over {of(found.get('n') or 0, 'judgement')} of statements "
             "whose claims can be checked, and guessing has 50 %."
@@ -217,16 +189,9 @@ def _voted(findings: Result) -> Iterator[Sentence]:
     hit, lift = metric(findings, "vote_hit"), metric(findings, "vote_hit_lift")
     if hit.get("value") is None or hit.get("baseline") is None:
         return
-    words: dict[Verdict, str] = {
-        "above": "Votes find Werewolves more often than chance",
-        "below": "Votes find Werewolves less often than chance",
-        "unclear": "Votes do not clearly find Werewolves more often than chance",
-        "few": "Too few games to tell whether votes find Werewolves more often than chance",
-        "exploratory": "Votes against chance (exploratory)",
-    }
     apart = "" if lift.get("value") is None else f", a difference of {_with_interval(lift, 'points')}"
     yield (
-        said_of(findings, "vote_hit_lift", words),
+        said_of(findings, "vote_hit_lift"),
         (
             f": of those who are no Werewolves {_with_interval(hit)} hit one; a vote at random would in "
             f"{percent(hit['baseline'])}{apart}."
@@ -239,7 +204,7 @@ def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
     agents = found.get("agents") or {}
     if sum(look(row, "sensitivity", "value") is not None for row in agents.values()) < 2:
         return
-    groups, more = found.get("components") or 1, LinkText("the leaderboard", "agents")
+    groups, more = found.get("components") or 1, LinkText("the agents", "agents")
     if groups > 1:
         yield (f"The agents fall into {groups:,} groups that never met, and nobody can be best of all: see ", more, ".")
         return

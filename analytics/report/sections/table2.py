@@ -31,10 +31,9 @@ def section(findings: Result, context: Context) -> Section:
         ),
     )
     caption = "Table 2. Final smoothed suspicion D, by role of the observer (lines) and of the target (columns)"
-    table = TableBlock(
-        "table2-table", caption, columns("Observer \\ target", *ROLES), rows, notes, context.contradictions("table2")
-    )
-    drawn = drawing("heatmap", partial(suspicion_heatmap, findings), "Table 2 as a heat map.", matrix)
+    table = TableBlock("table2-table", caption, columns("Observer \\ target", *ROLES), rows, notes)
+    heat = partial(suspicion_heatmap, findings)
+    drawn = drawing("heatmap", heat, "Table 2 as a heat map.", matrix, table="table2-table")
     gap_rows = tuple(
         Row(Cell(label), (estimate(metric(findings, name), "points"), estimate(over_all(findings, name), "points")))
         for name, label in (

@@ -36,7 +36,7 @@ def section(findings: Result, context: Context) -> Section:
             "truthful and flagged; FN: labelled deceptive and not flagged."
         ),
         "All observers, as in the paper, those too who know whether the speaker is a Werewolf.",
-    ), context.contradictions("table3"))  # fmt: skip
+    ))  # fmt: skip
     beside = (
         "Role",
         "Judgements",
@@ -61,7 +61,8 @@ def section(findings: Result, context: Context) -> Section:
             "Guessing has balanced accuracy 50 %, MCC 0 and d′ 0. A criterion above 0 flags rarely, one below 0 often.",
         ),
     )
-    drawn = drawing("confusion", partial(confusion, findings), "Table 3's counts by role of the observer.", table)
+    counts = "Table 3's counts by role of the observer."
+    drawn = drawing("confusion", partial(confusion, findings), counts, table, table="table3-table")
     told = note(
         "Self-labels are the paper's ground truth; detection against what is objectively true is under “Truth”."
     )

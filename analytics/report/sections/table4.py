@@ -26,13 +26,7 @@ _VALUES: Final = {
 def section(findings: Result, context: Context) -> Section:
     """Return Table 4 for both scores, by observer and by speaker, and the reliability diagrams."""
     blocks: list[Block] = [
-        plain(
-            "Brier: mean squared distance from the self-label, 0 is best. Brier skill: what of the base "
-            "rate's own Brier score "
-            "it takes away; below 0 it is worse than always saying the base rate. AUC: chance has 0.5. "
-            "AUPRC: chance has the base rate. "
-            "ECE: mean distance between suspicion and the share that is deceptive."
-        )
+        plain("Chance has AUC 0.5, AUPRC at the base rate and Brier skill 0; 0 is the best Brier score and ECE.")
     ]
     for score in SCORES:
         found = look(findings, "table4", score)
@@ -55,12 +49,11 @@ def _table(found: Mapping[str, Any] | None, score: Score, side: str, findings: R
     is_papers = score == "suspicion" and side == "observer"
     title = "Table 4. " if is_papers else "Beside Table 4: "
     caption = f"{title}{SCORE_WORDS[score]} against self-labels, by role of the {side}"
-    wrong = context.contradictions("table4") if is_papers else ()
     notes = (
         ("The paper does not say whose roles its Table 4 has; they are read as the observers'.",) if is_papers else ()
     )
     return TableBlock(
-        f"table4-{score}-{side}", caption, columns("Role", *_HEADS), rows, notes, wrong, empty="It was not computed."
+        f"table4-{score}-{side}", caption, columns("Role", *_HEADS), rows, notes, empty="It was not computed."
     )
 
 

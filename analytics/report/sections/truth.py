@@ -25,10 +25,6 @@ _AGAINST: Final = {
 _HEADS: Final = (
     "",
     "Judgements",
-    "TP",
-    "TN",
-    "FP",
-    "FN",
     "False (base rate)",
     "Constant guess",
     "Accuracy",
@@ -45,10 +41,8 @@ def section(findings: Result, context: Context) -> Section:
     found = findings.get("truth") or {}
     blocks: list[Block] = [
         plain(
-            "Claims of a role, an inspection or a protection can be checked against the hidden roles. A "
-            "statement with a false claim is a lie if its speaker's own view "
-            "entailed that at that moment, else a mistake. Statements without such a claim are left out: "
-            "mind the coverage."
+            "A statement with a false claim is a lie if its speaker's own view entailed that, else a mistake. Only "
+            "statements with a claim that can be checked count: mind the coverage."
         ),
         _rows("role", found, context),
         _rows("agent", found, context),
@@ -117,7 +111,6 @@ def _detection(found: Mapping[str, Any], findings: Result) -> TableBlock:
 
 
 def _measured(row: Mapping[str, Any], findings: Result, *path: str) -> tuple[Cell, ...]:
-    counts = (counted(look(row, name)) for name in ("n", "tp", "tn", "fp", "fn"))
     reason = "statements of both kinds, flags or judgements are missing"
     rates = (
         value(
@@ -127,7 +120,7 @@ def _measured(row: Mapping[str, Any], findings: Result, *path: str) -> tuple[Cel
         )
         for name, unit in _MEASURES.items()
     )
-    return (*counts, *rates)
+    return (counted(look(row, "n")), *rates)
 
 
 def _claims(found: Mapping[str, Any]) -> TableBlock:

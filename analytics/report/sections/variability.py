@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from analytics import Result
-from analytics.report.cells import counted, estimate, value
+from analytics.measures.primary import LEADS
+from analytics.report.cells import estimate, value
 from analytics.report.context import Context
-from analytics.report.verdicts import TELLING
+from analytics.report.verdicts import TELLING, WORDS
 from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
 from wolfbus.document.formats import count, shown
 
@@ -16,94 +18,84 @@ from wolfbus.document.formats import count, shown
 def section(findings: Result, context: Context) -> Section:
     """Return the table of headlines."""
     found = findings.get("variability") or {}
-    rows = tuple(_row(name, metric, context) for name, metric in (found.get("metrics") or {}).items())
+    metrics = found.get("metrics") or {}
+    rows = tuple(_row(name, metric, context) for name, metric in metrics.items() if "/" not in name)
     kind = {"game": "games", "block": "blocks of the design"}.get(str(found.get("block_kind")), "games")
     notes = [
         (
-            f"The 95 % interval is a bootstrap of {count(found.get('draws') or 0)} draws that "
-            f"resample {count(found.get('blocks') or 0)} {kind} and recompute the pooled estimate; its quantiles "
-            "allow for their number. Rates of games have Wilson's interval instead."
-        ),
-        (
-            "The paper's own way, mean over games ± 1.96 standard errors, is the column beside it, around "
-            "the mean of the games in which the number is defined; it is over all observers."
-        ),
-        (
-            "What observers make of others is over those who do not know whether the other is a Werewolf; beside it "
-            "stands the same over all observers."
+            f"Intervals: bootstrap of {count(found.get('draws') or 0)} draws over "
+            f"{count(found.get('blocks') or 0)} {kind}, Wilson's for rates of games; over observers who have to find "
+            "out. The paper's way: mean over games ± 1.96 standard errors, over all observers, with the pooled value "
+            "over all of them below it."
         ),
     ]
     if (found.get("blocks") or TELLING) < TELLING:
-        notes.append(
-            f"Below {TELLING} {kind} this report calls nothing better than anything else; below 5 there are no "
-            "intervals."
-        )
-    heads = columns(
-        *("Headline", "Pooled, 95 % interval", "Games", "Baseline", "All observers, as in the paper"),
-        *("Mean over games ± 1.96 SEM", "Games it is defined in"),
-    )
+        notes.append(f"Below {TELLING} {kind} nothing is called better than anything else; below 5 have no interval.")
+    heads = columns("Headline", "Pooled", "Baseline", "As in the paper")
     table = TableBlock(
         "headlines",
         "Headlines and their variability",
         heads,
         rows,
         tuple(notes),
-        context.contradictions("variability"),
         empty="It was not computed.",
     )
-    return Section("variability", "Variability (5.9)", (_primary(findings), table))
+    return Section("variability", "All headlines and their variability (5.9)", (table,))
 
 
-def _primary(findings: Result) -> TableBlock:
+_CLEAR: Final[Mapping[str, str]] = {
+    "above": "is above its baseline",
+    "below": "is below its baseline",
+    "unclear": "is not clearly different from its baseline",
+    "undefined": "is undefined",
+    "few": "rests on too few games to tell",
+}
+
+
+def primary(findings: Result, context: Context) -> Section:
+    """Return the primary metrics, each with the sentence that its test allows."""
     found = findings.get("primary") or {}
     rows = []
     for name, row in (found.get("metrics") or {}).items():
         unit, first = str(row.get("unit") or "share"), row.get("agent")
-        compared = (
-            Cell(f"{first} before {row.get('second')}") if first else value(row.get("value"), unit, reason="undefined")
-        )
         apart = "points" if unit in {"share", "probability", "points"} else unit
         cells = (
-            compared,
+            Cell("–") if name in LEADS else value(row.get("value"), unit, reason="undefined"),
             Cell("–") if row.get("baseline") is None else Cell(shown(row["baseline"], unit)),
             estimate(row.get("difference"), apart),
-            *(value(row.get(p), "score", reason="it is not tested") for p in ("p", "p_adjusted")),
-            Cell(str(row.get("verdict") or "–")),
+            value(row.get("p_adjusted"), "score", reason="it is not tested"),
         )
-        rows.append(Row(Cell(_label(name, row)), cells))
+        verdict = str(row.get("verdict") or "undefined")
+        if name in LEADS and first:
+            who = f"{context.name(first)} before {context.name(str(row.get('second')))} in {LEADS[name]}"
+            said = f"{who}: {'clear' if verdict == 'above' else 'not clear'}"
+        else:
+            said = WORDS.get(name, {}).get(verdict) or f"{_label(name, row)} {_CLEAR[verdict]}"  # type: ignore[call-overload]
+        rows.append(Row(Cell(said), cells))
     how = "declared before the study was played" if found.get("declared") else "the usual ones: the study declared none"
     flips = f"{'all ' if found.get('exact') else ''}{count(found.get('flips') or 0)} ways to flip the signs of blocks"
     notes = (
-        f"They are {how}. p: {flips}; adjusted: for all of them together, by the greatest statistic of each flip.",
-        "Whatever else this report tells is exploratory.",
+        f"They are {how}. p: {flips}, adjusted for all of them together by the greatest statistic of each flip.",
+        "All else on this page is exploratory.",
     )
-    heads = columns("Primary metric", "Value", "Baseline", "Difference", "p", "Adjusted p", "Verdict")
+    heads = columns("Primary metric", "Value", "Baseline", "Difference", "Adjusted p")
     empty = "They were not computed."
-    return TableBlock("primary", "Primary metrics", heads, tuple(rows), notes if rows else (), empty=empty)
+    table = TableBlock("primary-table", "What can be said", heads, tuple(rows), notes if rows else (), empty=empty)
+    return Section("primary", "What can be said, tested", (table,))
 
 
 def _row(name: str, metric: Mapping[str, Any], context: Context) -> Row:
     unit = str(metric.get("unit") or "share")
     mean, half = metric.get("paper_mean"), metric.get("paper_half")
-    spread = value(mean, unit, reason="no game defines it, or it is held against a maximum over each game")
-    if mean is not None and half is not None:
-        spread = Cell(
-            f"{shown(mean, unit)} ± {100 * half:.1f}"
-            if unit in {"share", "points"}
-            else f"{shown(mean, unit)} ± {half:.3f}"
-        )
+    paper, everybody = context.paper("variability", "metrics", name), metric.get("all_observers")
+    spread = value(mean, unit, paper=paper, reason="no game defines it, or it is held against a maximum in each game")
+    if mean is not None:
+        around = "" if half is None else f" ± {100 * half:.1f}" if unit in {"share", "points"} else f" ± {half:.3f}"
+        pooled = f"pooled {shown(everybody.get('value'), unit)}" if everybody else ""
+        spread = replace(spread, text=spread.text + around, under=pooled)
     baseline = metric.get("baseline")
     told = Cell("–") if baseline is None else Cell(shown(baseline, unit), under=str(metric.get("baseline_label") or ""))
-    paper = context.paper("variability", "metrics", name)
-    everybody = metric.get("all_observers")
-    cells = (
-        estimate(metric, unit, paper=None if everybody else paper),
-        counted(metric.get("games")),
-        told,
-        estimate(everybody, unit, paper=paper) if everybody else Cell("–"),
-        spread,
-        counted(metric.get("paper_games")),
-    )
+    cells = (estimate(metric, unit), told, spread)
     return Row(Cell(_label(name, metric)), cells)
 
 

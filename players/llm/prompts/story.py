@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from players.llm.prompts.private import day_in_brief, is_past, private_piece
 from players.llm.prompts.public import public_piece
-from players.llm.prompts.roles import role_card
-from players.llm.prompts.system import system_text
+from players.llm.prompts.system import role_card, system_text
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.events import Dawn, Exile

@@ -25,11 +25,18 @@ DRAWN = {
     "confusion": figures.confusion,
     "reliability": lambda findings: figures.reliability(findings, "suspicion"),
     "reliability-before": lambda findings: figures.reliability(findings, "before"),
-    "roc": lambda findings: figures.roc(findings, "suspicion"),
-    "pr": lambda findings: figures.precision_recall(findings, "before"),
-    "leaderboard": figures.leaderboard,
-    "leaderboard-truth": lambda findings: figures.leaderboard(findings, "truth"),
+    "roc": figures.roc,
+    "forest": lambda findings: abilities(findings["abilities"]["role"]["agents"]),
 }
+
+
+def abilities(agents):
+    """Both abilities of some agents."""
+    names = ("sensitivity", "concealment")
+    panels = [figures.Panel(name, "d′", "logit", {agent: agents[agent][name] for agent in agents}) for name in names]
+    return figures.forest("abilities", "Agents", panels)
+
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -57,7 +64,7 @@ def test_a_figure_is_one_svg_element_without_anything_that_a_strict_page_forbids
     assert svg.startswith("<svg ")
     assert svg.endswith("</svg>")
     root = ET.fromstring(svg)
-    allowed = {"svg", "title", "desc", "g", "defs", "path", "rect", "use", "text", "clipPath", "pattern"}
+    allowed = {"svg", "title", "desc", "g", "defs", "path", "rect", "use", "text", "clipPath", "pattern", "circle"}
     for element in root.iter():
         assert element.tag.removeprefix(SVG) in allowed
         for key, value in element.attrib.items():
@@ -112,51 +119,27 @@ def test_over_no_games_there_is_nothing_to_draw(name):
     assert DRAWN[name](data.empty()) is None
 
 
-def test_hostile_names_are_text_on_one_line_and_stay_apart():
-    svg = figures.leaderboard(data.whole())
+def test_hostile_names_are_text_on_one_line_and_stay_apart(drawn):
+    svg = drawn["forest"]
     assert "<script" not in svg
     assert "<b>" not in svg
-    shown = [text for text in texts(svg) if text and re.match(r"\d+  ", text)]
-    assert len(shown) == len(set(shown)) == len(data.HOSTILE)
-    joined = " ".join(shown)
-    assert "<script>alert(1)</script>" in joined
-    assert "cost$\\frac{1}{2}$_x^2" in joined
-    assert not set("\u202e\u202c\x1b\x00") & set(svg)
-    assert all(len(text) <= 32 for text in shown)
-
-
-def test_names_in_any_script_are_drawn_without_a_warning():
-    # warnings are errors here
-    assert "日本語のモデル" in figures.leaderboard(data.whole(names=("日本語のモデル", "ไทย")))
-
-
-@pytest.mark.parametrize("count", [1, 2, 12, 40])
-def test_the_leaderboard_numbers_every_agent_best_first(count):
-    found = {"abilities": {"role": {"agents": data.agents([f"agent {each}" for each in range(count)])}}}
-    svg = figures.leaderboard(found)
-    shown = [text for text in texts(svg) if text and re.match(r"\d+  ", text)]
-    assert [int(text.split()[0]) for text in shown] == list(range(1, count + 1))
-    held = found["abilities"]["role"]["agents"]
-    best = max(held, key=lambda name: held[name]["sensitivity"]["value"] + held[name]["concealment"]["value"])
-    assert shown[0] == f"1  {best}"
-
-
-def test_the_leaderboard_tells_groups_apart_and_lists_who_has_no_place():
-    held = data.agents(["a", "b", "c", "d"], components=2)
-    held["e"] = data.agent(None, 0.1)
-    held["f"] = data.agent(0.3, 0.1, half=None)
-    svg = figures.leaderboard({"abilities": {"role": {"agents": held}}})
     said = texts(svg)
-    numbered = [text[-1] for text in said if text and re.match(r"\d+  ", text)]
-    assert sorted(numbered[:3]) == ["a", "c", "f"]
-    assert sorted(numbered[3:]) == ["b", "d"]
-    assert {"Group 1", "Group 2", "No place", "e"} <= set(said)
-    assert "Without a place: e." in described(svg)
-    assert "f (group 1) detects 0.30, conceals 0.10" in described(svg)
+    shown = said[: len(data.HOSTILE)]
+    assert len(set(shown)) == len(data.HOSTILE)
+    joined = " ".join(shown)
+    assert "<script>alert(1)" in joined
+    assert not set("\u202e\u202c\x1b\x00") & set(svg)
+    assert all(len(text) <= 25 for text in shown)
 
 
-def test_an_agent_alone_in_its_game_has_no_leaderboard():
-    assert figures.leaderboard({"abilities": {"role": {"agents": {"a": data.agent(None, None)}}}}) is None
+def test_a_forest_has_a_line_for_whoever_has_an_estimate_and_says_its_interval():
+    held = {"e": data.agent(None, 0.1), "f": data.agent(0.3, 0.1, half=None), "g": data.agent(None, None)}
+    svg = abilities(held)
+    said = texts(svg)
+    assert said[:2] == ["e", "f"]
+    assert said.count("undefined") == 1
+    assert "f: sensitivity +0.30, concealment +0.10" in described(svg)
+    assert abilities({"g": held["g"]}) is None
 
 
 def points(*rows):
@@ -250,13 +233,11 @@ def test_reliability_says_every_bin_even_of_one_tied_value():
     assert "at 0.50 40 % deceptive (n 12345)" in described(svg)
 
 
-def test_curves_name_area_base_rate_and_the_roles_that_have_one(findings):
-    roc, pr = texts(figures.roc(findings, "suspicion")), texts(figures.precision_recall(findings, "suspicion"))
-    assert "all observers: area 0.64, n 900" in roc
-    assert "guessing: area 0.50" in roc
-    assert "all observers: area 0.52 (base 0.40)" in pr
-    assert "base rate 0.40" in pr
-    assert not any(text.startswith("Seer") for text in roc + pr)
+def test_the_roc_curves_name_their_areas(findings):
+    said = " ".join(texts(figures.roc(findings)))
+    assert "stated suspicion:" in said
+    assert "area 0.64" in said
+    assert "guessing: area 0.50" in said
 
 
 def test_figures_escape_into_html_as_they_stand(drawn):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from analytics.figures.palette import sentinel
-from analytics.figures.placing import places_of_labels
 from analytics.figures.svg import page_svg
 
 SPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -61,22 +60,3 @@ def test_ids_are_renamed_with_their_references_and_style_sheets_dropped():
 def test_what_is_not_known_to_be_harmless_is_refused(body):
     with pytest.raises(ValueError, match="a figure "):
         page(body)
-
-
-def test_labels_of_neighbours_do_not_overlap_while_there_is_room():
-    points = [(100.0 + 9 * (each % 4), 100.0 + 9 * (each // 4)) for each in range(8)]
-    offsets = places_of_labels(points, 14, 10)
-    centres = [(x + dx, y + dy) for (x, y), (dx, dy) in zip(points, offsets, strict=True)]
-    overlaps = [
-        (one, other)
-        for place, one in enumerate(centres)
-        for other in centres[:place]
-        if abs(one[0] - other[0]) < 14 and abs(one[1] - other[1]) < 10
-    ]
-    assert len(overlaps) <= 2
-
-
-def test_a_lone_label_is_beside_its_point_and_off_its_cross():
-    ((dx, dy),) = places_of_labels([(0.0, 0.0)], 14, 10)
-    assert dx > 0
-    assert dy > 0

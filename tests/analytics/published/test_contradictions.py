@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analytics.metrics import metrics
-from analytics.published import contradictions, published
+from analytics.published import contradictions
 from analytics.published.contradictions import counts
 from analytics.published.values import values
 from wolfbus.vocabulary import ROLES
@@ -28,12 +28,6 @@ def test_each_names_sections_of_the_findings_and_says_four_things():
         for sentence in (each.says, each.but, each.ours):
             assert sentence.endswith(".")
             assert "nan" not in sentence.lower().split()
-
-
-def test_notes_repeat_them_by_section():
-    notes = published()["notes"]
-    assert sum(map(len, notes.values())) == sum(len(each.where) for each in contradictions())
-    assert any("0.718" in note for note in notes["table3"])
 
 
 @pytest.mark.parametrize(

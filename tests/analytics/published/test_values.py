@@ -26,7 +26,7 @@ def test_everything_is_plain_json():
 
 def test_its_sections_are_those_of_the_findings_with_a_place_in_the_paper():
     found = published()
-    sections = set(found) - {"places", "notes"}
+    sections = set(found) - {"places"}
     assert sections - set(metrics([])) <= {"table4", "events", "variability"}
     assert sections - set(values().places) == {"variability"}
 

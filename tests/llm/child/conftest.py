@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from players.program import ChildBrain
+from players.program.brain import ChildBrain
 from tests.llm.child.table import command, farewells_said
 
 

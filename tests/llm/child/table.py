@@ -9,7 +9,8 @@ import sys
 import textwrap
 from pathlib import Path
 
-from players.program import ChildBrain, process
+from players.program import process
+from players.program.brain import ChildBrain
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, Private, Public, Seated

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from players.program import ChildBrain
+from players.program.brain import ChildBrain
 from tests.llm.child.table import NAMES, Lifeline, ask, bid_of, command, farewells_said, hear, sit
 from wolfbus.agent import NO_ANSWER
 from wolfbus.errors import ConfigError
@@ -445,7 +445,7 @@ def test_no_child_outlives_the_process_that_asked_it(tmp_path, closes):
 import players.program.process
 players.program.process.MOMENT = 0.05
 from tests.llm.child.table import bid_of, sit
-from players.program import ChildBrain
+from players.program.brain import ChildBrain
 brain = ChildBrain({child!r})
 assert bid_of(brain, sit()) == 1
 if {closes}: brain.close()

@@ -12,7 +12,7 @@ from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletion
 
 from wolfbus.testing.model_behaviour import behaviour_of
-from wolfbus.testing.model_reply import PrefixCache, Spoken, speak
+from wolfbus.testing.model_reply import CountedReply, PrefixCache, speak
 from wolfbus.vocabulary import Kind
 
 T = TypeVar("T")
@@ -40,13 +40,13 @@ def messages(kind: Kind, number: int = 0, role: str = "Villager", rules: str = "
     return [{"role": "system", "content": rules}, {"role": "user", "content": f'[1] Raj: "Hm."\n\n{question}{form}'}]
 
 
-def said(body: dict[str, Any], **traits: Any) -> Spoken:
+def said(body: dict[str, Any], **traits: Any) -> CountedReply:
     """What the double says to a request, without a network."""
     digest = hashlib.sha256(json.dumps(body, ensure_ascii=False).encode(errors="replace")).hexdigest()
     return speak(behaviour_of(traits), PrefixCache(), body, digest)
 
 
-def said_to(kind: Kind, number: int = 0, role: str = "Villager", **traits: Any) -> Spoken:
+def said_to(kind: Kind, number: int = 0, role: str = "Villager", **traits: Any) -> CountedReply:
     return said({"model": "m", "messages": messages(kind, number, role)}, **traits)
 
 

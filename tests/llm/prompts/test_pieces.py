@@ -6,7 +6,7 @@ import pytest
 
 from players.llm.prompts.private import day_in_brief, private_piece
 from players.llm.prompts.public import public_piece
-from players.llm.prompts.roles import role_card
+from players.llm.prompts.system import role_card
 from players.llm.prompts.writer import PromptWriter
 from tests.llm.prompts.calls import whole
 from tests.llm.prompts.games import CONFIGS, play

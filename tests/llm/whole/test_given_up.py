@@ -159,7 +159,7 @@ def test_a_study_counts_each_game_that_failed_so_and_tries_it_once_more_when_res
     assert [game["state"] for game in told["games"]] == ["failed"] * 4
     assert all("given up" in game["error"] for game in told["games"])
     babbling.behave(ugly=0.0)
-    again = run_here("--resume", "--out", out, "--no-probe")
+    again = run_here("--resume", "--out", out, "--no-probe", "--workers", "1")
     assert (again.returncode, [game["state"] for game in manifest(out)["games"]]) == (0, ["ended"] * 4)
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan
-from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table
-from wolfbus.study.toml_text import toml_text
+from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table, toml_text
 
 if TYPE_CHECKING:
     from players.llm.settings import Model
