@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,10 @@ def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study,
         assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
 
 
+def has_grown(out: Path, lines: int) -> bool:
+    return journal_lines(out) >= lines
+
+
 @pytest.mark.soak
 def test_whatever_is_killed_in_turns_every_game_is_played_once(tmp_path, out, gate, cluster):
     games = 80
@@ -104,7 +109,7 @@ def test_whatever_is_killed_in_turns_every_game_is_played_once(tmp_path, out, ga
             moderators.start()
         # a game counts as failed once three have died under it
         for number, node in enumerate((*cluster.masters, *cluster.masters)):
-            wait_for(lambda seen=6 * (number + 1): journal_lines(out) >= seen)
+            wait_for(partial(has_grown, out, 6 * (number + 1)))
             node.kill()
             if number in {1, 3}:
                 moderators.all[number // 2].kill()
