@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,17 @@ import pytest
 from players.llm.redis_budget import RedisBudget
 from players.llm.shared_budget import Amount
 from tests.study.gate import GATE
-from tests.study.runs import ENVIRONMENT, WOLFBUS, assert_like, begin, journal_lines, wait_for
+from tests.study.runs import (
+    ENVIRONMENT,
+    STUDY,
+    WOLFBUS,
+    assert_like,
+    begin,
+    journal_lines,
+    manifest,
+    study_file,
+    wait_for,
+)
 from wolfbus.bus import open_bus
 from wolfbus.bus.streams import house_key, owner
 from wolfbus.testing.redis_cluster import RedisClusterServers
@@ -81,3 +92,30 @@ def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study,
         assert_like(whole, out)
         assert journal_lines(out) == 16
         assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+
+
+def has_grown(out: Path, lines: int) -> bool:
+    return journal_lines(out) >= lines
+
+
+@pytest.mark.soak
+def test_whatever_is_killed_in_turns_every_game_is_played_once(tmp_path, out, gate, cluster):
+    games = 80
+    study = study_file(tmp_path, STUDY.replace("games = 16", f"games = {games}"))
+    gate.touch()
+    with closing(Moderators(cluster.url, gate)) as moderators:
+        run = begin(study, "--out", out, "--bus", cluster.url, "--share", AGENDA)
+        for _ in range(3):
+            moderators.start()
+        # a game counts as failed once three have died under it
+        for number, node in enumerate((*cluster.masters, *cluster.masters)):
+            wait_for(partial(has_grown, out, 6 * (number + 1)))
+            node.kill()
+            if number in {1, 3}:
+                moderators.all[number // 2].kill()
+                moderators.start()
+            node.start()
+        _, error = run.communicate(timeout=200)
+        assert run.returncode == 0, error
+    assert journal_lines(out) == games
+    assert len({game["game"] for game in manifest(out)["games"] if game["state"] == "ended"}) == games
