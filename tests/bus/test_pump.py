@@ -256,49 +256,6 @@ def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
     one_landing([answers.get_nowait() for _ in range(20)])
 
 
-def test_a_thread_that_queues_several_entries_may_write_them_itself_in_one_go(bus: Bus) -> None:
-    slow = SlowBus(bus)
-    slow.gate.set()
-    with BusWriter(as_bus(slow), nobody) as writer:
-        with writer.held():
-            for one in entries(3):
-                writer.append(OUT, one)
-            assert slow.calls == []
-            writer.write_here()
-            assert whole(bus, OUT) == entries(3)
-            # what another thread queues does not wait for this one
-            other = threading.Thread(target=writer.append, args=(IN_ANN, entries(1)[0]))
-            other.start()
-            other.join()
-            for _ in range(2):
-                assert slow.entered.acquire(timeout=SOON_S)
-            writer.append(OUT, entries(1, start=4)[0])
-        assert slow.entered.acquire(timeout=SOON_S)
-    assert slow.calls == [3, 1, 1]
-    assert whole(bus, OUT) == entries(4)
-
-
-def test_what_is_queued_behind_a_thread_that_writes_for_itself_comes_after_it(bus: Bus) -> None:
-    slow = SlowBus(bus)
-    with BusWriter(as_bus(slow), nobody) as writer:
-
-        def write() -> None:
-            with writer.held():
-                writer.append(OUT, entries(1)[0])
-                writer.write_here()
-
-        first = threading.Thread(target=write)
-        first.start()
-        assert slow.entered.acquire(timeout=SOON_S)
-        writer.append(OUT, entries(1, start=2)[0])
-        writer.write_here()
-        assert slow.calls == [1]
-        slow.gate.set()
-        first.join()
-    assert slow.calls == [1, 1]
-    assert whole(bus, OUT) == entries(2)
-
-
 def test_each_commit_hears_its_own_outcome(bus: Bus) -> None:
     claim(bus)
     answers: Answers = queue.Queue()

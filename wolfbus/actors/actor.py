@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future, ThreadingFuture
@@ -71,10 +70,6 @@ class PooledActor(Actor):
     """
 
     actor_inbox: Inbox
-    quick: bool = False
-    """Whether its handlers never wait, so that a thread that tells it something may run it, see
-    `ActorPool.helped_by_this_thread`. It may change from message to message.
-    """
     _pool: ActorPool | None = None
 
     @classmethod
@@ -113,12 +108,7 @@ class PooledActor(Actor):
             self.actor_stopped.set()
             self._depart(pool)
             raise
-        self.actor_inbox.open(self._queue, self._first_turn, self._take_turn)
-
-    def _queue(self, turn: Callable[[], None]) -> None:
-        pool = self._pool
-        if pool is not None:
-            (pool.enqueue_quick if self.quick else pool.enqueue)(turn)
+        self.actor_inbox.open(pool.enqueue, self._first_turn, self._take_turn)
 
     def _first_turn(self) -> None:
         try:

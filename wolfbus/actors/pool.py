@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -19,13 +18,9 @@ logger = logging.getLogger(__name__)
 
 
 class _Here(threading.local):
-    """Which pool, if any, the current thread works for; the turns it has taken on, where it only helps out; and
-    whether it holds the pool's place.
-    """
+    """Which pool, if any, the current thread works for."""
 
     pool: ActorPool | None = None
-    turns: deque[Callable[[], None]] | None = None
-    placed = False
 
 
 _here = _Here()
@@ -67,8 +62,6 @@ class ActorPool(Closable):
         self._threads: list[threading.Thread] = []
         self._actors: dict[ActorRef[Any], None] = {}
         self._turns: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        # held by a thread that helps out and, where there is only one thread, by that one while it runs a turn
-        self._place = threading.Lock()
         self.enqueue: Callable[[Callable[[], None]], None] = self._turns.put
         """Put a turn at the back of the queue. Whoever does sees to it that one actor is queued at most once."""
 
@@ -103,60 +96,12 @@ class ActorPool(Closable):
             self._actors.pop(ref, None)
             self._level()
 
-    def enqueue_quick(self, turn: Callable[[], None]) -> None:
-        """Queue a turn that never waits: where this thread helps out, it runs it soon (`helped_by_this_thread`)."""
-        if _here.turns is not None and _here.pool is self:
-            _here.turns.append(turn)
-        else:
-            self._turns.put(turn)
-
-    @contextmanager
-    def helped_by_this_thread(self, then: Callable[[], object]) -> Iterator[None]:
-        """Run the quick turns that this thread queues in the block, and those that follow from them, on this thread at
-        the block's end, so that what comes in is dealt with without waking another thread.
-
-        A pool of one thread still runs one turn at a time: while it is busy, turns are queued as usual. So they are
-        where another thread helps out, or this one runs turns already.
-
-        Args:
-            then: called when no turn is left, at least once; turns that follow from it are run too, and then it is
-                called again.
-        """
-        if _here.pool is not None or not self._place.acquire(blocking=False):
-            yield
-            then()
-            return
-        turns: deque[Callable[[], None]] = deque()
-        _here.pool, _here.turns, _here.placed = self, turns, True
-        try:
-            yield
-            while True:
-                while turns:
-                    _run(turns.popleft())
-                then()
-                if not turns:
-                    return
-        finally:
-            self._step_aside()
-            _here.pool = None
-
-    def _step_aside(self) -> None:
-        """Leave the turns this thread has taken on to others, and its place."""
-        turns, _here.turns = _here.turns, None
-        while turns:
-            self._turns.put(turns.popleft())
-        if _here.placed:
-            _here.placed = False
-            self._place.release()
-
     @contextmanager
     def blocking(self) -> Iterator[None]:
         """Lend this thread's place to a spare thread while a handler waits for something another actor must do.
 
         `PooledFuture.get` does it by itself; a handler needs it only to wait by other means.
         """
-        if _here.pool is self:
-            self._step_aside()
         with self._lock:
             self._blocked += 1
             self._level()
@@ -223,19 +168,11 @@ class ActorPool(Closable):
             turn = self._turns.get()
             if turn is None:
                 return
-            if self._size == 1:
-                self._place.acquire()
-                _here.placed = True
-            _run(turn)
-            self._step_aside()
+            try:
+                turn()
+            except BaseException:
+                logger.critical("A turn of an actor got past the actor's own error handling.", exc_info=True)
             del turn  # an idle thread must not keep the last actor it ran in memory
-
-
-def _run(turn: Callable[[], None]) -> None:
-    try:
-        turn()
-    except BaseException:
-        logger.critical("A turn of an actor got past the actor's own error handling.", exc_info=True)
 
 
 _default_lock = threading.Lock()

@@ -130,7 +130,6 @@ class Member:
         self._house = house
         self.bus = bus
         self.reader = reader
-        self.writer = writer
         self.timers = timers
         self._over = over
         self._again_s = terms.again_s

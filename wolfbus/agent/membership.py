@@ -112,7 +112,8 @@ class Membership:
         ending.callback(timers.close)
         # no timer waits for a bus that is closed
         ending.callback(bus.close)
-        ending.callback(_finish, reader, writer, bus)
+        ending.callback(_finish, writer, bus)
+        ending.callback(reader.close)
         resident = settle(member)
         ending.callback(resident.close)
         logger.info("%s joins house %s on %s", member.name, self.house, bus.url)
@@ -167,11 +168,9 @@ def last_words(bus: Bus) -> Iterator[None]:
         closing.cancel()
 
 
-def _finish(reader: BusReader, writer: BusWriter, bus: Bus) -> None:
-    """Stop reading, and send what waits to be sent."""
+def _finish(writer: BusWriter, bus: Bus) -> None:
+    """Send what waits to be sent."""
     with last_words(bus):
-        # which may be writing what follows from what it read
-        reader.close()
         writer.close()
 
 

@@ -62,12 +62,10 @@ class AgentState:
         playing: games under way.
         played: games that are over, or were given up.
         seats: seats that are played, or have not let go yet of what they hold.
-        quick: whether there are games under way, and every agent in them answers at once.
     """
 
     def __init__(self) -> None:
         self.playing = self.played = self.seats = 0
-        self.quick = False
         self._changed = threading.Condition()
 
     def behind(self, why: str) -> None:
@@ -108,7 +106,6 @@ class SeatRouter(PooledActor):
         self._games: dict[str, dict[str, ActorRef[SeatActor]]] = {}
         self._heard: dict[str, float] = {}
         self._behind: set[str] = set()
-        self._slow: set[str] = set()
         self._given_up: set[str] = set()
 
     @classmethod
@@ -208,7 +205,6 @@ class SeatRouter(PooledActor):
             if part.seat not in seats:
                 self._sit_down(game, seats, part)
         if len(seats) > known:
-            self._judge_pace()
             logger.info("plays %s", " and ".join(seats), extra={"game": game})
         parts = {part.seat: part for part in delivery.seats}
         # a game that the bus forgot may be opened anew under its old name: what begins with fact 1
@@ -225,10 +221,6 @@ class SeatRouter(PooledActor):
             self._heard[game] = time.monotonic()
         if any(news.fact.type == "ended" for news in delivery.facts):
             self._leave(game)
-
-    def _judge_pace(self) -> None:
-        # the first agents of all are not known yet, and to make one may take its time
-        self.quick = self._state.quick = bool(self._games) and not self._slow
 
     def _lose(self, game: str, why: str) -> None:
         """Tell once that a game is behind, until it is caught up."""
@@ -248,8 +240,6 @@ class SeatRouter(PooledActor):
         for ref in seats.values():
             tell_if_alive(ref, GameLeft())
         self.outbox.leave_game(game)
-        self._slow.discard(game)
-        self._judge_pace()
         self._state.played += 1
         self._state.playing = len(self._games)
 
@@ -268,8 +258,6 @@ class SeatRouter(PooledActor):
             self.outbox.open_game(game)
             self._state.playing = len(self._games)
         agent = self._agent(seated, self._make_in_turn)
-        if not agent.quick:
-            self._slow.add(game)
         self._state.count(1)
         pool = self._pool or default_pool()
         seats[part.seat] = SeatActor.start_in(pool, game, seated.seat, agent, self)

@@ -129,7 +129,7 @@ class SeatActor(PooledActor):
         kind = type(agent)
         self._agent = agent
         self._closed = self._seated = False
-        self.quick = agent.quick
+        self._quick = agent.quick
         self._starts = kind.start is not Agent.start
         self._listens = kind.heard is not Agent.heard
         self._receives = kind.received is not Agent.received
@@ -206,7 +206,7 @@ class SeatActor(PooledActor):
             self._calls.append(_Call(method, (ask, view), (ask,), answers=True, heard=news.heard))
 
     def _call(self, call: _Call) -> None:
-        slow = call.answers and not self.quick
+        slow = call.answers and not self._quick
         if slow and (self._leaving or not self._wanted(call)):
             self._hearing.requests.drop(call.asks[0].id)
         elif slow and not inspect.iscoroutinefunction(call.method):

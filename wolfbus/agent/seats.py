@@ -31,17 +31,7 @@ class Seats(AgentState):
         self._router = SeatRouter.start_in(self._pool, member.outbox, make, self)
 
     def deliver(self, entries: Sequence[Entry]) -> None:
-        """Take what is said of games, from any thread. Agents that answer at once do so on this one, and all that
-        they say leaves together.
-        """
-        if not self.quick:
-            self._tell(entries)
-            return
-        writer = self._member.writer
-        with writer.held(), self._pool.helped_by_this_thread(writer.write_here):
-            self._tell(entries)
-
-    def _tell(self, entries: Sequence[Entry]) -> None:
+        """Take what is said of games, from any thread."""
         for entry in entries:
             tell_if_alive(self._router, entry.content)
 

@@ -10,8 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Self
 
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -130,7 +129,6 @@ class BusWriter(Closable):
     """Writes for a whole process: what queues up while one round trip is under way goes out with the next.
 
     A lone append or commit leaves at once. Entries of one stream, and all commits, land in the order they were queued.
-    A thread that queues several may write them itself (`held`, `write_here`), which spares the way to the writer's own.
 
     Args:
         bus: where to write.
@@ -147,8 +145,6 @@ class BusWriter(Closable):
         self._commits: deque[tuple[Commit, Done]] = deque()
         self._news = threading.Condition()
         self._closing = self._asleep = False
-        self._holder: threading.Thread | None = None
-        self._writing: threading.Thread | None = None
         self._full_at: float | None = None
         self._thread = threading.Thread(target=self._run, name=name)
 
@@ -192,79 +188,39 @@ class BusWriter(Closable):
         with self._news:
             self._closing = True
             running = self._thread.ident is not None
-            appends, commits = ({}, []) if flush and running else self._empty()
-            self._news.notify_all()
+            appends, commits = ({}, []) if flush and running else self._take()
+            self._news.notify()
         self._give_up(appends, commits, BusDown("the writer was closed before this was written"))
-        if self._writing is not threading.current_thread():
-            _join(self._thread)
+        _join(self._thread)
 
     def __enter__(self) -> Self:
         return self.start()
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Let what this thread queues wait for its `write_here`, or for the end of the block."""
-        with self._news:
-            mine = self._holder is None
-            if mine:
-                self._holder = threading.current_thread()
-        try:
-            yield
-        finally:
-            if mine:
-                with self._news:
-                    self._holder = None
-                    self._rouse()
-
-    def write_here(self) -> None:
-        """Write what is queued on the calling thread; if another is writing, that one goes on with it."""
-        with self._news:
-            if self._writing is not None or self._closing or self._thread.ident is None:
-                return
-            appends, commits = self._take()
-        self._write(appends, commits)
-
     def _rouse(self) -> None:
-        if not (self._asleep and (self._appends or self._commits or self._closing)):
-            return
-        if self._holder is not threading.current_thread():
+        if self._asleep:
             self._asleep = False
-            self._news.notify_all()
+            self._news.notify()
 
     def _check_open(self) -> None:
         if self._closing:
             raise BusDown("the writer was closed")
 
-    def _empty(self) -> tuple[dict[str, list[Entry]], list[tuple[Commit, Done]]]:
+    def _take(self) -> tuple[dict[str, list[Entry]], list[tuple[Commit, Done]]]:
         appends, self._appends = self._appends, {}
         commits = list(self._commits)
         self._commits.clear()
         return appends, commits
 
-    def _take(self) -> tuple[dict[str, list[Entry]], list[tuple[Commit, Done]]]:
-        """Take what is queued, to write it on this thread; no other writes until that is done."""
-        taken = self._empty()
-        if any(taken):
-            self._writing = threading.current_thread()
-        return taken
-
     def _run(self) -> None:
         while True:
             with self._news:
-                while self._writing is not None or not (self._appends or self._commits or self._closing):
+                while not (self._appends or self._commits or self._closing):
                     self._asleep = True
                     self._news.wait()
                 self._asleep = False
                 appends, commits = self._take()
             if not appends and not commits:
                 return
-            self._write(appends, commits)
-
-    def _write(self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]]) -> None:
-        """Write what was taken; after an error that may pass, queue what can wait again, and rest."""
-        if not appends and not commits:
-            return
-        try:
             try:
                 full = self._write_appends(appends)
                 full = self._write_commits(commits) or full
@@ -274,10 +230,6 @@ class BusWriter(Closable):
                 if full is not None:
                     self._say_full(full)
                     self._survive(appends, [], full)
-        finally:
-            with self._news:
-                self._writing = None
-                self._rouse()
 
     def _write_appends(self, appends: dict[str, list[Entry]]) -> BusFull | None:
         """Append what is in `appends`, and empty it but for what memory was short for.
