@@ -18,7 +18,7 @@ from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.study.study_hash import study_hash
 
-GAMES = 12
+GAMES = 7
 Told = Callable[..., tuple[int, str, str]]
 
 
