@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from zlib import crc32
 
-from analytics.claims import claims_in, found_claims, same_claim
+from analytics.claims import Heard, claims_in, says_it, scored
 from analytics.nightbook import NightBook
 from analytics.rows import (
     FILLER_CONFIDENCE,
@@ -75,6 +75,7 @@ class Scorebook:
         self.gone: set[SeatName] = set()
         self.nights = NightBook(game, self.seats, reveal)
         self._statements: dict[int, StatementRow] = {}
+        self._heard: dict[int, Heard] = {}
         self._judgements: list[JudgementRow] = []
         self._votes: list[VoteRow] = []
         self._replies: Counter[ReplyKey] = Counter()
@@ -102,6 +103,7 @@ class Scorebook:
         """
         seat = self._seat(speaker)
         self.begin(round_)
+        heard = self._heard[number] = Heard(text, speaker, self.nights.facts.roles)
         self._statements[number] = StatementRow(
             game=self.game,
             line=beside.line,
@@ -115,7 +117,7 @@ class Scorebook:
             process=seat.process,
             text=text if self.keep_text else None,
             thought=beside.thought,
-            claims=found_claims(self.nights.facts, speaker, text),
+            claims=scored(self.nights.facts, speaker, heard.claims),
             length=len(text.split()),
             checksum=crc32(text.encode()),
             thought_claims=claims_in(thought, speaker, self.nights.facts.roles) if thought else (),
@@ -208,17 +210,18 @@ class Scorebook:
         )
 
     def claim(self, number: int, claims: tuple[ScoredClaim, ...]) -> None:
-        """Write down the verdicts on what a speaker attached to its statement. What was found in the words stays unless
-        it is the same.
+        """Write down the verdicts on what a speaker attached to its statement; what its words do not bear out stays
+        apart. What was found in the words stays unless it is the same.
 
         Raises:
             RulesError: there is no such statement.
         """
         statement = self._statement(number)
-        found = (
-            scored for scored in statement.claims if not any(same_claim(scored.claim, given.claim) for given in claims)
-        )
-        self._statements[number] = replace(statement, claims=(*claims, *found))
+        borne_out = self._heard[number].bears_out
+        given = tuple(each for each in claims if borne_out(each.claim))
+        found = (each for each in statement.claims if not any(says_it(own.claim, each.claim) for own in given))
+        unheard = tuple(each for each in claims if each not in given)
+        self._statements[number] = replace(statement, claims=(*given, *found), unheard=unheard)
 
     def reply(
         self, seat: SeatName, kind: Kind, outcome: Outcome, reading: Reading | None, fault: Fault | None = None

@@ -43,7 +43,7 @@ def measure(games: int, workers: int, servers: int, players: str, at_once: int) 
         run = _start(*study, "--bus", url, "--share", "bench")
         agenda = ("--bus", url, "--agenda", "bench", "--at-once", str(at_once))
         playing = [_start("worker", *agenda) for _ in range(workers)]
-        spent = [_wait(process) for process in (run, *playing)]
+        spent, peaks = zip(*(_wait(process) for process in (run, *playing)), strict=True)
         seconds = time.perf_counter() - began
         served = [_told(node, "cpu", *CPU) - first for node, first in zip(nodes, before, strict=True)]
         peak = sum(_told(node, "memory", "used_memory_peak") for node in nodes)
@@ -56,6 +56,7 @@ def measure(games: int, workers: int, servers: int, players: str, at_once: int) 
         "run_cpu_ms_per_game": round(spent[0] * ms, 1),
         "servers_cpu_ms_per_game": round(sum(served) * ms, 2),
         "busiest_server_cpu_ms_per_game": round(max(served) * ms, 2),
+        "largest_worker_peak_mb": round(max(peaks[1:]) / 1e3, 1),
         "servers_peak_mb": round(peak / 1e6, 1),
     }
 
@@ -64,13 +65,13 @@ def _start(*words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*WOLFBUS, *words], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
 
-def _wait(process: subprocess.Popen[bytes]) -> float:
-    """Return the CPU seconds of a process, once it has ended."""
+def _wait(process: subprocess.Popen[bytes]) -> tuple[float, int]:
+    """Return the CPU seconds of a process, once it has ended, and its largest resident memory in kB."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"{process.args} failed with {process.returncode}")
-    return usage.ru_utime + usage.ru_stime
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
 def _told(node: RedisServer, section: str, *names: str) -> float:

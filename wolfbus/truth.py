@@ -1,9 +1,10 @@
 """Objective truth: claims scored against the hidden state and against what the speaker itself knows.
 
 A false claim is a *lie* when the speaker's own view at that moment entails that it is false, a *mistake* when it does
-not. What a view entails is computed exactly from: the own role, partners, inspections, protections, revealed roles
-and teams, the role counts, night victims (no wolf is a legal kill), and that the game goes on now (at least one
-wolf lives, fewer than the others); what only an earlier moment would rule out is not.
+not; to call somebody a Werewolf whom one knows to be none is a lie. What a view entails is computed exactly from: the
+own role, partners, inspections, protections, revealed roles and teams, the role counts, night victims (no wolf is a
+legal kill), and that the game goes on now (at least one wolf lives, fewer than the others); what only an earlier moment
+would rule out is not.
 
 The moderator scores the claims that speakers attach, analytics those that it finds in the words: with one scoring.
 """

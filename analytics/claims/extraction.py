@@ -6,13 +6,15 @@ and denials give nothing; nor do results other than an exact role ("he is innoce
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
-from analytics.claims.grammar import Found, Grammar
-from analytics.claims.lexicon import WORDS
-from analytics.claims.words import said
+from analytics.claims.grammar import Grammar
+from analytics.claims.lexicon import AGAINST, WORDS
+from analytics.claims.parts import Found
+from analytics.claims.words import LONGEST, said
+from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.claims import (
     AccusationClaim,
@@ -24,10 +26,8 @@ from wolfbus.messages.claims import (
 )
 from wolfbus.truth import Facts, verdict
 
-_HINT: Final = re.compile(
-    r"wol[fv]|seer|vil|doc|medic|\bww\b|\bvt\b|town|protec|sav|guard|heal|shield|watch|safe|kept|rescu|prot\b|tended|treated|cured|nursed|bandaged|ward|shelter|covered",
-    re.IGNORECASE,
-)
+_HINTS: Final = tuple(hint.replace("_", " ") for hint in sorted(WORDS["hint"]))
+"""A text in lower case with none of these in it claims nothing that is looked for."""
 
 
 def claims_in(text: str, speaker: SeatName, names: Iterable[SeatName], *, opinions: bool = False) -> tuple[Claim, ...]:
@@ -41,24 +41,90 @@ def claims_in(text: str, speaker: SeatName, names: Iterable[SeatName], *, opinio
         names: the players of the game; a name counts as a whole word.
         opinions: whether "I think Raj is a Werewolf" counts as well.
     """
-    if _HINT.search(text) is None:
-        return ()
+    return tuple(
+        dict.fromkeys(
+            claim
+            for each, claim in _found(text, speaker, names)
+            if claim is not None and (opinions or not each.opinion)
+        )
+    )
+
+
+class Heard:
+    """What can be heard in the words of a statement.
+
+    Args:
+        text: the words; what goes beyond 6,000 characters is not read.
+        speaker: who says them, "I".
+        names: the players of the game.
+
+    Attributes:
+        claims: what is asserted, in the order of the words, none twice.
+    """
+
+    def __init__(self, text: str, speaker: SeatName, names: Iterable[SeatName]) -> None:
+        found = _found(text, speaker, names)
+        self.claims = tuple(dict.fromkeys(claim for each, claim in found if claim is not None and not each.opinion))
+        self._all = {claim for _, claim in found if claim is not None}
+        self._text, self._names = text, tuple(names)
+        seats = self._names
+        self._cleared = {seats[each.target] for each, claim in found if claim is None and each.target is not None}
+        self._speaker = speaker
+
+    def bears_out(self, claim: Claim) -> bool:
+        """Return whether the words say what a speaker attached to them: outright, as an opinion ("I think …"), or by
+        what it follows from: who inspects is the Seer, who saw a Werewolf calls it one. "I checked Raj, he is no
+        Werewolf" bears out any result but that; a call to exile somebody, or to call it a liar, an accusation.
+        """
+        if any(same_claim(claim, other) for other in self._all):
+            return True
+        match claim:
+            case InspectionClaim():
+                seer = any(other == RoleClaim(target=self._speaker, role="Seer") for other in self._all)
+                if claim.role != "Werewolf" or not seer:
+                    return claim.role != "Werewolf" and claim.target in self._cleared
+            case ProtectionClaim():
+                return False
+            case RoleClaim() if claim.target == self._speaker:
+                kind = {"Seer": "inspection", "Doctor": "protection"}.get(claim.role)
+                return any(other.claim == kind for other in self._all) or (claim.role == "Seer" and bool(self._cleared))
+            case AccusationClaim() if claim.target in self._against:
+                return True
+        role = "Werewolf" if claim.claim == "accusation" else claim.role
+        return any(
+            other.target == claim.target
+            and ((other.claim == "accusation" and role == "Werewolf") or getattr(other, "role", None) == role)
+            for other in self._all
+        )
+
+    @cached_property
+    def _against(self) -> set[SeatName]:
+        """Whom the words call for to be exiled, or a liar."""
+        names = self._names
+        words = marked(self._text[:LONGEST], names).lower()
+        marks = (found[1] or found[2] for found in AGAINST.finditer(words))
+        return {names[ord(mark) - FIRST_MARK] for mark in marks}
+
+
+def _found(text: str, speaker: SeatName, names: Iterable[SeatName]) -> list[tuple[Found, Claim | None]]:
+    """Return what is found in the words; no claim stands beside a result that only rules out the Werewolf."""
+    lower = text.lower()
+    if not any(hint in lower for hint in _HINTS):
+        return []
     seats = tuple(names)
     words = said(text, seats, speaker)
     if not WORDS["retracts"].isdisjoint(words.words) and WORDS["no_jest"].isdisjoint(words.words):
-        return ()
+        return []
     grammar = Grammar(words, len(seats), seats.index(speaker) if speaker in seats else None)
-    found: dict[Claim, None] = {}
-    for each in grammar.claims():
-        if opinions or not each.opinion:
-            found[_claim(each, speaker, seats)] = None
-    return tuple(found)
+    return [(each, _claim(each, speaker, seats)) for each in grammar.claims()]
 
 
-def _claim(found: Found, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim:
+def _claim(found: Found, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim | None:
     target = speaker if found.target is None else names[found.target]
-    if found.kind == "protection" or found.role is None:
+    if found.kind == "protection":
         return ProtectionClaim(target=target, round=found.night)
+    if found.role is None:
+        return None
     if found.kind == "inspection":
         return InspectionClaim(target=target, role=found.role, round=found.night)
     if found.role == "Werewolf" and found.target is not None:
@@ -66,18 +132,15 @@ def _claim(found: Found, speaker: SeatName, names: tuple[SeatName, ...]) -> Clai
     return RoleClaim(target=target, role=found.role)
 
 
-def found_claims(facts: Facts, speaker: SeatName, text: str) -> tuple[ScoredClaim, ...]:
-    """Return the claims that are in the words, each with its verdict, marked as extracted.
+def scored(facts: Facts, speaker: SeatName, claims: Iterable[Claim]) -> tuple[ScoredClaim, ...]:
+    """Return claims found in words, each with its verdict, marked as extracted.
 
     Args:
         facts: what is true as the statement is made.
         speaker: who makes it.
-        text: its words.
+        claims: what it claims.
     """
-    return tuple(
-        ScoredClaim(claim=claim, verdict=verdict(facts, speaker, claim), extracted=True)
-        for claim in claims_in(text, speaker, facts.roles)
-    )
+    return tuple(ScoredClaim(claim=claim, verdict=verdict(facts, speaker, claim), extracted=True) for claim in claims)
 
 
 def same_claim(one: Claim, other: Claim) -> bool:
@@ -89,3 +152,11 @@ def same_claim(one: Claim, other: Claim) -> bool:
         same_night = one.round is None or other.round is None or one.round == other.round
         return same_night and getattr(one, "role", None) == getattr(other, "role", None)
     return one == other
+
+
+def says_it(one: Claim, other: Claim) -> bool:
+    """Return whether the first claim asserts what the second does: the same, or an inspection the role that it saw."""
+    if same_claim(one, other):
+        return True
+    role = "Werewolf" if other.claim == "accusation" else getattr(other, "role", None)
+    return one.claim == "inspection" and other.claim != "inspection" and (one.target, one.role) == (other.target, role)

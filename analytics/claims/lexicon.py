@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from wolfbus.marks import MARK
 from wolfbus.package_data import PackageData, read_data
 
 
@@ -29,6 +30,18 @@ _PHRASES: Final = sorted(
 _PHRASE: Final = re.compile(
     r"(?<!\S)(?:" + "|".join(re.escape(word.strip("_").replace("_", " ")) for word in _PHRASES) + r")(?!\S)"
 )
+
+
+def _any(name: str) -> str:
+    """Return what matches any of the words of that name."""
+    return "|".join(word.replace("_", " ") for word in sorted(WORDS[name]))
+
+
+AGAINST: Final = re.compile(
+    rf"(?<!not )(?<!n't )(?<!never )\b(?:{_any('exile')})(?: (?:{_any('to_exile')}))*"
+    rf",? ({MARK})(?!\w)|({MARK}),? (?:{_any('guilty')})\b"
+)
+"""Words that call for somebody to be exiled or a liar, over words in lower case with marks for names."""
 
 
 def joined(words: str) -> str:

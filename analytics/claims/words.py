@@ -50,14 +50,7 @@ _NIGHTS: Final = {
     for word in words.split()
 }
 # names that are words as well count only as they are spelt
-_COMMON: Final = frozenset(
-    """
-    will may mark hope faith grace rose hunter art bill joy dawn summer april june august star ray rich frank pat jack
-    chase chance drew max_ sky rob sue victor_ amber pearl violet ivy olive ruby daisy lily_ melody harmony angel page
-    miles guy wade grant dean heath cliff rusty sandy misty precious golden alpha_ echo_ golf_ hotel_ delta_ the a i it
-    is be as in on he she me you we us my our or so no and but not one two seer doctor villager werewolf wolf
-    """.split()
-)
+_COMMON: Final = WORDS["names_that_are_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,16 +188,15 @@ def _row(columns: list[str], cells: list[str]) -> str:
 def _words(line: str) -> list[str]:
     """Return a line's words, spelt as the lexicon has them."""
     spelt = []
-    for word in _WORD.findall(line):
-        word = SPELLING.get(word, word)
-        if len(word) > 3 and word.endswith("n't"):
-            word = "not" if word == "n't" else word
+    for found in _WORD.findall(line):
+        word = SPELLING.get(found, found)
         night = _NIGHT.fullmatch(word) if word[0] == "n" else None
         if night is not None:
-            word = f"night {night[1]}"
+            spelt.append(f"night {night[1]}")
         elif word[0] in STOPS:
-            word = "?" if "?" in word else "!" if "!" in word else "."
-        spelt.append(word)
+            spelt.append("?" if "?" in word else "!" if "!" in word else ".")
+        else:
+            spelt.append(word)
     return _nights(joined(" ".join(spelt)).split(" ")) if spelt else []
 
 

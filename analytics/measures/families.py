@@ -22,12 +22,13 @@ FAMILIES: Final = {
         Family("said", "agent role label truth"),
         Family("spoken", "round phase process label"),
         Family("received", "role kind part"),
-        Family("claims", "extracted claim verdict"),
+        Family("claims", "source claim verdict"),
         Family("labels", "how"),
         Family("judged", "agent"),
         Family("flags", "informed agent role label flag"),
         Family("heard", "informed target label flag"),
-        Family("truths", "informed agent role label false flag"),
+        Family("truths", "informed agent role wolf label truth flag"),
+        Family("sides", "informed agent role wolf flag"),
         Family("round_flags", "informed round flag"),
         Family("clean_flags", "informed label flag"),
         Family("scores", "informed clean label score", pooled=True),
@@ -58,7 +59,8 @@ them.
 …, of finished games and of others; ``square``: their squares, of finished ones. ``seat``: how it
 ended for an agent in a role. ``said``: statements by self-label (-1: none counts) and truth.
 ``received``: per statement the mean over observers of suspicion and of flags. ``flags``: an agent's
-flags against self-labels, ``heard``: those on its own statements, ``truths``: against claims.
+flags against self-labels, ``heard``: those on its own statements, ``truths``: against claims,
+``sides``: against who speaks, a Werewolf or not.
 ``scores``: suspicion in ten-thousandths. ``towards``: final D by observer, ``suspected`` by target.
 ``cell``: of Table 2, a game's mean. ``line``: D by the end of a round, a game's mean; ``slope`` of
 these; ``difference`` between Werewolves and Villagers; ``raw_line``: suspicion as it was given,
@@ -71,6 +73,8 @@ calibration bin; both only where there are `Study`s.
 
 LENGTHS: Final = ("nights", "debate_turns", "voting_rounds", "statements", "judgements")
 """What is counted in every game."""
+SOURCES: Final = ("given", "unheard", "extracted")
+"""Where claims come from: attached and heard in the words, attached only, found in the words only."""
 MOVED: Final = ("within", "makeup")
 """What a change of mean suspicion from a round to the next is made of."""
 DECIMALS: Final = 4

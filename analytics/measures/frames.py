@@ -29,7 +29,6 @@ VALUES: Final[Mapping[str, tuple[Group, ...]]] = {
     "kind": DECEPTIONS,
     "label": (0, 1),
     "flag": (0, 1),
-    "false": (0, 1),
     "wolf": (0, 1),
     "how": HOW,
     "informed": (0, 1),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from analytics.measures.measure import Figure
 
 _CLASSES: Final = "there are no judged statements of both self-labels"
-_CLAIMS: Final = "there are no judged statements with true and with false claims"
+_CLAIMS: Final = "there are no judged statements with only true claims and with lies"
 _SUSPICION: Final = {"suspicion": "suspicion", "before": "smoothed suspicion before the statement"}
 _SUFFIX: Final = {"suspicion": "", "before": "_before"}
 _FLAGS: Final[tuple[tuple[str, str, Unit, str, str | None, str], ...]] = (
@@ -45,14 +45,7 @@ _FLAGS: Final[tuple[tuple[str, str, Unit, str, str | None, str], ...]] = (
         *("accuracy_lift", "accuracy of flags minus that of the better constant guess", "points"),
         *("zero", "the better constant guess", "nothing to judge"),
     ),
-    (
-        "balanced_accuracy",
-        "balanced accuracy of flags",
-        "share",
-        "half",
-        "any constant guess",
-        _CLASSES,
-    ),
+    ("balanced_accuracy", "balanced accuracy of flags", "share", "half", "any constant guess", _CLASSES),
     (
         "precision",
         "precision of flags",
@@ -356,6 +349,11 @@ def _truth() -> Iterator[Measure]:
         "no statement makes a checkable claim",
         *(checkable, _quotient(_of(lambda lie: lie.sum(axis=-1), lies), checkable)),
     )
+    yield Measure(
+        *("mistake_rate", "mistakes among statements with a checkable claim", *share),
+        "no statement makes a checkable claim",
+        *(checkable, _quotient(_of(lambda counts: counts[..., 1].sum(axis=-1), said), checkable)),
+    )
     labelled = _of(lambda lie: lie[..., 1:].sum(axis=-1), lies)
     yield Measure(
         *(
@@ -369,11 +367,11 @@ def _truth() -> Iterator[Measure]:
     )
 
     def flags(frame: Frame) -> Array:
-        return frame.cube("truths", "false", "flag")
+        return frame.cube("truths", ("truth", (TRUE, LIE)), "flag")
 
     for name, label, unit, baseline, told, reason in _FLAGS[:3]:
-        words = label.replace("accuracy of flags", "accuracy of flags against objective truth")
-        why = _CLAIMS if reason == _CLASSES else "no judged statement makes a checkable claim"
+        words = label.replace("accuracy of flags", "accuracy of flags against lies and true statements")
+        why = _CLAIMS if reason == _CLASSES else "no judged statement is a lie or true"
         yield _against(name, f"truth_{name}", words, unit, baseline, told, why, flags)
     yield Measure(
         *("coverage", "statements with a checkable claim", *share, "there is no statement", every),

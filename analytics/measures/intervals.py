@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analytics import Result
+from analytics.columns import LIE, TRUE
 from analytics.measures.estimates import Estimates, Leaf
 from analytics.measures.formulas import MEASURES
 from analytics.measures.frames import Frame, Group
@@ -81,7 +82,7 @@ def _cell(held: Estimates, observer: str, target: str) -> Leaf:
 
 def _against_truth(held: Estimates) -> dict[str, Leaf]:
     def counts(frame: Frame) -> Array:
-        found: Array = frame.cube("truths", "label", "false", "flag").sum(axis=-3)
+        found: Array = frame.cube("truths", "label", ("truth", (TRUE, LIE)), "flag").sum(axis=-3)
         return found
 
     return {

@@ -99,7 +99,7 @@ def _lies(columns: Columns) -> list[Result]:
 
     claims, statements = columns.claims, columns.statements
     of, verdict = claims["statement"], claims["verdict"]
-    checkable = verdict != VERDICTS.index("uncheckable")
+    checkable = claims["heard"] & (verdict != VERDICTS.index("uncheckable"))
     found = []
     for kind, phase, round_ in _places(claims["claim"], statements["phase"][of], statements["round"][of], checkable):
         here = checkable & (claims["claim"] == kind)

@@ -13,7 +13,7 @@ from analytics import Result
 from analytics.columns import CLAIMS, PROTOCOLS, VERDICTS
 from analytics.measures.bootstrap import rate_of_games, wilson
 from analytics.measures.estimates import Estimates
-from analytics.measures.families import LENGTHS
+from analytics.measures.families import LENGTHS, SOURCES
 from analytics.measures.formulas import number, ratio, whole
 from analytics.measures.frames import Frame, Group
 from wolfbus.vocabulary import ROLES
@@ -118,24 +118,24 @@ def _rate(counts: Array) -> Result:
 
 
 def claims(held: Estimates) -> Result:
-    """Return ``given`` and ``extracted`` (totals), and ``by_kind``: for each kind of claim the same
-    two, each with its total ``n`` and the verdicts (metrics: objective truth).
+    """Return ``given``, ``unheard`` and ``extracted`` (totals), and ``by_kind``: for each kind of
+    claim the same three, each with its total ``n`` and the verdicts (metrics: objective truth).
 
-    Accusations are counted here, but are opinions and decide nothing; extracted ones that repeat
-    what the speaker attached are not counted twice.
+    ``given`` were attached and can be heard in the words, ``unheard`` were attached and cannot:
+    they count here only. Extracted ones that repeat what the speaker attached do not count twice.
     """
-    counts = held.total.cube("claims", ("claim", CLAIMS), ("extracted", (0, 1)), ("verdict", VERDICTS))
+    counts = held.total.cube("claims", ("claim", CLAIMS), ("source", SOURCES), ("verdict", VERDICTS))
     by_kind = {
         kind: {
             name: {
                 "n": whole(row.sum()),
                 **{each: whole(n) for each, n in zip(VERDICTS, row, strict=True)},
             }
-            for name, row in zip(("given", "extracted"), both, strict=True)
+            for name, row in zip(SOURCES, sources, strict=True)
         }
-        for kind, both in zip(CLAIMS, counts, strict=True)
+        for kind, sources in zip(CLAIMS, counts, strict=True)
     }
     return {
-        **{name: whole(counts[:, at].sum()) for at, name in enumerate(("given", "extracted"))},
+        **{name: whole(counts[:, at].sum()) for at, name in enumerate(SOURCES)},
         "by_kind": by_kind,
     }

@@ -21,7 +21,7 @@ from analytics.columns import (
     WINNERS,
 )
 from analytics.measures.ballots import WOLF, ballots_of
-from analytics.measures.families import DECIMALS, FAMILIES, LENGTHS, MOVED
+from analytics.measures.families import DECIMALS, FAMILIES, LENGTHS, MOVED, SOURCES
 from analytics.measures.formulas import ratio, theil_sen
 from analytics.measures.frames import Group
 from analytics.measures.pairs import ALL, OVER, Pairs
@@ -158,7 +158,11 @@ def _statements(sums: Sums, columns: Columns) -> None:
     sums.put(
         "claims",
         claims["game"],
-        [(claims["extracted"], (0, 1)), (claims["claim"], CLAIMS), (claims["verdict"], VERDICTS)],
+        [
+            (np.where(claims["heard"], 2 * claims["extracted"], 1), SOURCES),
+            (claims["claim"], CLAIMS),
+            (claims["verdict"], VERDICTS),
+        ],
     )
     for table in (rows, columns.judgements):
         joined = table["how"] >= 0
@@ -186,8 +190,10 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     two = (label, (0, 1))
     sums.put("flags", *some(labelled, informed, agent, role, two, flag))
     sums.put("heard", *some(labelled, informed, (rows["target_agent"][counted], columns.agents), two, flag))
-    false = ((truth == LIE) | (truth == MISTAKE)).astype(np.int8)
-    sums.put("truths", *some(truth >= TRUE, informed, agent, role, (label + 1, _LABELS), (false, (0, 1)), flag))
+    wolf = (rows["target_role"][counted] == WOLF, (0, 1))
+    sums.put("sides", *some(np.ones(len(label), bool), informed, agent, role, wolf, flag))
+    told, truths = (label + 1, _LABELS), (truth - TRUE, (TRUE, MISTAKE, LIE))
+    sums.put("truths", *some(truth >= TRUE, informed, agent, role, wolf, told, truths, flag))
     clean = (rows["how"][counted] == 0) & (statements["how"][of] == 0)
     sums.put("clean_flags", *some(labelled & clean, informed, two, flag))
     s = rows["s"][counted]
@@ -195,7 +201,6 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     score = np.where(scored, np.rint(np.where(scored, s, 0) * 10**DECIMALS), 0).astype(np.int64)
     sums.put("scores", *some(scored, informed, (clean, (0, 1)), two, (score, numbers(score))))
     given = ~np.isnan(s)
-    wolf = (rows["target_role"][counted] == WOLF, (0, 1))
     put_parts(sums, "raw_towards", *some(given, informed, agent, wolf), sum=s[given], n=np.ones(int(given.sum())))
 
 
@@ -311,7 +316,7 @@ def _events(sums: Sums, columns: Columns) -> None:
     width = int(columns.games["seats"].max(initial=0))
     never = np.iinfo(np.int64).max
     first = np.full(len(columns.ids) * width, never)
-    own = claims["statement"][claims["own"]]
+    own = claims["statement"][claims["own"] & claims["heard"]]
     np.minimum.at(
         first,
         rows["game"][own].astype(np.int64) * width + rows["speaker"][own],

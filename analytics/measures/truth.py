@@ -1,9 +1,12 @@
 """Objective truth beside what speakers say of themselves: lies told, lies admitted, and detection
 scored against both (metrics: objective truth).
 
-A statement is *checkable* when it makes a claim that the hidden state confirms or refutes; else it
-is left out, and coverage says how many were. It is *false* when such a claim is false: a *lie* if
-the speaker's own view entailed that, else a *mistake*.
+Three grounds, in this order: who speaks is a Werewolf; what is claimed against what the speaker's
+view entails, accusations included; what the speaker says of it.
+
+A statement is *checkable* when a claim can be heard in it that the hidden state confirms or
+refutes; else it is left out, and coverage says how many were. A false claim makes it a *lie* if the
+speaker's own view entailed that it is false, else a *mistake*: always two columns.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.estimates import Estimates
-from analytics.measures.formulas import Confusion, number, ratio
+from analytics.measures.formulas import Confusion, number, ratio, whole
 from analytics.measures.frames import Frame, Group
 from analytics.measures.pairs import OVER, UNINFORMED
 from wolfbus.vocabulary import ROLES
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 _RATES: Final = {
     "lie_rate": ("lies", "checkable", "no checkable claim"),
+    "mistake_rate": ("mistakes", "checkable", "no checkable claim"),
     "confession_rate": ("admitted", "labelled_lies", "no lie with a self-label"),
     "false_confession_rate": (
         "false_confessions",
@@ -39,16 +43,18 @@ def truth(held: Estimates) -> Result:
     and role, and detection against truth (metrics: objective truth; beyond the paper).
 
     A row has ``statements``; ``checkable`` and ``coverage``, its share; of the checkable ones
-    ``true``, ``mistakes``, ``lies``, and ``lie_rate``; ``labelled_lies``, lies whose self-label
+    ``true``, ``mistakes``, ``lies``, ``lie_rate`` and ``mistake_rate``; ``labelled_lies``, lies whose self-label
     counts, of which ``admitted`` are labelled deceptive, ``confession_rate``; ``labelled_true``,
     true statements whose self-label counts, of which ``false_confessions`` are labelled deceptive,
     ``false_confession_rate`` (no contradiction: a true claim may mislead). A speaker who lies and
     never confesses stands out by a rate of 0 with its n. Rates are estimates with 95 % intervals of
     the block bootstrap: statements of one game are not independent of each other.
 
-    ``detection`` scores flags against the truth of the statement (*false*, a lie or a mistake, is
-    the class to find) and against its self-label, both on the very same judgements: of checkable
-    statements with a label that counts. In ``against_truth_all`` the label does not matter.
+    ``detection`` scores flags on each ground, in order: who speaks is a Werewolf; the statement is
+    a lie; its speaker labels it deceptive. ``against_role``, ``against_truth`` and
+    ``against_label`` are of the very same judgements: of lies and of true statements with a label
+    that counts. In ``against_role_all`` every judgement counts, in ``against_truth_all`` the label
+    does not matter. ``mistakes``: how many judgements are of mistakes, and the share that flags.
     Judgements are those of observers who do not know whether the speaker is a Werewolf.
     """
     held = held.of(**OVER[UNINFORMED])
@@ -109,10 +115,15 @@ def _counts(frame: Frame, **where: Group) -> dict[str, Array]:
 
 
 def _scored(held: Estimates, **where: Group) -> Result:
-    counts = held.total.cube("truths", ("label", (-1, 0, 1)), "false", "flag", **where)
-    both = counts[1:]
+    truths = ("truth", (TRUE, MISTAKE, LIE))
+    counts = held.total.cube("truths", "wolf", ("label", (-1, 0, 1)), truths, "flag", **where)
+    mistakes, checked = counts[..., 1, :].sum(axis=(0, 1)), counts[..., [0, 2], :]
+    same = checked[:, 1:]
     return {
-        "against_truth": Confusion.of(both.sum(axis=0)).measures(),
-        "against_label": Confusion.of(both.sum(axis=1)).measures(),
-        "against_truth_all": Confusion.of(counts.sum(axis=0)).measures(),
+        "against_role": Confusion.of(same.sum(axis=(1, 2))).measures(),
+        "against_truth": Confusion.of(same.sum(axis=(0, 1))).measures(),
+        "against_label": Confusion.of(same.sum(axis=(0, 2))).measures(),
+        "against_role_all": Confusion.of(held.total.cube("sides", "wolf", "flag", **where)).measures(),
+        "against_truth_all": Confusion.of(checked.sum(axis=(0, 1))).measures(),
+        "mistakes": {"n": whole(mistakes.sum()), "flagged": number(ratio(mistakes[1], mistakes.sum()))},
     }

@@ -42,9 +42,9 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     somebody is a Werewolf detects nothing (`analytics.measures.pairs`). ``all_observers`` beside it
     is over all pairs, as the paper's figures are, and ``paper_mean`` is, too.
     ``raw_suspicion_gap`` is of suspicion as it was given, ``suspicion_gap`` of final D.
-    ``lie_rate``, ``confession_rate``, ``coverage`` and ``truth_*`` rest on statements with a
-    checkable claim; detection against truth takes lies and mistakes for false, whatever the
-    self-label.
+    ``lie_rate``, ``mistake_rate``, ``confession_rate``, ``coverage`` and ``truth_*`` rest on statements with a
+    checkable claim; detection against truth is of lies among lies and true statements, whatever
+    the self-label; mistakes deceive nobody knowingly and are left out.
 
     Args:
         study: the games.

@@ -126,7 +126,7 @@ class GameRows:
     def claims(self) -> Iterator[ClaimRow]:
         """Yield every claim of every statement."""
         for row in self.statements:
-            for place, scored in enumerate(row.claims, 1):
+            for place, scored in enumerate((*row.claims, *row.unheard), 1):
                 claim = scored.claim
                 said = claim.role if claim.claim == "role" or claim.claim == "inspection" else None
                 yield ClaimRow(
@@ -141,6 +141,7 @@ class GameRows:
                     round=claim.round if claim.claim == "inspection" or claim.claim == "protection" else None,
                     verdict=scored.verdict,
                     extracted=scored.extracted,
+                    heard=place <= len(row.claims),
                     own=row.role == claim.role == "Seer" and claim.target == row.speaker
                     if claim.claim == "role"
                     else False,

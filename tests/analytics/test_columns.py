@@ -126,5 +126,5 @@ def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: T
     assert truth_of(ScoredClaim(claim=claim, verdict=verdict) for verdict in verdicts) == truth
 
 
-def test_an_accusation_is_an_opinion():
-    assert truth_of([ScoredClaim(claim=AccusationClaim(target="Ada"), verdict="lie")]) is None
+def test_to_accuse_somebody_who_is_known_to_be_innocent_is_a_lie():
+    assert truth_of([ScoredClaim(claim=AccusationClaim(target="Ada"), verdict="lie")]) == "lie"

@@ -152,7 +152,7 @@ def test_ballots_carry_roles_and_whether_they_were_cast():
 
 def test_deaths_nights_claims_and_the_end_are_kept():
     script = Script().dawn(died="Doc")
-    number = script.say("Sia")
+    number = script.say("Sia", text="I am your Seer.")
     claims = (ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true"),)
     script.events.append(ClaimTruth(statement=number, claims=claims))
     script.events.append(NightOutcome(round=2, target="Sia", protected=("Vic",), died="Sia"))

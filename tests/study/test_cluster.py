@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from players.llm.redis_budget import RedisBudget
+from players.llm.shared_budget import Amount
 from tests.study.gate import GATE
 from tests.study.runs import ENVIRONMENT, WOLFBUS, assert_like, begin, journal_lines, wait_for
 from wolfbus.bus import open_bus
@@ -19,10 +22,20 @@ from wolfbus.testing.redis_server import RedisServer
 AGENDA = "shared"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster(redis_server: RedisServer) -> Iterator[RedisClusterServers]:
     with RedisClusterServers() as cluster:
         yield cluster
+
+
+def test_a_budget_is_kept_on_a_cluster_as_on_one_redis(cluster):
+    with closing(RedisBudget(cluster.url, "other", None, 100)) as budget:
+        budget.open(Amount(Decimal(), 0))
+        assert budget.reserve("a", 1, Amount(Decimal(), 80), "a call").word == "done"
+        assert budget.reserve("b", 1, Amount(Decimal(), 30), "a call").word == "wait"
+        budget.settle("a", 1, Amount(Decimal(), 60))
+        assert budget.look().spent.tokens == 60
+        budget.remove()
 
 
 class Moderators:

@@ -46,7 +46,7 @@ class ProtectionClaim(Part):
 
 
 class AccusationClaim(Part):
-    """Asserts "`target` is a Werewolf": scored, but an opinion; truth metrics leave it out."""
+    """Asserts "`target` is a Werewolf": a lie if the speaker knows better, a mistake if it may think so."""
 
     claim: Literal["accusation"] = "accusation"
     target: SeatName

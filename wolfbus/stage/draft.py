@@ -66,8 +66,8 @@ class StatementDraft:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """What it puts on the timeline; an accusation is an opinion, and no claim there."""
-        verdicts = {claim.verdict for claim in self.claims if claim.claim != "accusation"}
+        """What it puts on the timeline; an accusation stands there only if it is a lie."""
+        verdicts = {claim.verdict for claim in self.claims if claim.claim != "accusation" or claim.verdict == "lie"}
         return ("lie",) if "lie" in verdicts else ("claim",) if verdicts else ()
 
     def claim(self, claims: Iterable[ScoredClaim]) -> None:

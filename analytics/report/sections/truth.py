@@ -10,22 +10,29 @@ from analytics.report.cells import counted, estimate, interval, look, value
 from analytics.report.context import Context
 from analytics.report.links import Selection
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain
+from wolfbus.document.formats import of, percent
 from wolfbus.vocabulary import Verdict
 
 _MEASURES: Final = {
     "base_rate": "share", "constant_accuracy": "share", "accuracy": "share", "balanced_accuracy": "share",
     "precision": "share", "recall": "share", "f1": "share", "mcc": "score",
 }  # fmt: skip
-_SOURCES: Final = {"given": "attached by the speaker", "extracted": "found in the words"}
+_SOURCES: Final = {
+    "given": "attached, and heard in the words",
+    "unheard": "attached only",
+    "extracted": "found in the words",
+}
 _AGAINST: Final = {
-    "against_truth": "Against truth",
-    "against_label": "Against the self-label, same judgements",
-    "against_truth_all": "Against truth, self-labelled or not",
+    "against_role": "Speaker a Werewolf",
+    "against_truth": "Statement a lie",
+    "against_label": "Self-label deceptive",
+    "against_role_all": "Speaker a Werewolf, all statements",
+    "against_truth_all": "Statement a lie, self-labelled or not",
 }
 _HEADS: Final = (
     "",
     "Judgements",
-    "False (base rate)",
+    "Base rate",
     "Constant guess",
     "Accuracy",
     "Balanced accuracy",
@@ -41,8 +48,10 @@ def section(findings: Result, context: Context) -> Section:
     found = findings.get("truth") or {}
     blocks: list[Block] = [
         plain(
-            "A statement with a false claim is a lie if its speaker's own view entailed that, else a mistake. Only "
-            "statements with a claim that can be checked count: mind the coverage."
+            "Three grounds: who speaks is a Werewolf; what is claimed, accusations included, against what the "
+            "speaker's own view entailed at that moment; what the speaker says of it. A statement with a false claim "
+            "is a lie if that view ruled it out, else a mistake. Only claims that can be heard in the words count; "
+            "statements without one are left out: mind the coverage."
         ),
         _rows("role", found, context),
         _rows("agent", found, context),
@@ -69,6 +78,7 @@ def _rows(split: str, found: Mapping[str, Any], context: Context) -> TableBlock:
             counted(row.get("mistakes"), link=Selection(**chosen, truth="mistake")),
             counted(row.get("lies"), link=Selection(**chosen, truth="lie")),
             estimate(row.get("lie_rate")),
+            estimate(row.get("mistake_rate")),
             counted(row.get("labelled_lies")),
             counted(row.get("admitted"), link=Selection(**chosen, truth="lie", said="deceptive")),
             estimate(row.get("confession_rate")),
@@ -76,11 +86,12 @@ def _rows(split: str, found: Mapping[str, Any], context: Context) -> TableBlock:
         )
         lines.append(Row(head, cells, total=total))
     heads = columns(
-        *("Speaker", "Statements", "Checkable", "Coverage", "True", "Mistakes", "Lies", "Lies of checkable"),
+        *("Speaker", "Statements", "Checkable", "Coverage", "True", "Mistakes", "Lies"),
+        *("Lies of checkable", "Mistakes of checkable"),
         *("Labelled lies", "Admitted", "Confesses", "Confesses truths"),
     )
     notes = (
-        "Lies of checkable: share of statements with a checkable claim.",
+        "Lies, mistakes of checkable: shares of statements with a checkable claim.",
         "Confesses: share of labelled lies that the speaker calls deceptive. Confesses truths: the same of true ones.",
     )
     title = f"Lies told and admitted, by {split} of the speaker"
@@ -96,13 +107,22 @@ def _detection(found: Mapping[str, Any], findings: Result) -> TableBlock:
     lines += [
         Row(Cell(f"{role}: {_AGAINST[name].lower()}"), _measured(row[name], findings, "by_observer", role, name))
         for role, row in (detection.get("by_observer") or {}).items()
-        for name in ("against_truth", "against_label")
+        for name in ("against_role", "against_truth", "against_label")
         if look(row, name)
     ]
-    notes = ("A constant guess and the base rate stand beside every line, as in Table 3.",)
+    mistakes = detection.get("mistakes") or {}
+    notes = (
+        "The first three lines, and those by role, are of the same judgements, of labelled lies and true statements.",
+        "A constant guess and the base rate stand beside every line, as in Table 3.",
+        *(
+            [f"Mistakes are left out: of {of(mistakes['n'], 'judgement')} of them {percent(mistakes['flagged'])} flag."]
+            if mistakes.get("flagged") is not None
+            else []
+        ),
+    )
     return TableBlock(
         "truth-detection",
-        "Detection against what is objectively false",
+        "Detection on each ground of truth",
         columns(*_HEADS),
         tuple(lines),
         notes,
@@ -141,8 +161,8 @@ def _claims(found: Mapping[str, Any]) -> TableBlock:
         lines.append(Row(Cell("All"), tuple(counted(total) for total in sums), total=True))
     notes = (
         (
-            "A claim found in the words that repeats one its speaker attached counts once, as attached. Accusations "
-            "are opinions: their verdicts count here only. A statement may make several claims."
+            "A claim found in the words that repeats one its speaker attached counts once, as attached. What is "
+            "attached and cannot be heard in the words counts here only. A statement may make several claims."
         ),
     )
     return TableBlock(

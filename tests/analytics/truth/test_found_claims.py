@@ -11,6 +11,7 @@ from analytics.fold import GameFold, fold
 from analytics.metrics import Metrics
 from analytics.paper import rows_of_paper_log
 from tests.analytics.script import Script
+from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play
 from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
@@ -40,11 +41,21 @@ def test_facts_folded_from_a_record_give_the_moderators_own_verdicts(games: list
     assert scored > 100
 
 
-def test_scripted_players_say_nothing_that_they_do_not_claim(games: list[Played]):
+def test_what_scripted_players_claim_can_be_heard_and_they_say_little_else(games: list[Played]):
+    heard, unheard, found = [], [], []
     for game in games:
         given = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
         for row in fold(game.events).statements:
-            assert row.claims == given.get(row.number, ())
+            attached = given.get(row.number, ())
+            assert [*row.unheard, *(each for each in row.claims if not each.extracted)] == sorted(
+                attached, key=lambda each, row=row: each in row.claims
+            )
+            heard += [each for each in row.claims if not each.extracted]
+            unheard += row.unheard
+            found += [each for each in row.claims if each.extracted]
+    # names that are words of the game ("as the Seer") cannot be told from them
+    assert len(heard) > 20 * len(unheard)
+    assert len(heard) > 50 * len(found)
 
 
 def test_without_attached_claims_most_are_found_in_the_words_with_the_same_verdicts(games: list[Played]):
@@ -53,14 +64,14 @@ def test_without_attached_claims_most_are_found_in_the_words_with_the_same_verdi
         given = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
         for row in fold([event for event in game.events if event.type != "claim_truth"]).statements:
             attached = {
-                (scored.claim.claim, scored.claim.target, scored.claim.role): scored.verdict
+                asserted(scored.claim): scored.verdict
                 for scored in given.get(row.number, ())
                 if isinstance(scored.claim, RoleClaim | InspectionClaim)
                 and getattr(scored.claim, "round", None) is None
             }
             for scored in row.claims:
                 assert scored.extracted
-                key = (scored.claim.claim, scored.claim.target, scored.claim.role)
+                key = asserted(scored.claim)
                 found += key in attached
                 assert attached.get(key, scored.verdict) == scored.verdict
             expected += len(attached)
@@ -93,6 +104,34 @@ def test_what_the_speaker_attached_is_not_found_again():
         opinion,
         ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true", extracted=True),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "borne_out"),
+    [
+        ("Wim is a Werewolf.", True),
+        ("I think Wim is a Werewolf.", True),
+        ("My vote is for Wim today.", True),
+        ("Wim is lying to us.", True),
+        ("I will not vote for Wim.", False),
+        ("Wim was very quiet today.", False),
+        ("Is Wim a Werewolf?", False),
+    ],
+)
+def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str, borne_out: bool):
+    given = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
+    game = Script().dawn()
+    game.events.append(ClaimTruth(statement=game.say("Vic", text=text), claims=(given,)))
+    row = game.rows().statements[0]
+    assert (row.claims, row.unheard) == (((given,), ()) if borne_out else ((), (given,)))
+    assert row.truth == ("true" if borne_out else None)
+
+
+def test_whoever_accuses_a_player_it_knows_to_be_innocent_lies_and_who_may_think_so_errs():
+    game = Script().dawn()
+    for speaker in ("Wim", "Sia"):
+        game.say(speaker, text="Vic is a Werewolf.")
+    assert [row.truth for row in game.rows().statements] == ["lie", "mistake"]
 
 
 def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
@@ -128,12 +167,16 @@ def test_claims_are_counted_by_source_kind_and_verdict():
     given = ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true")
     game.events.append(ClaimTruth(statement=first, claims=(given,)))
     game.say("Wim", text="I am the Doctor. I checked Vic and he is a Werewolf.")
+    third = game.say("Wes", text="Good morning.")
+    silent = ScoredClaim(claim=AccusationClaim(target="Vic"), verdict="lie")
+    game.events.append(ClaimTruth(statement=third, claims=(silent,)))
     one, both = Metrics(), Metrics()
     one.add(game.rows())
     both.merge(one)
     both.merge(one)
     result = one.result()["claims"]
-    assert (result["given"], result["extracted"]) == (1, 2)
+    assert (result["given"], result["unheard"], result["extracted"]) == (1, 1, 2)
+    assert result["by_kind"]["accusation"]["unheard"]["lie"] == 1
     assert result["by_kind"]["role"]["extracted"] == {"n": 1, "true": 0, "lie": 1, "mistake": 0, "uncheckable": 0}
     assert result["by_kind"]["inspection"]["extracted"]["lie"] == 1
     assert result["by_kind"]["role"]["given"]["true"] == 1

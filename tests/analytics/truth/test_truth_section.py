@@ -60,12 +60,19 @@ def test_a_small_game_counted_by_hand():
         "n": 0,
         "reason": "no checkable claim",
     }
-    # Vic flags all four checkable statements, Val none: three are false, one is labelled deceptive
+    # Vic flags all four checkable statements, Val none: two are lies, of which one is labelled deceptive, one is true,
+    # one a mistake
     against = {
         name: [found["detection"][name][cell] for cell in ("tp", "fn", "fp", "tn")]
-        for name in ("against_truth", "against_label")
+        for name in ("against_role", "against_truth", "against_label", "against_role_all")
     }
-    assert against == {"against_truth": [3, 3, 1, 1], "against_label": [1, 1, 3, 3]}
+    assert against == {
+        "against_role": [2, 2, 1, 1],
+        "against_truth": [2, 2, 1, 1],
+        "against_label": [1, 1, 2, 2],
+        "against_role_all": [2, 2, 3, 3],
+    }
+    assert found["detection"]["mistakes"] == {"n": 2, "flagged": 0.5}
 
 
 def test_a_speaker_who_never_confesses_stands_out():
@@ -138,9 +145,9 @@ def test_it_equals_a_loop_over_statements_and_scikit_learn():
     flags, false, label = [], [], []
     for row, d in zip(columns.judgements["statement"], columns.judgements["d"], strict=True):
         t, own = columns.statements["truth"][row], columns.statements["d"][row]
-        if d != -1 and t != NO_CLAIM and own != -1:
+        if d != -1 and t in {TRUE, LIE} and own != -1:
             flags.append(int(d))
-            false.append(int(t != TRUE))
+            false.append(int(t == LIE))
             label.append(int(own))
     for name, positive in (("against_truth", false), ("against_label", label)):
         measures = found["detection"][name]

@@ -1,0 +1,81 @@
+"""How well claims are found in the corpus: `python -m tests.claims.scores` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analytics.claims import claims_in
+from tests.claims.corpus import SENTENCES, SPLITS, LabelledSentence, Split, implied
+from wolfbus.messages.claims import Claim
+from wolfbus.vocabulary import Role
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Counts over sentences: claims found that are there, found that are not, missed; and of those found that name
+    a night or should, how many name the right one.
+    """
+
+    right: int
+    wrong: int
+    missed: int
+    nights: int
+    right_nights: int
+
+    @property
+    def precision(self) -> float:
+        """Share of what is found that is there."""
+        return self.right / (self.right + self.wrong)
+
+    @property
+    def recall(self) -> float:
+        """Share of what is there that is found."""
+        return self.right / (self.right + self.missed)
+
+
+def score(split: Split, style: str | None = None) -> Scores:
+    """Return how well claims are found in one half of the corpus, or of one style of it."""
+    right = wrong = missed = nights = right_nights = 0
+    for sentence in SENTENCES:
+        if sentence.split == split and style in {None, sentence.style}:
+            labelled = {asserted(claim): claim for claim in sentence.claims}
+            found = {asserted(claim): claim for claim in found_in(sentence)}
+            neither = set(map(asserted, implied(sentence.claims, sentence.by)))
+            right += len(found.keys() & labelled.keys())
+            wrong += len(found.keys() - labelled.keys() - neither)
+            missed += len(labelled.keys() - found.keys())
+            told = [(night(found[each]), night(labelled[each])) for each in found.keys() & labelled.keys()]
+            nights += sum(pair != (None, None) for pair in told)
+            right_nights += sum(one == other is not None for one, other in told)
+    return Scores(right, wrong, missed, nights, right_nights)
+
+
+def found_in(sentence: LabelledSentence) -> tuple[Claim, ...]:
+    """Return the claims that are found in a sentence."""
+    return claims_in(sentence.text, sentence.by, sentence.names)
+
+
+def asserted(claim: Claim) -> tuple[str, str, Role | None]:
+    """Return what a claim asserts, whichever night it names."""
+    return claim.claim, claim.target, getattr(claim, "role", None)
+
+
+def night(claim: Claim) -> int | None:
+    """Return the night that a claim names."""
+    return getattr(claim, "round", None)
+
+
+def main() -> None:
+    """Print the scores of both halves, and by style."""
+    for split in SPLITS:
+        for style in (*sorted({sentence.style for sentence in SENTENCES}), None):
+            found = score(split, style)
+            print(
+                f"{split:<9} {style or 'all':<11} precision {found.precision:.3f}  recall {found.recall:.3f}  "
+                f"right {found.right:>3}  wrong {found.wrong:>2}  missed {found.missed:>2}  "
+                f"nights {found.right_nights}/{found.nights}"
+            )
+
+
+if __name__ == "__main__":
+    main()
