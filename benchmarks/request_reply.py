@@ -2,6 +2,7 @@
 
     python benchmarks/request_reply.py bare                  one process asks, another answers
     python benchmarks/request_reply.py round-trips           one game at a time, seen by a third process
+    python benchmarks/request_reply.py answers               one agent's process, asked as the bare loop asks
     python benchmarks/request_reply.py house --games 100     games per second, messages and CPU of a whole house
     python benchmarks/request_reply.py memory --games 50     what a game leaves in Redis, before and after housekeeping
 
@@ -173,6 +174,7 @@ def house(url: str, games: int, at_once: int) -> dict[str, float]:
     with House(url, games, at_once, None) as services:
         began, ended = _watch(client, games, services.alive)
         cpu = services.wait()
+    server = client.info("cpu")
     moved = _messages(client)
     total = sum(moved.values())
     return {
@@ -181,6 +183,7 @@ def house(url: str, games: int, at_once: int) -> dict[str, float]:
         "messages_per_s": round(total / (ended - began)),
         "moderator_cpu_us_per_message": round(cpu[0] / total * 1e6, 1),
         "agents_cpu_us_per_message": round(sum(cpu[1:]) / total * 1e6, 1),
+        "redis_cpu_us_per_message": round((server["used_cpu_user"] + server["used_cpu_sys"]) / total * 1e6, 1),
     }
 
 
@@ -235,6 +238,58 @@ def _listen(client: Redis, alive: Callable[[], bool]) -> list[float]:
     return times
 
 
+def answers(url: str, games: int) -> dict[str, float]:
+    """Tell one agent's process games over again that were played before, one delivery after the other, and measure how
+    long each of its replies takes: no moderator and no other agent run beside it, as beside the bare loop.
+    """
+    client = redis.Redis.from_url(url)
+    inbox, out = (stream("bench", AGENTS[0]) for stream in (streams.inbox, streams.outbox))
+    with House(url, games, 1, None) as services:
+        deliveries = _overhear(client, inbox, services.alive)
+        services.wait()
+    client.flushall()
+    player = _start(["player", "--bus", url, "--house", "bench", "--name", AGENTS[0], "--log", "json"])
+    try:
+        return _quantiles(_replay(client, inbox, out, deliveries, lambda: player.poll() is None))
+    finally:
+        player.terminate()
+        player.wait(LEAVING_S)
+
+
+def _overhear(client: Redis, inbox: str, alive: Callable[[], bool]) -> list[dict[bytes, bytes]]:
+    """Return the deliveries of a mailbox, up to the house's goodbye."""
+    heard: list[dict[bytes, bytes]] = []
+    after: Any = "0-0"
+    while True:
+        for _, entries in _read(client, {inbox: after}, alive):
+            for after, fields in entries:  # noqa: B007 - where to go on
+                if fields[b"type"] == b"goodbye":
+                    return heard
+                if fields[b"type"] == b"delivery":
+                    heard.append(fields)
+
+
+def _replay(
+    client: Redis, inbox: str, out: str, deliveries: list[dict[bytes, bytes]], alive: Callable[[], bool]
+) -> list[float]:
+    """Return the seconds from each delivery to each of its replies."""
+    # it says join as soon as it reads its mailbox
+    ((_, entries),) = _read(client, {out: "0-0"}, alive)
+    after = entries[-1][0]
+    times: list[float] = []
+    for fields in deliveries:
+        wanted = sum(len(part.get("asks", ())) for part in msgpack.unpackb(fields[b"body"])["seats"])
+        began = time.perf_counter()
+        client.xadd(inbox, fields)
+        while wanted > 0:
+            ((_, entries),) = _read(client, {out: after}, alive)
+            after = entries[-1][0]
+            replies = sum(entry[b"type"] == b"reply" for _, entry in entries)
+            times += [time.perf_counter() - began] * replies
+            wanted -= replies
+    return times
+
+
 def memory(url: str, games: int) -> dict[str, float]:
     """Return what a game leaves in Redis: kept, and after it was archived and let go."""
     client = redis.Redis.from_url(url)
@@ -252,7 +307,7 @@ def memory(url: str, games: int) -> dict[str, float]:
 def main() -> None:
     """Measure what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("bare", "house", "round-trips", "memory"))
+    parser.add_argument("what", choices=("bare", "house", "round-trips", "answers", "memory"))
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--at-once", type=int, default=16)
     parser.add_argument("--count", type=int, default=5000)
@@ -267,6 +322,7 @@ def main() -> None:
                 "bare": lambda: bare(server.url, options.count),
                 "house": lambda: house(server.url, options.games, options.at_once),
                 "round-trips": lambda: round_trips(server.url, min(options.games, 10)),
+                "answers": lambda: answers(server.url, min(options.games, 10)),
                 "memory": lambda: memory(server.url, options.games),
             }[options.what]()
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from typing import Final
 
 from analytics.claims.grammar import Grammar
 from analytics.claims.lexicon import AGAINST, WORDS
-from analytics.claims.parts import Found
+from analytics.claims.parts import FoundClaim
 from analytics.claims.words import LONGEST, said
 from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
@@ -106,7 +106,7 @@ class Heard:
         return {names[ord(mark) - FIRST_MARK] for mark in marks}
 
 
-def _found(text: str, speaker: SeatName, names: Iterable[SeatName]) -> list[tuple[Found, Claim | None]]:
+def _found(text: str, speaker: SeatName, names: Iterable[SeatName]) -> list[tuple[FoundClaim, Claim | None]]:
     """Return what is found in the words; no claim stands beside a result that only rules out the Werewolf."""
     lower = text.lower()
     if not any(hint in lower for hint in _HINTS):
@@ -119,7 +119,7 @@ def _found(text: str, speaker: SeatName, names: Iterable[SeatName]) -> list[tupl
     return [(each, _claim(each, speaker, seats)) for each in grammar.claims()]
 
 
-def _claim(found: Found, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim | None:
+def _claim(found: FoundClaim, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim | None:
     target = speaker if found.target is None else names[found.target]
     if found.kind == "protection":
         return ProtectionClaim(target=target, round=found.night)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from analytics.claims.lexicon import WORDS
-from analytics.claims.parts import Found, Inspecting
+from analytics.claims.parts import FoundClaim, Inspecting
 from analytics.claims.protections import Protections
 from analytics.claims.words import STOPS
 from wolfbus.vocabulary import ROLE_WORDS, Role
@@ -23,7 +23,7 @@ _PLURAL: Final = {
 class Grammar(Protections):
     """Reads the words of one statement."""
 
-    def claims(self) -> Iterator[Found]:
+    def claims(self) -> Iterator[FoundClaim]:
         """Yield the claims in the order of the words that carry them."""
         words = self.words
         pending: Inspecting | None = None
@@ -36,13 +36,13 @@ class Grammar(Protections):
                 pending = self._with_others(inspecting)
             cleared = self._cleared(place, pending) if pending is not None else None
             if cleared is not None:
-                yield Found("inspection", cleared)
+                yield FoundClaim("inspection", cleared)
             if word == "accuse" and self._by_me(place) is not None and self._meant(place, opinion=False, own=True):
                 target = self.marks[place + 1] if place + 1 < len(words) else None
                 if self._word(place + 1) == "you":
                     target = self._you(place + 1, place + 1)
                 if target is not None and target != self.speaker and self._word(place + 2) != "'s":
-                    yield Found("role", target, "Werewolf")
+                    yield FoundClaim("role", target, "Werewolf")
             if word in WORDS["protecting"] and WORDS["was_doing"].intersection(words[max(place - 4, 0) : place]):
                 yield from self._protecting(place)
             given = (
@@ -81,7 +81,7 @@ class Grammar(Protections):
                     and words[at + 2] != "?"
                     and self._meant(place - 2, opinion=False, own=True)
                 ):
-                    yield Found("role", self.marks[at] if self.marks[at] != self.speaker else None, "Werewolf")
+                    yield FoundClaim("role", self.marks[at] if self.marks[at] != self.speaker else None, "Werewolf")
             if (
                 word == "doctor"
                 and place + 1 < len(words)
@@ -107,9 +107,9 @@ class Grammar(Protections):
                 if night.startswith("night_") and (
                     end >= len(words) or words[end] in STOPS or words[end] in {",", ";", "and"}
                 ):
-                    yield Found("protection", mark if mark != self.speaker else None, None, int(night[6:]))
+                    yield FoundClaim("protection", mark if mark != self.speaker else None, None, int(night[6:]))
 
-    def _another(self, place: int) -> Iterator[Found]:
+    def _another(self, place: int) -> Iterator[FoundClaim]:
         """Yield "… and so is Bea", "… and Bea is another" after "Raj is a Werewolf"."""
         words = self.words
         at = place + 1
@@ -131,9 +131,9 @@ class Grammar(Protections):
             and not (WORDS["role"] | WORDS["roles"]).intersection(words[at + 2 : at + 6])
         )
         if (so or other) and self._subject(self._left(place), place)[0] and self._meant(place, opinion=True):
-            yield Found("role", mark if mark != self.speaker else None, "Werewolf")
+            yield FoundClaim("role", mark if mark != self.speaker else None, "Werewolf")
 
-    def _role(self, place: int, role: Role, pending: Inspecting | None) -> Iterator[Found]:
+    def _role(self, place: int, role: Role, pending: Inspecting | None) -> Iterator[FoundClaim]:
         words = self.words
         if self._word(place + 1) in {"result", "check", "reading", "vision"} and self._word(place + 2) in {
             "on",
@@ -149,7 +149,7 @@ class Grammar(Protections):
                 and {"i", "my"}.intersection(words[max(place - 5, 0) : place])
                 and self._meant(place, opinion=False, own=True)
             ):
-                yield Found("inspection", mark, role, self._night(place, place + 4, place))
+                yield FoundClaim("inspection", mark, role, self._night(place, place + 4, place))
             return
         if (
             self._word(place + 1) == "on"
@@ -158,7 +158,7 @@ class Grammar(Protections):
         ):
             mark = self.marks[place + 2] if place + 2 < len(words) else None
             if mark is not None and mark != self.speaker and self._meant(self._left(place), opinion=False, own=True):
-                yield Found("inspection", mark, role, self._night(place, place + 3, place))
+                yield FoundClaim("inspection", mark, role, self._night(place, place + 3, place))
             return
         if not self._closes(place + 1):
             yield from self._role_first(place, (role,))
@@ -172,7 +172,7 @@ class Grammar(Protections):
             ):
                 nights: dict[int | None, int | None] = {pending.target: pending.night, **dict(pending.also)}
                 night = nights.get(seen)
-                yield Found(
+                yield FoundClaim(
                     "inspection",
                     seen,
                     role,
@@ -186,7 +186,7 @@ class Grammar(Protections):
             at = left if words[left] != "as" else left - 1
             mark = self.marks[at - 1] if at >= 1 else None
             if mark is not None and mark != self.speaker and self._meant(at - 1, opinion=True):
-                yield Found("inspection", mark, role, self._night(at, place, at))
+                yield FoundClaim("inspection", mark, role, self._night(at, place, at))
                 return
         targets, begin = self._subject(left, place)
         if not targets:
@@ -194,7 +194,7 @@ class Grammar(Protections):
             return
         yield from self._roles_of(targets, begin, place, role)
 
-    def _roles_of(self, targets: list[int | None], begin: int, place: int, role: Role) -> Iterator[Found]:
+    def _roles_of(self, targets: list[int | None], begin: int, place: int, role: Role) -> Iterator[FoundClaim]:
         for target in targets:
             own = target is None
             if not self._meant(begin, opinion=False, own=own) or self._taken_back(place + 1, opinion=False):
@@ -205,11 +205,11 @@ class Grammar(Protections):
             if not own and not opinion:
                 night = self._seen(begin, place, target)
                 if night is not None:
-                    yield Found("inspection", target, role, night or None)
+                    yield FoundClaim("inspection", target, role, night or None)
                     continue
-            yield Found("role", target, role, None, opinion)
+            yield FoundClaim("role", target, role, None, opinion)
 
-    def _several(self, place: int, role: Role) -> Iterator[Found]:
+    def _several(self, place: int, role: Role) -> Iterator[FoundClaim]:
         """Yield the claims around a role in the plural."""
         words = self.words
         left = place - 1
@@ -257,7 +257,7 @@ class Grammar(Protections):
                 return
         yield from self._role_first(place, (role,))
 
-    def _role_first(self, place: int, roles: tuple[Role, ...]) -> Iterator[Found]:
+    def _role_first(self, place: int, roles: tuple[Role, ...]) -> Iterator[FoundClaim]:
         """Yield what follows a role that stands first: "the Seer is me", "the Werewolves are Raj and Bea"."""
         words = self.words
         left = place - 1

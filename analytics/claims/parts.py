@@ -27,7 +27,7 @@ class Inspecting:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundClaim:
     """One claim in the words, before it is known who "I" is.
 
     Attributes:

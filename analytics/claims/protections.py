@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analytics.claims.lexicon import WORDS
-from analytics.claims.parts import Found
-from analytics.claims.results import Results
+from analytics.claims.parts import FoundClaim
+from analytics.claims.results import InspectionResults
 from analytics.claims.words import STOPS
 
 
-class Protections(Results):
+class Protections(InspectionResults):
     """Finds protections."""
 
-    def _protecting(self, place: int) -> Iterator[Found]:
+    def _protecting(self, place: int) -> Iterator[FoundClaim]:
         words = self.words
         word = words[place]
         past = (
@@ -45,7 +45,7 @@ class Protections(Results):
         elif words[place + 1 : place + 3] == ["by", "me"] and place >= 2:
             target = self.marks[place - 1] if words[place - 1] != "was" else self.marks[place - 2]
             if target is not None and self._meant(place - 2, opinion=False, own=True):
-                yield Found("protection", target, None, self._night(place - 2, place + 3, place))
+                yield FoundClaim("protection", target, None, self._night(place - 2, place + 3, place))
             return
         if begin is None or not self._meant(begin, opinion=False, own=True):
             return
@@ -57,7 +57,7 @@ class Protections(Results):
                 at += 1
         if word == "self-protected" or self._word(at) == "myself":
             if self.speaker is not None:
-                yield Found("protection", None, None, self._night(begin, at, place))
+                yield FoundClaim("protection", None, None, self._night(begin, at, place))
             return
         while True:
             while at < len(words) and (words[at] in WORDS["toward"] | {"only", "house"} or self._is_night(at)):
@@ -71,7 +71,7 @@ class Protections(Results):
                 elif words[at] == "you":
                     target = self._you_alone(at)
                 elif words[at] == "myself" and self.speaker is not None:
-                    yield Found("protection", None, None, self._night(begin, at, place))
+                    yield FoundClaim("protection", None, None, self._night(begin, at, place))
             if target is None:
                 return
             if (
@@ -86,7 +86,9 @@ class Protections(Results):
             end = at + 1
             if self._taken_back(end, opinion=False):
                 return
-            yield Found("protection", target if target != self.speaker else None, None, self._night(begin, end, place))
+            yield FoundClaim(
+                "protection", target if target != self.speaker else None, None, self._night(begin, end, place)
+            )
             while end < len(words) and (self._is_night(end) or words[end] == "again"):
                 end += 1
             if (
@@ -116,7 +118,7 @@ class Protections(Results):
                 continue
             return
 
-    def _my_protection(self, place: int) -> Iterator[Found]:
+    def _my_protection(self, place: int) -> Iterator[FoundClaim]:
         """Yield "my protection was on Raj", "Raj was under my protection"."""
         words = self.words
         at = place + 1
@@ -133,4 +135,6 @@ class Protections(Results):
             begin = before[-1]
             target = self.marks[begin]
         if self._meant(begin, opinion=False, own=True) and self._word(at + 1) != "'s":
-            yield Found("protection", target if target != self.speaker else None, None, self._night(begin, at, place))
+            yield FoundClaim(
+                "protection", target if target != self.speaker else None, None, self._night(begin, at, place)
+            )

@@ -13,7 +13,7 @@ _REACH: Final = 80
 """Words before a claim, or after an inspection, that are looked over."""
 
 
-class Results(Inspections):
+class InspectionResults(Inspections):
     """Finds the result of an inspection."""
 
     def _result_of(self, pending: Inspecting, place: int) -> int | None:

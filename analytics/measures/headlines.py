@@ -45,14 +45,7 @@ _FLAGS: Final[tuple[tuple[str, str, Unit, str, str | None, str], ...]] = (
         *("accuracy_lift", "accuracy of flags minus that of the better constant guess", "points"),
         *("zero", "the better constant guess", "nothing to judge"),
     ),
-    (
-        "balanced_accuracy",
-        "balanced accuracy of flags",
-        "share",
-        "half",
-        "any constant guess",
-        _CLASSES,
-    ),
+    ("balanced_accuracy", "balanced accuracy of flags", "share", "half", "any constant guess", _CLASSES),
     (
         "precision",
         "precision of flags",

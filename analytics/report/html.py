@@ -16,6 +16,8 @@ from wolfbus.document.blocks import Block, Figure, Section
 from wolfbus.document.visible import visible, words
 
 _LONG: Final = 18
+_ROWS: Final = 12
+"""Lines of a table that is shown where it stands; longer ones are folded."""
 
 
 def section_html(section: Section) -> Markup:
@@ -35,6 +37,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         finalize=_seen,
     )
+    made.globals["LONG"] = _ROWS
     made.filters |= {"breadth": _breadth, "drawn": _drawn, "kind": _kind, "lines": _lines, "words": _words}
     return made
 

@@ -28,11 +28,3 @@ def test_a_silent_game_has_outcomes_and_nothing_else():
     assert result["outcomes"]["finished"] == 1
     assert result["labels"]["total"] == 0
     assert result["table3"]["overall"]["accuracy"] is None
-
-
-def test_a_game_of_missing_labels_has_statements_and_undefined_measures():
-    played = play(seed="mute", answer=lambda q: Missing() if q.kind.startswith("assess") else None)
-    result = metrics([fold(played.events)])
-    assert result["table1"]["overall"]["statements"] > 0
-    assert result["labels"]["defaulted"] == result["labels"]["total"] > 0
-    assert result["table3"]["overall"]["accuracy"] is None

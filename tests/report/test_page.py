@@ -68,6 +68,19 @@ def written(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A report of games in which nothing is strange."""
+    games = sample.games(3)
+    gathered = sample.gathered(games)
+    shown = [indexed_game(place, rows, gathered.files[place - 1], {}) for place, rows in enumerate(games, 1)]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(module, "entries_of", lambda *_: shown)
+        path = tmp_path_factory.mktemp("usual") / "report.html"
+        path.write_text(Report(sample.findings(gathered), gathered).html(), "utf-8")
+        yield path
+
+
+@pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         yield written(monkeypatch, tmp_path_factory.mktemp("page"))
@@ -250,4 +263,56 @@ def test_undefined_numbers_are_read_out_with_their_reason(browser: Browser, repo
     spoken = page.locator("#events-table .spoken").first
     assert spoken.inner_text() == "undefined: no game has it"
     assert "– undefined: no game has it." in page.locator("#events-table .notes").inner_text()
+    page.context.close()
+
+
+_WORDS = "document.body.innerText.split(/\\s+/).length"
+
+
+def test_the_first_screen_is_short_and_all_that_is_folded_is_not_long_and_fits(browser: Browser, usual: Path):
+    page = opened(browser, usual, viewport={"width": 1280, "height": 800}).page
+    assert page.evaluate(_WORDS) < 500
+    assert page.locator("#answer table thead th").count() == 6
+    page.locator("#unfold").click()
+    assert page.evaluate(_WORDS) < 5_000
+    unfold(page)
+    frames = "[...document.querySelectorAll('.frame')].filter(f => f.scrollWidth > f.clientWidth)"
+    assert page.evaluate(f"{frames}.map(f => f.parentElement.id)") == []
+    outside = usual.read_text("utf-8")
+    index = outside[outside.index('<details id="statements"') : outside.index('<details id="cite"')]
+    assert len(outside.encode()) - len(index.encode()) < 1_500_000
+    page.context.close()
+
+
+def test_tables_are_sorted_searched_and_saved_and_figures_saved(browser: Browser, usual: Path, tmp_path: Path):
+    seen = opened(browser, usual)
+    page = seen.page
+    page.locator("#find").fill("Doctor")
+    assert page.locator("#table3-table tbody tr:visible").count() == 1
+    page.locator("#find").fill("")
+    unfold(page)
+    heads = page.locator("#table3-table thead th")
+    heads.nth(1).click()
+    hits = page.locator("#table3-table tbody tr:not(.total) td:nth-child(2) bdi").all_inner_texts()
+    assert [int(each) for each in hits] == sorted((int(each) for each in hits), reverse=True)
+    assert heads.nth(1).get_attribute("aria-sort") == "descending"
+    for block, name, opening in (
+        ("#table3-table", "CSV", "Role,TP,"),
+        ("#table3-table", "SVG", "<svg "),
+        ("#answer-figure", "SVG", "<svg "),
+        ("#answer-figure", "CSV", "Agent,Games,"),
+    ):
+        with page.expect_download() as download:
+            page.locator(f"{block} .save button", has_text=name).click()
+        download.value.save_as(tmp_path / "saved")
+        saved = (tmp_path / "saved").read_text("utf-8")
+        assert saved.startswith(opening)
+        assert "var(" not in saved
+    page.evaluate("window.print = () => { window.printed = getComputedStyle(document.body).display; }")
+    page.locator("#answer-figure .save button", has_text="PDF").click()
+    assert page.evaluate("window.printed") == "block"
+    page.emulate_media(media="print")
+    assert page.locator("#answer-figure").is_visible()
+    assert page.locator("#answer-table table").is_hidden()
+    assert seen.said == []
     page.context.close()

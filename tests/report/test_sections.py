@@ -285,7 +285,7 @@ def test_claims_are_counted_by_kind_source_and_verdict(whole):
     findings, context = whole
     findings["claims"]["by_kind"]["role"]["given"] |= {"n": 6, "true": 3, "lie": 2, "mistake": 1, "uncheckable": 0}
     table = table_of(truth.section(findings, context), "claims")
-    row = next(row for row in table.rows if row.head.text == "Role, attached by the speaker")
+    row = next(row for row in table.rows if row.head.text == "Role, attached, and heard in the words")
     assert [cell.text for cell in row.cells] == ["6", "3", "2", "1", "0"]
     assert table.rows[-1].head.text == "All"
 

@@ -14,7 +14,7 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that nothing happened to."""
     folder = tmp_path_factory.mktemp("whole")

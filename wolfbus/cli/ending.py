@@ -282,8 +282,8 @@ def _detection(beats: Sequence[Beat]) -> Iterator[str]:
                 flagged[spoken.label.deceptive] += judgement.deceptive
     if heard[True]:
         yield (
-            f"The village flagged {flagged[True]} of {heard[True]} deceptive* statements that it heard, and "
-            f"{flagged[False]} of {heard[False]} honest ones. (* by their speakers' own account)"
+            f"The village flagged {flagged[True]} of {heard[True]} deceptive* statements it heard, and "
+            f"{flagged[False]} of {heard[False]} honest ones (* by the speaker's own account)."
         )
     elif heard[False]:
         yield (

@@ -12,6 +12,7 @@ from rich.console import Console, Group
 from rich.live import Live
 
 from wolfbus.cli.frame import frame
+from wolfbus.cli.panels import FAINT, fit, line
 from wolfbus.record.line import Recorded
 from wolfbus.state import GameState
 
@@ -33,9 +34,11 @@ class LiveView:
     Args:
         console: where to draw, usually stderr.
         clock: Unix time in seconds.
+        hint: last line of the screen while it is shown, "" for none.
     """
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float] = time.time, hint: str = "") -> None:
+        self._hint = hint
         self._console = console
         self._clock = clock
         self._state = GameState()
@@ -91,9 +94,11 @@ class LiveView:
 
     def _frame(self) -> Group:
         width, height = self._console.size
+        hint = [] if self._stop.is_set() or not self._hint else [fit(line((self._hint, FAINT)), width)]
         with self._lock:
             # the last row stays free for the shell's prompt and for terminals that scroll on it
-            return Group(*frame(self._state, self._console, width, max(1, height - 1), self._elapsed()))
+            room = max(1, height - 1 - len(hint))
+            return Group(*frame(self._state, self._console, width, room, self._elapsed()), *hint)
 
     def _elapsed(self) -> float | None:
         if self._began is None:

@@ -140,9 +140,10 @@ def play(
         if not quiet and not as_json and calls.get("replay_cassette") is None:
             tell_expected(config, brains, loaded.models, 1)
         # a person at this terminal must not see what the others know
-        shower = around.enter_context(shown(quiet=quiet or as_json or "human" in brains, plain=plain))
         # whoever looks at the page is not made to wait here
-        speed = _speed(0.0 if view else pace, brains) if shower is not None else 0.0
+        speed = _speed(0.0 if view else pace, brains)
+        hidden = quiet or as_json or "human" in brains
+        shower = around.enter_context(shown(quiet=hidden, plain=plain, paced=speed > 0))
         kept: list[Recorded] = []
         see = None if shower is None else kept.append if speed else shower.see
         ending = GameEnding(see)

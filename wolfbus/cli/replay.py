@@ -180,7 +180,7 @@ def _play_back(result: Proof, speed: float, until: int | None, *, plain: bool) -
     from wolfbus.cli.playback import play_back
     from wolfbus.cli.shown import shown
 
-    with shown(quiet=False, plain=plain) as shower, KeyPresses() as keys:
+    with shown(quiet=False, plain=plain, paced=True) as shower, KeyPresses() as keys:
         if shower is not None:
             play_back(result.records, shower.see, speed, until, keys.wait, shower.restart)
 

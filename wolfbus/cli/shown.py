@@ -14,6 +14,9 @@ TOLD = 20
 """Warnings that are told after a live view."""
 
 
+KEYS = "space pauses · ← → sentence by sentence · q to the end"
+
+
 class Shower(NamedTuple):
     """What shows events: `see` takes the next one, `restart` forgets all so far, where that can be."""
 
@@ -22,8 +25,14 @@ class Shower(NamedTuple):
 
 
 @contextlib.contextmanager
-def shown(*, quiet: bool, plain: bool) -> Iterator[Shower | None]:
-    """Give what shows events on stderr: a live view in a terminal, plain lines elsewhere, nothing when quiet."""
+def shown(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Shower | None]:
+    """Give what shows events on stderr: a live view in a terminal, plain lines elsewhere, nothing when quiet.
+
+    Args:
+        quiet: show nothing.
+        plain: plain lines even in a terminal.
+        paced: whether keys are listened to, so that the view says which.
+    """
     if quiet:
         yield None
     elif plain or not sys.stderr.isatty():
@@ -35,7 +44,7 @@ def shown(*, quiet: bool, plain: bool) -> Iterator[Shower | None]:
 
         from wolfbus.cli.live import LiveView
 
-        with _kept_back(), LiveView(Console(stderr=True)) as view:
+        with _kept_back(), LiveView(Console(stderr=True), hint=KEYS if paced else "") as view:
             yield Shower(view.see, view.restart)
 
 

@@ -67,6 +67,7 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
     from wolfbus.cli.embedded import tune_garbage_collection
     from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
     from wolfbus.cli.studying.loading import study_of_text
+    from wolfbus.cli.studying.news import KEPT_S
     from wolfbus.service.stop import Stopping
     from wolfbus.study.shared_agenda import SharedAgenda
 
@@ -93,7 +94,8 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
             (Path(folder) / "records").mkdir()
             # a record stays on the bus until whoever runs the study has it
             orders = HouseOrders(url, plan.config, Path(folder), at_once, keep_s=None)
-            forget = partial(bus.expire, after_s=0)
+            # a worker that was only slow may be the first to finish yet, and its record is wanted then
+            forget = partial(bus.expire, after_s=KEPT_S)
             halt = AgendaPlayer(agenda, plan.game, orders, brain_context, forget, lease).play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)

@@ -27,6 +27,7 @@ class RedisClusterServers(Closable):
         nodes: how many serve slots, > 0.
         replicas: how many of them have a replica, beginning with the last.
         node_timeout_ms: silence after which a node counts as failed.
+        persist: as of `RedisServer`.
 
     Attributes:
         masters: those that served slots at first, in the order of their slots.
@@ -36,12 +37,12 @@ class RedisClusterServers(Closable):
         BusError: redis-server is not installed, or they do not become a cluster.
     """
 
-    def __init__(self, nodes: int = 3, replicas: int = 0, node_timeout_ms: int = 1000) -> None:
+    def __init__(self, nodes: int = 3, replicas: int = 0, node_timeout_ms: int = 1000, *, persist: bool = True) -> None:
         self._stack = ExitStack()
         options = ("--cluster-enabled", "yes", "--cluster-node-timeout", str(node_timeout_ms))
         # where they gossip: 10,000 above a port that the system chose may be no port
         self._gossip = [str(free_port()) for _ in range(nodes + replicas)]
-        every = [RedisServer(*options, "--cluster-port", port, persist=True) for port in self._gossip]
+        every = [RedisServer(*options, "--cluster-port", port, persist=persist) for port in self._gossip]
         self.masters, self.replicas = every[:nodes], every[nodes:]
 
     @property

@@ -1,4 +1,4 @@
-"""The leaderboard: who conceals, who detects, and what else is known of every agent."""
+"""Who conceals, who detects, and what else is known of every agent."""
 
 from __future__ import annotations
 
@@ -34,12 +34,9 @@ def section(findings: Result, context: Context) -> Section:
     """Return both abilities on each ground of truth, and the agents' plain rates."""
     blocks: list[Block] = [
         plain(
-            "One joint model, in units of d′. Sensitivity: how much better an agent's flags tell deceptive from honest "
-            "statements than chance, against the average speaker (0: not at all); criterion: how sparing it is with "
-            "them (below 0 it flags more than half). Concealment: how much less the average observer tells its "
-            "deceptions from its honest statements than others' (0: the average agent of its component); suspected "
-            "anyhow: how much more it is flagged, whatever it says. Only observers who have to find out count. "
-            "Intervals that overlap do not rank anybody."
+            "One joint model, in d′. Sensitivity: flags tell deceptive from honest statements (0: not at all); "
+            "criterion: how sparing they are. Concealment: observers tell its deceptions less than others' (0: the "
+            "average agent); suspected anyhow: flagged whatever it says."
         )
     ]
     for by, words in _GROUNDS.items():

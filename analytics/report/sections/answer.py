@@ -37,7 +37,7 @@ _WHY: Final = {"few": "too few games", "exploratory": "not a primary metric here
 
 def section(findings: Result, context: Context) -> Section:
     """Return the answer, the agents on both abilities, and what goes before believing them."""
-    blocks: list[Block] = [Prose(tuple(sentence(findings, context)))]
+    blocks: list[Block] = [Prose(tuple(sentence(findings, context))), _leads(context)]
     blocks += [warning(told) for told in alarms(findings, context)[:SHOWN]]
     found = look(findings, "abilities", "role") or {}
     groups = found.get("components") or 1
@@ -48,7 +48,7 @@ def section(findings: Result, context: Context) -> Section:
     )
     empty = f"There is nothing to draw: {found.get('reason') or 'it was not computed'}."
     blocks.append(drawing("answer-figure", partial(drawn, found, context), caption, found, empty, table="answer-table"))
-    blocks += [agents(findings, context), _leads(context)]
+    blocks.append(agents(findings, context))
     return Section("answer", "In short", tuple(blocks))
 
 

@@ -27,10 +27,7 @@ def section(findings: Result, _: Context) -> Section:
     found = findings.get("bias") or {}
     lying = findings.get("lying") or {}
     blocks: list[Block] = [
-        plain(
-            "Exploratory: nobody declared these, and among so many some stand out by chance. Only observers who have "
-            "to find out count."
-        ),
+        plain("Exploratory: among so many some stand out by chance."),
         _biases(found),
         _names(found.get("names") or {}),
         _retest(found.get("retest") or {}),

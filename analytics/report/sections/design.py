@@ -185,9 +185,10 @@ def _agents(findings: Result, context: Context) -> TableBlock:
         made = look(findings, "production", "by_brain", agent) or {}
         roles = ", ".join(f"{role} {count(n)}" for role, n in (found.get("roles") or {}).items() if n)
         cells = (counted(found.get("games")), counted(found.get("seats")), Cell(roles or "–"), counted(made.get("n")))
-        rows.append(Row(context.agent_cell(agent), cells))
+        rows.append(Row(context.agent_cell(agent), (Cell(_short(agent)), *cells)))
     columns = (
-        *(TableColumn("Agent", wide=True), TableColumn("Games"), TableColumn("Seats")),
+        *(TableColumn("Agent", wide=True), TableColumn("Asked for as", wide=True)),
+        *(TableColumn("Games"), TableColumn("Seats")),
         *(TableColumn("Seats by role", wide=True), TableColumn("Labelled statements")),
     )
     caption = (

@@ -11,8 +11,8 @@ from wolfbus.document.formats import of
 from wolfbus.document.visible import words
 
 _PER_ROUND = 2
-_ROUNDS = 3
-_TEXT = 160
+_ROUNDS = 2
+_TEXT = 140
 _NAME = 32
 
 

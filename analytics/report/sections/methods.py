@@ -62,9 +62,8 @@ def section(_: Result, __: Context) -> Section:
     """Return every definition, grouped as the findings are."""
     blocks: list[Block] = [
         plain(
-            "Every entry says what a number is, over what, when it is undefined, what needs no skill, "
-            "and what we chose where the paper is silent or "
-            "contradicts itself. Entries name the code that computes them."
+            "What each number is, over what, when it is undefined, what needs no skill, what we chose where the paper "
+            "is silent or contradicts itself, and the code that computes it."
         )
     ]
     for name in dict.fromkeys(each.section for each in definitions()):
@@ -83,7 +82,7 @@ def pointer(key: str) -> Prose | None:
     behind = [name for name in _BEHIND.get(key, (key,)) if name in known]
     if not behind:
         return None
-    parts: list[Part] = ["Defined under Methods: "]
+    parts: list[Part] = ["Methods: "]
     for place, name in enumerate(behind):
         parts += [", " if place else "", LinkText(TITLES.get(name, name), f"methods-{name}")]
     return Prose((*parts, "."), "note")

@@ -25,7 +25,6 @@ _SPLITS = {"role": "Role", "brain": "Agent", "round": "Round", "phase": "Phase"}
 def section(findings: Result, context: Context) -> Section:
     """Return outcomes, lengths and production."""
     blocks: list[Block] = [
-        _winners(findings, context),
         drawing(
             "wins",
             partial(win_shares, findings),
@@ -34,6 +33,7 @@ def section(findings: Result, context: Context) -> Section:
             "No game is finished.",
             "winners",
         ),
+        _winners(findings, context),
     ]
     blocks += [
         _lengths(findings, context),

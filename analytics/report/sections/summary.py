@@ -204,7 +204,7 @@ def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
     agents = found.get("agents") or {}
     if sum(look(row, "sensitivity", "value") is not None for row in agents.values()) < 2:
         return
-    groups, more = found.get("components") or 1, LinkText("the leaderboard", "agents")
+    groups, more = found.get("components") or 1, LinkText("the agents", "agents")
     if groups > 1:
         yield (f"The agents fall into {groups:,} groups that never met, and nobody can be best of all: see ", more, ".")
         return

@@ -26,13 +26,7 @@ _VALUES: Final = {
 def section(findings: Result, context: Context) -> Section:
     """Return Table 4 for both scores, by observer and by speaker, and the reliability diagrams."""
     blocks: list[Block] = [
-        plain(
-            "Brier: mean squared distance from the self-label, 0 is best. Brier skill: what of the base "
-            "rate's own Brier score "
-            "it takes away; below 0 it is worse than always saying the base rate. AUC: chance has 0.5. "
-            "AUPRC: chance has the base rate. "
-            "ECE: mean distance between suspicion and the share that is deceptive."
-        )
+        plain("Chance has AUC 0.5, AUPRC at the base rate and Brier skill 0; 0 is the best Brier score and ECE.")
     ]
     for score in SCORES:
         found = look(findings, "table4", score)

@@ -32,10 +32,6 @@ _AGAINST: Final = {
 _HEADS: Final = (
     "",
     "Judgements",
-    "TP",
-    "TN",
-    "FP",
-    "FN",
     "Base rate",
     "Constant guess",
     "Accuracy",
@@ -135,7 +131,6 @@ def _detection(found: Mapping[str, Any], findings: Result) -> TableBlock:
 
 
 def _measured(row: Mapping[str, Any], findings: Result, *path: str) -> tuple[Cell, ...]:
-    counts = (counted(look(row, name)) for name in ("n", "tp", "tn", "fp", "fn"))
     reason = "statements of both kinds, flags or judgements are missing"
     rates = (
         value(
@@ -145,7 +140,7 @@ def _measured(row: Mapping[str, Any], findings: Result, *path: str) -> tuple[Cel
         )
         for name, unit in _MEASURES.items()
     )
-    return (*counts, *rates)
+    return (counted(look(row, "n")), *rates)
 
 
 def _claims(found: Mapping[str, Any]) -> TableBlock:

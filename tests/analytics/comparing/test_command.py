@@ -38,6 +38,23 @@ def test_two_folders_are_compared_in_every_metric(studies, capsys):
     assert "3 pairs by seed" in text
 
 
+def test_a_comparison_has_a_page_with_a_forest_plot(studies, capsys, tmp_path):
+    page = tmp_path / "compare.html"
+    given = ["compare", str(studies / "a"), str(studies / "b"), "--permutations", "100"]
+    capsys.readouterr()
+    assert run([*given, "-o", str(page), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["kind"] == "studies"
+    assert f"Page: {page}" in captured.err
+    told = page.read_text("utf-8")
+    assert "Content-Security-Policy" in told
+    assert "No primary metric clearly tells" in told
+    assert told.count('<svg xmlns="http://www.w3.org/2000/svg" class="wb-figure"') == 3
+    assert "<table" in told
+    assert run([*given, "-o", str(tmp_path / "no" / "x.html")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+
+
 def test_two_agents_of_one_folder_are_compared(studies, capsys):
     capsys.readouterr()
     assert run(["compare", str(studies / "b"), "--agents", "rand", "scripted", "--metric", "accuracy"]) == 0

@@ -142,6 +142,18 @@ def test_other_criteria_and_other_versions_find_nothing(
     assert len(reads) == 3
 
 
+def test_of_many_parts_only_the_one_that_changed_is_read(
+    folder: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("analytics.gather.games.PART", 1)
+    gather([folder], workers=1, cached=True)
+    reads.clear()
+    cut(folder / "2.ndjson")
+    found = gather([folder], workers=1, cached=True)
+    assert reads == ["2.ndjson"]
+    assert equal(found, gather([folder]))
+
+
 def test_records_that_are_re_executed_come_from_no_cache(folder: Path, reads: list[str]):
     gather([folder], cached=True)
     reads.clear()

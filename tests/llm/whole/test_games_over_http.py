@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +16,7 @@ from players.context import BrainContext
 from players.llm.budget import Budget
 from players.llm.cassette import Cassette
 from players.llm.settings import Endpoint, Model, Price, Timeouts
+from tests.golden.running import wolfbus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
@@ -170,20 +169,6 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
     assert sum(call.cost_usd or 0 for call in calls) <= 0.1
 
 
-def wolfbus(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    import os
-
-    return subprocess.run(
-        [sys.executable, "-m", "wolfbus", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        env={**{name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}, **environment},
-        check=False,
-        timeout=100,
-    )
-
-
 def without_waiting(said: str) -> list[str]:
     """Lines but the one that tells, first, who takes long."""
     waiting = "wolfbus: waiting for double to answer a first small question"
@@ -198,16 +183,16 @@ def test_the_key_reaches_the_server_and_nothing_else(tmp_path):
     with ModelServer(key=KEY, ugly=0.2) as server:
         (tmp_path / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
         result = wolfbus(
+            tmp_path,
             "play", "--players", f"llm:double@{server.url}", "--config", "quick.toml", "--cassette", "tape", "--plain",
-            cwd=tmp_path,
         )  # fmt: skip
-        assert result.returncode == 0, result.stderr
+        assert result.code == 0, result.err
         (tmp_path / ".env").write_text(f"OPENAI_API_KEY={KEY[:-3]}xyz\n")
-        refused = wolfbus("play", "--players", f"llm:double@{server.url}", cwd=tmp_path)
-    assert refused.returncode == 1
-    assert "OPENAI_API_KEY" in refused.stderr
-    assert len(without_waiting(refused.stderr)) == 1
-    for text in (result.stdout, result.stderr, refused.stdout, refused.stderr):
+        refused = wolfbus(tmp_path, "play", "--players", f"llm:double@{server.url}")
+    assert refused.code == 1
+    assert "OPENAI_API_KEY" in refused.err
+    assert len(without_waiting(refused.err)) == 1
+    for text in (result.out, result.err, refused.out, refused.err):
         assert "canary" not in text
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".env"]
     assert any("tape" in str(path) for path in written)
@@ -223,14 +208,14 @@ def test_the_command_line_plays_models_and_tells_what_they_took(tmp_path):
     with ModelServer() as server:
         text = (tmp_path / "game.toml").read_text().replace("URL", server.url)
         (tmp_path / "game.toml").write_text(text)
-        result = wolfbus("play", "--config", "game.toml", "--json", "--seed", "5", cwd=tmp_path)
-        assert result.returncode == 0, result.stderr
-        summary = json.loads(result.stdout)
-        shown = wolfbus("play", "--config", "game.toml", "--seed", "5", "--plain", cwd=tmp_path)
-    assert "double: " in shown.stdout
-    assert "$" in shown.stdout
-    calls = wolfbus("replay", summary["record"], "--calls", "--json", cwd=tmp_path)
-    assert calls.returncode == 0, calls.stderr
+        result = wolfbus(tmp_path, "play", "--config", "game.toml", "--json", "--seed", "5")
+        assert result.code == 0, result.err
+        summary = json.loads(result.out)
+        shown = wolfbus(tmp_path, "play", "--config", "game.toml", "--seed", "5", "--plain")
+    assert "double: " in shown.out
+    assert "$" in shown.out
+    calls = wolfbus(tmp_path, "replay", summary["record"], "--calls", "--json")
+    assert calls.code == 0, calls.err
     assert summary["calls"]
 
 
@@ -239,19 +224,19 @@ def test_a_dead_endpoint_is_one_clear_line_before_the_first_night(tmp_path):
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
-        result = wolfbus("play", "--players", f"llm:double@{url}", cwd=tmp_path)
-    assert result.returncode == 1
-    (line,) = without_waiting(result.stderr)
+        result = wolfbus(tmp_path, "play", "--players", f"llm:double@{url}")
+    assert result.code == 1
+    (line,) = without_waiting(result.err)
     assert line.startswith(f"wolfbus: double does not answer: {url}: connection refused")
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
 
 
 def test_options_that_do_not_go_together_and_models_without_prices_are_told(tmp_path):
-    both = wolfbus("play", "--players", "llm:x", "--cassette", "a", "--replay-cassette", "b", cwd=tmp_path)
-    assert both.returncode == 2
-    unpriced = wolfbus("play", "--players", "llm:x@http://127.0.0.1:9/v1", "--budget", "1", cwd=tmp_path)
-    assert unpriced.returncode == 2
-    assert "price" in unpriced.stderr
-    nothing = wolfbus("play", "--players", "llm:x", "--replay-cassette", "nowhere", cwd=tmp_path)
-    assert nothing.returncode != 0
-    assert "nowhere" in nothing.stderr
+    both = wolfbus(tmp_path, "play", "--players", "llm:x", "--cassette", "a", "--replay-cassette", "b")
+    assert both.code == 2
+    unpriced = wolfbus(tmp_path, "play", "--players", "llm:x@http://127.0.0.1:9/v1", "--budget", "1")
+    assert unpriced.code == 2
+    assert "price" in unpriced.err
+    nothing = wolfbus(tmp_path, "play", "--players", "llm:x", "--replay-cassette", "nowhere")
+    assert nothing.code != 0
+    assert "nowhere" in nothing.err
