@@ -215,7 +215,7 @@ def test_a_study_gives_its_games_number_and_block(tables):
 
 def test_claims_give_a_statement_its_truth(tables):
     truths = {row["statement_id"]: row["truth"] for row in tables["statements"]}
-    lies = {row["statement_id"] for row in tables["claims"] if row["verdict"] == "lie" and row["claim"] != "accusation"}
+    lies = {row["statement_id"] for row in tables["claims"] if row["verdict"] == "lie" and row["heard"]}
     assert lies
     assert {name for name, truth in truths.items() if truth == "lie"} == lies
 
