@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from wolfbus.cli.found import WordClaims
 from wolfbus.cli.wording import ENDINGS, WINNERS, names_of
 from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
 from wolfbus.document.formats import percent
@@ -17,6 +18,7 @@ from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import Beat, SeatStatus, ShownClaim, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
+from wolfbus.stage.found import find_claims_with
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +53,8 @@ class GameEnding:
         self.statements = 0
         self.judgements = 0
         self.brains: dict[str, dict[str, Any]] = {}
+        # lies are those of the measurements: what can be heard in the words
+        find_claims_with(WordClaims)
         self._feed = GameFeed(EVERYTHING)
         self._answered: Counter[str] = Counter()
         self._brain_of: dict[str, str] = {}
