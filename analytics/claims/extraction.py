@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
-from analytics.claims.grammar import Grammar
+from analytics.claims.found import FoundClaim
+from analytics.claims.grammar import claims as claims_of
 from analytics.claims.lexicon import AGAINST, WORDS
-from analytics.claims.parts import FoundClaim
+from analytics.claims.statement import StatementWords
 from analytics.claims.words import LONGEST, said
 from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
@@ -115,8 +116,8 @@ def _found(text: str, speaker: SeatName, names: Iterable[SeatName]) -> list[tupl
     words = said(text, seats, speaker)
     if not WORDS["retracts"].isdisjoint(words.words) and WORDS["no_jest"].isdisjoint(words.words):
         return []
-    grammar = Grammar(words, len(seats), seats.index(speaker) if speaker in seats else None)
-    return [(each, _claim(each, speaker, seats)) for each in grammar.claims()]
+    statement = StatementWords(words, len(seats), seats.index(speaker) if speaker in seats else None)
+    return [(each, _claim(each, speaker, seats)) for each in claims_of(statement)]
 
 
 def _claim(found: FoundClaim, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim | None:

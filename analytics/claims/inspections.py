@@ -1,288 +1,161 @@
-"""Where the speaker tells of an inspection: "I checked Raj", "my vision of Raj", "N1 Raj"."""
+"""Inspections by the speaker: "I checked Raj", "my vision of Raj", "N1 Raj", whatever they showed."""
 
 from __future__ import annotations
 
-from analytics.claims.lexicon import WORDS
-from analytics.claims.parts import Inspecting
-from analytics.claims.subjects import Subjects
-from analytics.claims.words import STOPS
+import re
+
+from analytics.claims import persons
+from analytics.claims.found import Inspecting
+from analytics.claims.statement import StatementWords
 
 
-class Inspections(Subjects):
-    """Finds what tells of an inspection."""
+def inspection(said: StatementWords, place: int, pending: Inspecting | None) -> Inspecting | None:
+    """Return the inspection that the word at a place tells of.
 
-    def _with_others(self, inspecting: Inspecting) -> Inspecting:
-        """Return the same words with the players who follow: "I checked Raj on night 1 and Bea on night 2"."""
-        words, at, also = self.words, inspecting.end, []
-        while inspecting.target is not None:
-            while self._is_night(at) or self._word(at) in {")", "("}:
-                at += 1
-            joint = at
-            while self._word(at) in {",", "and", "then"}:
-                at += 1
-            mark = self.marks[at] if joint < at < len(words) else None
-            if (
-                mark is None
-                or self._word(at + 1) in {"is", "'s", "was", "are", "came_back"}
-                or (self._word(at + 1) == "(" and not self._is_night(at + 2))
-            ):
-                break
-            also.append((mark, self._night(at, at + 1, at)))
-            at += 1
-        if not also:
-            return inspecting
-        return Inspecting(inspecting.start, at, inspecting.target, inspecting.night, tuple(also))
+    Args:
+        said: the statement.
+        place: the place.
+        pending: the inspection told of last.
+    """
+    found = None
+    if said.player(place) is not None:
+        found = _listed(said, place, pending)
+    elif said.is_(place, "inspected", "saw", "inspect"):
+        found = _by_verb(said, place)
+    elif said.is_(place, "inspecting"):
+        found = _whom(said, place, place - 1) if said.near(place, "by_inspecting") is not None else None
+    elif said.is_(place, "turned"):
+        found = _by_turning(said, place)
+    if found is None and said.is_(place, "learned"):
+        found = _by_learning(said, place)
+    if found is None and said.is_(place, "shown"):
+        found = _by_showing(said, place)
+    if found is None and said.is_(place, "inspection"):
+        found = _by_noun(said, place)
+    return _with_others(said, found) if found is not None else None
 
-    def _inspecting(self, place: int, pending: Inspecting | None) -> Inspecting | None:
-        words = self.words
-        word = words[place]
-        if word in WORDS["learned"]:
-            begin = self._by_me(place)
-            at = place + 1
-            night = False
-            while at < len(words) and (words[at] in WORDS["that_fillers"] or self._is_night(at)):
-                night = night or self._is_night(at)
-                at += 1
-            if (
-                begin is not None
-                and at + 2 < len(words)
-                and self.marks[at] not in {None, self.speaker}
-                and words[at + 1] == "'s"
-                and WORDS["natures"].intersection(words[at + 2 : at + 4])
-            ):
-                end = at + 3 if words[at + 2] in WORDS["natures"] else at + 4
-                return Inspecting(begin, end, self.marks[at], self._night(begin, end, place))
-            if (
-                begin is not None
-                and at + 1 < len(words)
-                and self.marks[at] is not None
-                and words[at + 1] in {"is", "'s", "was"}
-                and self._word(at + 2) != "role"
-            ):
-                night = night or any(self._is_night(each) for each in range(max(begin - 4, 0), at))
-                if night or word in {"saw", "divined", "foresaw"}:
-                    return Inspecting(begin, at + 1, self.marks[at], self._night(begin, at, place))
-        if word in WORDS["showed"] and "me" in words[place + 1 : place + 3]:
-            if (
-                words[place - 1] == "was"
-                and self.marks[place - 2] is not None
-                and words[place - 3] in {"about", "of", "behind"}
-            ):
-                return Inspecting(
-                    place - 2, words.index("me", place) + 1, self.marks[place - 2], self._night(place, place + 2, place)
-                )
-            if not any(
-                self.marks[at] is not None or words[at] in WORDS["not_by_people"]
-                for at in range(max(place - 4, 0), place)
-            ):
-                end = words.index("me", place) + 1
-                return Inspecting(place, end, None, self._night(place, end, place))
-        if word in WORDS["inspected"] or word in WORDS["inspect"] or word in WORDS["saw"]:
-            direct = self._word(place - 1) == "i" or words[place - 2 : place] in (
-                ["i", "have"],
-                ["i", "was"],
-                ["i", "did"],
-            )
-            if word in WORDS["inspect"] and not direct and not self._chosen(place):
-                return self._noun(place) if word in WORDS["inspection"] else None
-            begin = self._by_me(place)
-            if begin is None and words[place + 1 : place + 3] == ["by", "me"] and place >= 2:
-                begin = place - 1
-            if begin is None:
-                return None
-            target, end = self._object(place + 1)
-            if target is None:
-                # "Raj, whom I inspected": the name stands before
-                target, end = self._before_who(begin), place + 1
-                if target is None and words[place + 1 : place + 3] == ["by", "me"] and place >= 1:
-                    target, end = (
-                        self.marks[place - 1] if words[place - 1] != "was" else self.marks[place - 2],
-                        place + 3,
-                    )
-                elif (
-                    target is None
-                    and place >= 2
-                    and words[place - 1] in WORDS["signs_and_commas"]
-                    and self.marks[place - 2] is not None
-                    and self._starts(place - 3)
-                ):
-                    target = self.marks[place - 2]
-                elif target is None and words[place + 1 : place + 4] in ([":", "it", "was"], [",", "it", "was"]):
-                    target, end = self.marks[place + 4] if place + 4 < len(words) else None, place + 5
-                target = target if target != self.speaker else None
-                if (
-                    target is None
-                    and word in WORDS["checked"]
-                    and begin != place
-                    and self._word(place + 1) in {":", "—", ";", "-"}
-                ) or (word in WORDS["checked"] and self._is_night(place + 1) and begin != place and target is None):
-                    return Inspecting(begin, place + 1, None, self._night(begin, end, place))
-            return None if target is None else Inspecting(begin, end, target, self._night(begin, end, place))
-        if word in WORDS["inspecting"] and place >= 1 and words[place - 1] in WORDS["after_verbs"]:
-            target, end = self._object(place + 1)
-            if target is not None and self._starts(place - 2):
-                return Inspecting(place - 1, end, target, self._night(place - 1, end, place))
-            return None
-        if word in WORDS["turned"]:
-            begin = self._by_me(place)
-            near = words[place + 1 : place + 5]
-            if begin is None or not WORDS["sense"].intersection(near):
-                return None
-            at = next(at for at in range(place + 1, place + 5) if words[at] in WORDS["sense"])
-            target, end = self._object(at + 1)
-            return None if target is None else Inspecting(begin, end, target, self._night(begin, end, place))
-        if word in WORDS["inspection"]:
-            return self._noun(place)
-        mark = self.marks[place]
-        if mark is not None and mark != self.speaker:
-            if pending is not None and place < pending.end:
-                return None
-            if (
-                pending is not None
-                and place - pending.end < 16
-                and not STOPS.intersection(words[pending.end : place])
-                and words[place - 1] in {"and", ","}
-                and self._word(place + 1) in {"(", ":", "=", "-"}
-            ):
-                return Inspecting(place, place + 1, mark, self._night(place, place + 1, place))
-            # as in: N1 Ada, a Villager
-            before = place - 1
-            while before >= 0 and (words[before] in WORDS["before_target"] or words[before] in WORDS["inspection"]):
-                before -= 1
-            if before >= 0 and words[before].startswith("night_") and self._starts(before - 1):
-                return Inspecting(before, place + 1, mark, int(words[before][6:]))
-            if (
-                words[place + 1 : place + 2]
-                and words[place + 1] in WORDS["role"]
-                and self._word(place + 2) == "("
-                and self._is_night(place + 3)
-                and self._starts(place - 1)
-            ):
-                return Inspecting(place, place + 1, mark, self._night(place, place + 4, place))
-            listing = place - 1
-            while listing >= 0 and words[listing] not in STOPS and words[listing] != "i":
-                listing -= 1
-            first = listing + 1
-            while first < place and (words[first] in WORDS["list_openers"] or self._is_night(first)):
-                first += 1
-            if (
-                words[first] in WORDS["inspection"] | WORDS["inspected"]
-                and ":" in words[first:place]
-                and words[place + 1 : place + 2]
-                and words[place + 1] in WORDS["before_result"] | WORDS["role"]
-                and self._starts(place - 1)
-                and not any(word in WORDS["compound"] - WORDS["check_results"] for word in words[first:place])
-            ):
-                return Inspecting(place, place + 1, mark, self._night(place, place + 1, place))
-            after = place + 1
-            while self._word(after) in {"(", "[", "on", "in", ","}:
-                after += 1
-            if after < len(words) and words[after].startswith("night_") and self._starts(place - 1):
-                return Inspecting(place, after + 1, mark, int(words[after][6:]))
+
+def _told(said: StatementWords, begin: int, end: int, target: int | None, verb: int) -> Inspecting:
+    return Inspecting(begin, end, target, said.night(begin, end, verb))
+
+
+def _by_verb(said: StatementWords, place: int) -> Inspecting | None:
+    """Return "I checked Raj", "Raj, whom I checked", "Raj was checked by me", "I checked: …"."""
+    if said.is_(place, "inspect") and said.near(place, "inspect_done") is None:
         return None
-
-    def _noun(self, place: int) -> Inspecting | None:
-        """Return "my inspection", with whom it was of if that is told right after."""
-        words = self.words
-        begin = place - 1
-        while begin >= 0 and begin > place - 4 and words[begin] != "my" and words[begin] not in STOPS:
-            begin -= 1
-        mine = begin >= 0 and words[begin] == "my"
-        if not mine:
-            # "I made an inspection of Raj"
-            near = words[max(place - 6, 0) : place]
-            made = WORDS["made"].intersection(near)
-            if made and "i" in near:
-                begin, mine = max(place - 6, 0) + near.index("i"), True
-        if (
-            mine
-            and begin >= 5
-            and words[begin - 1] == "of"
-            and words[begin - 2] in WORDS["subject_of"]
-            and words[begin - 4] in {"was", "is"}
-            and self.marks[begin - 5] is not None
-        ):
-            return Inspecting(begin - 5, place + 1, self.marks[begin - 5], self._night(begin, place + 1, place))
-        if mine and begin >= 2 and words[begin - 1] in {"was", "is", "were"} and self.marks[begin - 2] is not None:
-            return Inspecting(begin - 2, place + 1, self.marks[begin - 2], self._night(begin, place + 1, place))
-        first = place - 1
-        while first >= 0 and (self._is_night(first) or words[first] in WORDS["result_openers"]):
-            first -= 1
-        if (
-            not mine
-            and (first < 0 or words[first] in STOPS)
-            and self._word(place + 1) in {"on", "for", "of", ":"}
-            and place + 2 < len(words)
-            and self.marks[place + 2] not in {None, self.speaker}
-        ):
-            return Inspecting(first + 1, place + 3, self.marks[place + 2], self._night(first + 1, place + 3, place))
-        if not mine:
-            granted = words[place + 1 : place + 5]
-            if "me" not in granted or not WORDS["granted"].intersection(granted):
-                return None
-            begin, place = max(place - 1, 0), place + 1 + granted.index("me")
-        at = place + 1
-        while at < len(words) and (words[at] in WORDS["led_to"] or words[at] in WORDS["toward"]) | self._is_night(at):
-            at += 1
-        target = self.marks[at] if at < len(words) else None
-        if target is not None and self.words[at - 1] not in {*WORDS["toward"], ","}:
-            target = None
-        if target is None:
-            # "on", "into" and then something else than a player: no inspection of a role
-            if at < len(words) and words[at - 1] in WORDS["toward"] and not self._is_night(at) and at - 1 > place:
-                if words[at] in {"him", "her", "them"}:
-                    return Inspecting(begin, at + 1, self._antecedent(begin), self._night(begin, at, place))
-                if words[at] not in WORDS["night_openers"]:
-                    return None
-            return Inspecting(begin, place + 1, None, self._night(begin, at, place))
-        return Inspecting(begin, at + 1, target, self._night(begin, at + 1, place))
-
-    def _object(self, at: int) -> tuple[int | None, int]:
-        """Return whom a verb is about and the place after; the name of another, or a pronoun for one named before."""
-        words = self.words
-        begin = at
-        while at < len(words) and (words[at] in WORDS["toward"] or self._is_night(at)):
-            at += 1
-        if at >= len(words):
-            return None, begin
-        mark = self.marks[at]
-        if mark is None:
-            if words[at] in {"him", "her", "them"}:
-                return self._antecedent(begin), at + 1
-            if words[at] == "you":
-                return self._you_alone(at), at + 1
-            if words[at] in WORDS["possessive"] and self._word(at + 1) in {
-                "soul",
-                "heart",
-                "card",
-                "role",
-                "nature",
-                "face",
-                "eyes",
-                "identity",
-                "true",
-            }:
-                at += 1 if words[at + 1] != "true" else 2
-                return (self._you(at, at) if words[at - 1] == "your" else self._antecedent(begin)), at + 1
-            return None, begin
-        after = words[at + 1] if at + 1 < len(words) else ""
-        if after == "'s":
-            natures = WORDS["seen_natures"]
-            nature = next((each for each in range(at + 2, min(at + 5, len(words))) if words[each] in natures), None)
-            if nature is not None:
-                return mark, nature + 1
-            if at + 2 < len(words) and words[at + 2] in {"a", "the", "an"} | WORDS["role"]:
-                return mark, at + 1
-            return None, begin
-        return (None if mark == self.speaker else mark), at + 1
-
-    def _before_who(self, begin: int) -> int | None:
-        words = self.words
-        at = begin - 1
-        if at >= 0 and words[at] in {"who", "whom", "that"}:
-            at -= 1
-            if at >= 0 and words[at] == ",":
-                at -= 1
-            mark = self.marks[at] if at >= 0 else None
-            return mark if mark != self.speaker else None
+    passive = said.near(place, "inspected_by_me")
+    if passive is not None:
+        return _known(said, passive, place, place + 3)
+    begin = persons.by_speaker(said, place)
+    if begin is None:
         return None
+    found = _whom(said, place, begin)
+    if found is not None:
+        return found
+    for table in ("whom_before", "it_was"):
+        before = said.near(place, table)
+        if before is not None:
+            return _known(said, before, place, max(place + 1, before.end()), begin)
+    if begin != place and said.near(place, "nobody_yet") is not None:
+        return _told(said, begin, place + 1, None, place)
+    return None
+
+
+def _known(
+    said: StatementWords, found: re.Match[str], place: int, end: int, begin: int | None = None
+) -> Inspecting | None:
+    """Return an inspection of the one whom a pattern names `who`, None if that is the speaker."""
+    who = found.start("who")
+    target = said.other(who)
+    return _told(said, who if begin is None else begin, end, target, place) if target is not None else None
+
+
+def _whom(said: StatementWords, verb: int, begin: int) -> Inspecting | None:
+    """Return the inspection of whoever is named behind a verb, or meant by a pronoun there."""
+    found = said.near(verb, "whom")
+    if found is None:
+        return None
+    who = found.start("who")
+    if said.word(who) in {"you", "your"}:
+        target = persons.alone(said, who) if said.word(who) == "you" else persons.addressed(said, who, found.end() - 1)
+    else:
+        target = said.other(who) if said.player(who) is not None else persons.antecedent(said, verb)
+    return _told(said, begin, found.end(), target, verb) if target is not None else None
+
+
+def _by_turning(said: StatementWords, place: int) -> Inspecting | None:
+    """Return "I turned my gaze upon Raj"."""
+    begin, sense = persons.by_speaker(said, place), said.near(place, "my_sense")
+    return _whom(said, sense.end() - 1, begin) if begin is not None and sense is not None else None
+
+
+def _by_learning(said: StatementWords, place: int) -> Inspecting | None:
+    """Return "last night I learned that Raj is …", "I discovered Raj's role"."""
+    begin, found = persons.by_speaker(said, place), said.near(place, "learned_of")
+    if begin is None or found is None:
+        return None
+    who = found.start("who")
+    at_night = any(said.is_(each, "when") or said.night_at(each) is not None for each in range(begin - 4, who))
+    if said.other(who) is None or not (at_night or said.is_(place, "foresaw") or said.word(who + 1) == "'s"):
+        return None
+    return _told(said, begin, found.end(), said.other(who), place)
+
+
+def _by_showing(said: StatementWords, place: int) -> Inspecting | None:
+    """Return "the role of Raj was revealed to me", "it was shown to me that …"."""
+    found = said.near(place, "whose_shown")
+    if found is not None:
+        return _told(said, found.start("who"), found.end(), said.player(found.start("who")), place)
+    found = said.near(place, "shown_me")
+    if found is None or said.players(place - 4, place) or said.near(place, "shown_by_somebody") is not None:
+        return None
+    return _told(said, place, found.end(), None, place)
+
+
+def _by_noun(said: StatementWords, place: int) -> Inspecting | None:
+    """Return "my inspection", with whom it was of if that is told right before or after."""
+    before = said.near(place, "subject_of_my")
+    if before is not None:
+        return _known(said, before, place, place + 1)
+    mine = said.near(place, "my_inspection")
+    if mine is None:
+        alone = said.near(place, "inspection_alone")
+        return _known(said, alone, place, alone.end(), alone.start()) if alone is not None else None
+    behind = said.near(place, "inspection_of")
+    if behind is None:
+        # "my inspection of the village" is of no role
+        return _told(said, mine.start(), place + 1, None, place) if not said.near(place, "of_other") else None
+    who = behind.start("who")
+    target = said.player(who) if said.player(who) is not None else persons.antecedent(said, mine.start())
+    return _told(said, mine.start(), who + 1, target, place)
+
+
+def _listed(said: StatementWords, place: int, pending: Inspecting | None) -> Inspecting | None:
+    """Return a player in a list of inspections: "N1 Ada = Villager", "checks: Ada (Villager), …"."""
+    target = said.other(place)
+    if target is None or (pending is not None and place < pending.end):
+        return None
+    found = said.near(place, "listed")
+    if found is None and (
+        pending is None or not 0 <= place - pending.end < 16 or said.sentence(place) != said.sentence(pending.end)
+    ):
+        return None
+    found = found or said.near(place, "listed_next")
+    return Inspecting(min(found.start(), place), place + 1, target, _night(said, found, place)) if found else None
+
+
+def _night(said: StatementWords, found: re.Match[str], place: int) -> int | None:
+    named = [night for at in range(found.start(), found.end()) if (night := said.night_at(at)) is not None]
+    return named[-1] if named else said.night(place, place + 1, place)
+
+
+def _with_others(said: StatementWords, found: Inspecting) -> Inspecting:
+    """Return the same words with the players who follow: "I checked Raj on night 1 and Bea on night 2"."""
+    at, also = found.end, list[tuple[int, int | None]]()
+    while found.target is not None and (following := said.near(at - 1, "and_inspected")) is not None:
+        who = following.start("who")
+        target = said.player(who)
+        if target is not None:
+            also.append((target, said.night(who, who + 1, who)))
+        at = who + 1
+    return Inspecting(found.start, at, found.target, found.night, tuple(also)) if also else found

@@ -17,12 +17,15 @@ class Lexicon(PackageData):
     """What a word is read as."""
     words: Mapping[str, str]
     """Words by what they do in a claim."""
+    patterns: Mapping[str, str]
+    """Rows of words by what they say; `analytics.claims.patterns` tells how they are written."""
 
 
 _DATA: Final = read_data("analytics.claims", "lexicon", Lexicon)
 
 SPELLING: Final = dict(_DATA.spelling)
 WORDS: Final = {name: frozenset(words.split()) for name, words in _DATA.words.items()}
+PATTERNS: Final = dict(_DATA.patterns)
 
 _PHRASES: Final = sorted(
     {word for words in WORDS.values() for word in words if "_" in word}, key=lambda word: (-len(word), word)
@@ -42,6 +45,11 @@ AGAINST: Final = re.compile(
     rf",? ({MARK})(?!\w)|({MARK}),? (?:{_any('guilty')})\b"
 )
 """Words that call for somebody to be exiled or a liar, over words in lower case with marks for names."""
+
+
+def any_of(*kinds: str) -> frozenset[str]:
+    """Return the words of these classes."""
+    return frozenset[str]().union(*(WORDS[kind] for kind in kinds))
 
 
 def joined(words: str) -> str:

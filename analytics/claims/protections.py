@@ -1,140 +1,69 @@
-"""Where the speaker tells of a protection."""
+"""Protections by the speaker: "I saved Raj on night 1", "my protection was on Raj"."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analytics.claims.lexicon import WORDS
-from analytics.claims.parts import FoundClaim
-from analytics.claims.results import InspectionResults
-from analytics.claims.words import STOPS
+from analytics.claims import persons
+from analytics.claims.found import FoundClaim
+from analytics.claims.meaning import meant, taken_back
+from analytics.claims.statement import StatementWords
 
 
-class Protections(InspectionResults):
-    """Finds protections."""
+def protections(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield the protections that the word at a place tells of."""
+    if said.is_(place, "protected", "protect", "watched", "kept", "protecting"):
+        yield from _by_verb(said, place)
+    if said.is_(place, "protection") and said.near(place, "my_protection") is not None:
+        yield from _by_noun(said, place)
 
-    def _protecting(self, place: int) -> Iterator[FoundClaim]:
-        words = self.words
-        word = words[place]
-        past = (
-            self._word(place - 1) == "i"
-            and any(
-                words[each] in {"last_night", "yesterday"} or words[each].startswith("night_")
-                for each in range(max(place - 5, 0), min(place + 6, len(words)))
-            )
-        ) or words[place - 2 : place] in (["i", "have"], ["i", "was"], ["i", "did"])
-        if (
-            word in WORDS["protect"]
-            and not past
-            and not self._chosen(place)
-            and not (place >= 1 and self._is_night(place - 1) and words[place - 1] != "tonight")
-        ):
-            return
-        begin = self._by_me(place)
-        if word in WORDS["protecting"]:
-            begin = next(
-                (
-                    each
-                    for each in range(place - 1, max(place - 8, -1), -1)
-                    if words[each] == "i" or words[each] in STOPS
-                ),
-                None,
-            )
-            if begin is None or words[begin] != "i":
-                return
-        elif words[place + 1 : place + 3] == ["by", "me"] and place >= 2:
-            target = self.marks[place - 1] if words[place - 1] != "was" else self.marks[place - 2]
-            if target is not None and self._meant(place - 2, opinion=False, own=True):
-                yield FoundClaim("protection", target, None, self._night(place - 2, place + 3, place))
-            return
-        if begin is None or not self._meant(begin, opinion=False, own=True):
-            return
-        at = place + 1
-        if self._word(at) == ":" and self._starts(place - 1):
-            at += 1
-        if begin >= 1 and words[begin - 1] in {"one", "person", "player"}:
-            while at < len(words) and (self._is_night(at) or words[at] in {"was", "is"}):
-                at += 1
-        if word == "self-protected" or self._word(at) == "myself":
-            if self.speaker is not None:
-                yield FoundClaim("protection", None, None, self._night(begin, at, place))
-            return
-        while True:
-            while at < len(words) and (words[at] in WORDS["toward"] | {"only", "house"} or self._is_night(at)):
-                at += 1
-            if at >= len(words):
-                return
-            target = self.marks[at]
-            if target is None:
-                if words[at] in {"him", "her", "them"}:
-                    target = self._antecedent(place)
-                elif words[at] == "you":
-                    target = self._you_alone(at)
-                elif words[at] == "myself" and self.speaker is not None:
-                    yield FoundClaim("protection", None, None, self._night(begin, at, place))
-            if target is None:
-                return
-            if (
-                at + 1 < len(words)
-                and words[at + 1] == "'s"
-                and words[at + 2 : at + 3]
-                not in (["house"], ["door"], ["life"], ["home"], ["bed"], ["bedside"], ["cottage"])
-            ):
-                return
-            if word in WORDS["kept"] and not WORDS["safe"].intersection(words[at + 1 : at + 5]):
-                return
-            end = at + 1
-            if self._taken_back(end, opinion=False):
-                return
-            yield FoundClaim(
-                "protection", target if target != self.speaker else None, None, self._night(begin, end, place)
-            )
-            while end < len(words) and (self._is_night(end) or words[end] == "again"):
-                end += 1
-            if (
-                end + 1 < len(words)
-                and words[end] in {",", "and", "/"}
-                and (
-                    self.marks[end + 1] is not None
-                    or (
-                        words[end] == ","
-                        and words[end + 1] == "and"
-                        and end + 2 < len(words)
-                        and self.marks[end + 2] is not None
-                    )
-                )
-            ):
-                following = end + 2 if self.marks[end + 1] is not None else end + 3
-                if (following < len(words) and words[following] in WORDS["other_verbs"]) or not (
-                    self._is_night(following)
-                    or following >= len(words)
-                    or words[following] in STOPS
-                    or words[following] in {",", "and"}
-                ):
-                    return
-                at = following - 1
-                begin = end
-                place = following - 1
-                continue
-            return
 
-    def _my_protection(self, place: int) -> Iterator[FoundClaim]:
-        """Yield "my protection was on Raj", "Raj was under my protection"."""
-        words = self.words
-        at = place + 1
-        while at < len(words) and (words[at] in WORDS["protection_fillers"] or self._is_night(at)):
-            at += 1
-        target = self.marks[at] if place + 1 < at < len(words) else None
-        begin = place
-        if target is None:
-            before = [each for each in range(max(place - 7, 0), place) if self.marks[each] is not None]
-            if not before or not {"under", "gave", "had"}.intersection(
-                words[before[-1] - 2 if before[-1] > 1 else 0 : place]
-            ):
-                return
-            begin = before[-1]
-            target = self.marks[begin]
-        if self._meant(begin, opinion=False, own=True) and self._word(at + 1) != "'s":
-            yield FoundClaim(
-                "protection", target if target != self.speaker else None, None, self._night(begin, at, place)
-            )
+def _by_verb(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+    passive = said.near(place, "protected_by_me")
+    if passive is not None:
+        at = passive.start("who")
+        if meant(said, at, own=True):
+            yield FoundClaim("protection", said.player(at), None, said.night(at, place + 3, place))
+        return
+    begin = _begins(said, place)
+    if begin is None or not meant(said, begin, own=True):
+        return
+    if said.near(place, "myself_protected") is not None or said.word(place) == "self-protected":
+        yield FoundClaim("protection", said.speaker, None, said.night(begin, place + 1, place))
+        return
+    found = said.near(place, "whom_kept" if said.is_(place, "kept") else "whom_protected")
+    if found is None or taken_back(said, found.end("who")):
+        return
+    at, verb = found.start("who"), place
+    target = _meant_by(said, at)
+    while target is not None:
+        yield FoundClaim("protection", target, None, said.night(begin, at + 1, verb))
+        following = said.near(at, "and_whom")
+        if following is None:
+            return
+        begin = verb = at = following.start("who")
+        target = said.player(at)
+
+
+def _meant_by(said: StatementWords, at: int) -> int | None:
+    """Return the player that a name or a pronoun behind a verb means."""
+    if said.word(at) == "you":
+        return persons.alone(said, at)
+    return said.player(at) if said.player(at) is not None else persons.antecedent(said, at)
+
+
+def _begins(said: StatementWords, place: int) -> int | None:
+    """Return where the words by which the speaker tells of a protection begin; None if it does not, or only plans."""
+    if said.is_(place, "protecting"):
+        found = said.near(place, "i_was_at")
+        return found.start("me") if found is not None else None
+    if said.is_(place, "protect") and said.near(place, "protect_done") is None:
+        return None
+    return persons.by_speaker(said, place)
+
+
+def _by_noun(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+    found = said.near(place, "protection_on") or said.near(place, "under_protection")
+    if found is not None and meant(said, min(found.start("who"), place), own=True):
+        at = found.start("who")
+        yield FoundClaim("protection", said.player(at), None, said.night(min(at, place), max(at, place) + 1, place))

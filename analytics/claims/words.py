@@ -40,7 +40,6 @@ _SINGLE_QUOTED = re.compile(
 _INNER = re.compile(rf"!(?=[\w{MARKS}])")
 _BULLET = re.compile(r"\s*(?:[-\u2022+]\s|\(?\d{1,2}[.)]\s|[-\u2022]$)\s*")
 _WORD = re.compile(rf"[{MARKS}]|'s\b|\.\.+|[^\W_]+(?:['\-/][^\W_{MARKS}]+)*%?|--?>|=>|--|[.?!]+(?=[\s)'{CUT}]|$)|[^\s]")
-_SIDES: Final = frozenset({"team", "pack", "side", "faction", "camp", "pair", "duo"})
 _NIGHT = re.compile(r"n(?:ight)?[ -]?(\d{1,2})\b")
 _NIGHTS: Final = {
     word: str(number)
@@ -201,19 +200,34 @@ def _words(line: str) -> list[str]:
 
 
 def _nights(words: list[str]) -> list[str]:
-    """Return the words with "night one", "the first night" and their like as one word `night_N`."""
+    """Return the words with "night one", "on the first night" and their like as one word `night_N`, and with "the
+    night", "in the last night" and their like as `last_night`.
+    """
     out: list[str] = []
     for word in words:
-        if word in _SIDES and out and out[-1] == "werewolf":
+        last = out[-1] if out else ""
+        if word in WORDS["side"] and last == "werewolf":
             out[-1] = "werewolves"
-            continue
-        if out and out[-1] in {"night", "round"} and (word.isdigit() or word in _NIGHTS) and len(word) < 6:
+        elif last in {"night", "round", "last_night"} and (word.isdigit() or word in _NIGHTS) and len(word) < 6:
             out[-1] = f"night_{_NIGHTS.get(word, word)}"
-        elif word == "night" and out and out[-1] in _NIGHTS and out[-1] != "one":
-            out[-1] = f"night_{_NIGHTS[out[-1]]}"
+        elif word == "night" and last in _NIGHTS and last != "one":
+            out.pop()
+            _at_night(out, f"night_{_NIGHTS[last]}")
+        elif word == "night" and last in WORDS["that_night"]:
+            out.pop()
+            _at_night(out, "last_night")
+        elif word == "last_night" or (word == "night" and last in WORDS["at_night"]):
+            _at_night(out, word)
         else:
             out.append(word)
     return out
+
+
+def _at_night(words: list[str], night: str) -> None:
+    """Add a night to the words, instead of "during the" and the like at their end."""
+    while words and words[-1] in WORDS["at_night"]:
+        words.pop()
+    words.append(night)
 
 
 def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
@@ -230,34 +244,13 @@ def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
                     each
                     for each in range(begin + 2, place)
                     if words[each] in WORDS["tag_question"]
-                    and (
-                        words[each]
-                        not in {
-                            "do",
-                            "now",
-                            "so",
-                            "and",
-                            "but",
-                            "any",
-                            "can",
-                            "will",
-                            "did",
-                            "does",
-                            "would",
-                            "should",
-                            "could",
-                        }
-                        or words[each - 1] == ","
-                    )
+                    and (words[each] not in WORDS["tag_after_comma"] or words[each - 1] == ",")
                 ]
                 at = tags[0] if tags else begin
                 if (
                     tags
                     and words[at] in {"is", "are"}
-                    and (
-                        words[at + 1] != "that"
-                        or {"true", "right", "correct", "so", "it"}.intersection(words[at:place])
-                    )
+                    and (words[at + 1] != "that" or WORDS["confirming"].intersection(words[at:place]))
                 ):
                     at = begin
             yield at, place + 1

@@ -48,10 +48,8 @@ def section(findings: Result, context: Context) -> Section:
     found = findings.get("truth") or {}
     blocks: list[Block] = [
         plain(
-            "Three grounds: who speaks is a Werewolf; what is claimed, accusations included, against what the "
-            "speaker's own view entailed at that moment; what the speaker says of it. A statement with a false claim "
-            "is a lie if that view ruled it out, else a mistake. Only claims that can be heard in the words count; "
-            "statements without one are left out: mind the coverage."
+            "Three grounds: is the speaker a Werewolf; is a claim that can be heard false, and did the speaker's own "
+            "view rule it out (a lie) or not (a mistake); what the speaker says of it. Mind the coverage."
         ),
         _rows("role", found, context),
         _rows("agent", found, context),
