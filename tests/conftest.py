@@ -33,7 +33,8 @@ def redis_url(redis_server: RedisServer) -> str:
     return redis_server.url
 
 
-@pytest.fixture(scope="session")
+# not for the session: while it is open its event loop runs in this thread, where other modules run theirs
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One headless Chromium for all tests of pages; without one they are skipped, but never in CI."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

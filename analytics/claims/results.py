@@ -46,8 +46,7 @@ def result_of(said: StatementWords, pending: Inspecting, place: int) -> int | No
             named, stops = None, stops - 1
         elif not skipped and _is_aside(said, at):
             skipped = True
-            while at < place and not said.is_(at, "clause_end"):
-                at += 1
+            at = _clause_end(said, at, place)
             continue
         elif said.is_(at, "stop"):
             stops += 1
@@ -59,6 +58,13 @@ def result_of(said: StatementWords, pending: Inspecting, place: int) -> int | No
     if named is None and not targets:
         named = _pronoun(said, pending, place)
     return named if named != said.speaker else None
+
+
+def _clause_end(said: StatementWords, at: int, place: int) -> int:
+    """Return where the clause at a place ends, at most `place`."""
+    while at < place and not said.is_(at, "clause_end"):
+        at += 1
+    return at
 
 
 def _is_aside(said: StatementWords, at: int) -> bool:

@@ -27,7 +27,7 @@ def values(folder: Path, redis_url: str) -> dict[str, str]:
     """Run every command where it makes sense."""
     for name in ("scripted", "mixed", "models"):
         unpacked(name, folder)
-    for path in PUBLISHED.iterdir():
+    for path in filter(Path.is_file, PUBLISHED.iterdir()):
         shutil.copy(path, folder)
     shutil.copy(ROOT / "examples/agent.py", folder)
     seat = next(seat["name"] for seat in _opened(folder / HASTY)["seats"])
