@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moderator.engine.seating import deal
-from tests.whole.test_command_line import wolfbus
+from tests.whole.test_command_line import started, wolfbus
 from wolfbus.cli import cli
 from wolfbus.cli.casting import cast
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
@@ -65,7 +65,7 @@ def test_who_sits_where_counts_for_the_digest_and_a_role_that_one_has_changes_no
 
 def test_a_person_gets_the_role(tmp_path):
     words = ["play", "--seed", "7", "--players", "exec:cat,human,scripted*6", "--role", "Seer"]
-    result = wolfbus(*words, cwd=tmp_path, stdin=b"")
+    result = started(*words, cwd=tmp_path, stdin=b"")
     assert b"Your role: Seer." in result.stderr, result.stderr
 
 
