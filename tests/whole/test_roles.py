@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moderator.engine.seating import deal
-from tests.whole.test_command_line import started, wolfbus
+from tests.whole.test_command_line import started
 from wolfbus.cli import cli
 from wolfbus.cli.casting import cast
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
