@@ -18,6 +18,12 @@ from wolfbus.errors import ConfigError
 if TYPE_CHECKING:
     from players.llm.settings import Model
 
+    SecondsType = click.ParamType[float]
+    LineType = click.ParamType[str]
+else:
+    # generic only in newer versions of click
+    SecondsType = LineType = click.ParamType
+
 
 TITLE_LONGEST: Final = 200
 """Characters of a game's title."""
@@ -40,7 +46,7 @@ class Loaded:
     models: Mapping[str, Model]
 
 
-class Duration(click.ParamType[float]):
+class Duration(SecondsType):
     """A time in words: ``90``, ``90s``, ``10m`` or ``2h``; seconds."""
 
     name = "time"
@@ -55,7 +61,7 @@ class Duration(click.ParamType[float]):
         return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
 
 
-class Title(click.ParamType[str]):
+class Title(LineType):
     """What people call a game: one line."""
 
     name = "title"
