@@ -12,11 +12,10 @@ from typing import Any, Final, Literal
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.published_log import is_paper_log
-from wolfbus.record.reader import open_lines
+from wolfbus.record.reader import SUFFIXES, open_lines
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.study.noted import NotedGame, Notes, notes_of
 
-_SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
 
 
@@ -111,7 +110,7 @@ def _under(folder: Path, studies: dict[Path, StudySource]) -> list[Source]:
         study = _study(manifest)
         if study is not None:
             studies[study.folder.resolve()] = study
-    files = sorted(path for path in folder.rglob("*") if path.name.endswith(_SUFFIXES) and not path.is_dir())
+    files = sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES) and not path.is_dir())
     # records stand in few folders
     own = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
     peeked = (

@@ -128,8 +128,9 @@ def replay(
     if roles is not None or as_recorded:
         raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")
     keep = speed is not None or looks or audits or url is not None
-    ending = GameEnding()
-    result = proof.prove(source, criteria, keep=keep, watch=ending.take)
+    # whoever computes anew asks for numbers
+    ending = None if tables or recomputes or looks or audits or as_json else GameEnding()
+    result = proof.prove(source, criteria, keep=keep, watch=None if ending is None else ending.take)
     if until is not None and until > len(result.records):
         raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
     if speed is not None:
@@ -141,8 +142,7 @@ def replay(
     elif looks:
         _show(result, until, seat)
     else:
-        # whoever computes anew asks for numbers
-        _print(result, None if tables or recomputes else ending, map_file, as_json=as_json)
+        _print(result, ending, map_file, as_json=as_json)
     return 0 if result.verified else FAILED
 
 

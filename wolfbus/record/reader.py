@@ -17,6 +17,8 @@ from wolfbus.messages.codec import check_version
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded, check_seal, parse_line
 
+SUFFIXES: Final = (".ndjson", ".ndjson.gz")
+"""How the files of records are named."""
 FIRST_LINE_LIMIT: Final = 1 << 20
 """Bytes of the first line: so a file that is no record is refused before it fills the memory."""
 LINE_LIMIT: Final = 1 << 29
@@ -251,19 +253,24 @@ def _whole_lines(count: int) -> str:
     return "1 whole line" if count == 1 else f"{count} whole lines"
 
 
+def records_under(root: Path) -> list[Path]:
+    """Return the record files below a folder, in order of their paths; those of hidden folders are left out."""
+    return [
+        path
+        for path in sorted(root.rglob("*.ndjson*"))
+        if path.name.endswith(SUFFIXES)
+        and not any(part.startswith(".") for part in path.relative_to(root).parts)
+        and path.is_file()
+    ]
+
+
 def newest_record(root: Path) -> Path:
     """Return the record below a folder that was written last; hidden folders are left out.
 
     Raises:
         RecordError: there is none.
     """
-    found = [
-        path
-        for path in root.rglob("*.ndjson*")
-        if path.name.endswith((".ndjson", ".ndjson.gz"))
-        and not any(part.startswith(".") for part in path.relative_to(root).parts)
-        and path.is_file()
-    ]
+    found = records_under(root)
     if not found:
         raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
     return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name))

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from wolfbus.record.line import Recorded
+from wolfbus.record.reader import SUFFIXES, records_under
 from wolfbus.stage.tail import RecordTail
 from wolfbus.stage.watched import WatchedGame
 from wolfbus.study.manifest import RECORDS
 
-SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 _LOOK_S: Final = 0.25
 """Seconds between two looks at a file that somebody watches."""
 _STILL_S: Final = 30.0
@@ -50,10 +50,8 @@ def paths_under(root: Path) -> dict[str, Path]:
     if root.is_file():
         return {name_of_path(root, root.parent): root}
     found: dict[str, Path] = {}
-    for path in sorted(root.rglob("*.ndjson*")):
-        parts = path.relative_to(root).parts
-        if path.name.endswith(SUFFIXES) and not any(part.startswith(".") for part in parts) and path.is_file():
-            found.setdefault(name_of_path(path, root), path)
+    for path in records_under(root):
+        found.setdefault(name_of_path(path, root), path)
     return found
 
 
