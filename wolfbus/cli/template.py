@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from wolfbus.config import GameConfig
-from wolfbus.field_docs import field_docs
+from wolfbus.package_data import field_docs
 
 _PLAYERS = """
 # Who plays: one spec, a list of one brain per seat, or a table of seat name to brain (needs `names`).

@@ -44,9 +44,9 @@ from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, se
 from wolfbus.stage.found import claim_finder
 from wolfbus.stage.night import NightDraft
 from wolfbus.stage.seating import Seating
+from wolfbus.state import Waiting
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Phase
-from wolfbus.waiting import Waiting
 
 
 class BeatFold:
