@@ -18,7 +18,7 @@ from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import Beat, SeatStatus, ShownClaim, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
-from wolfbus.stage.found import find_claims_with
+from wolfbus.stage.fold import find_claims_with
 
 logger = logging.getLogger(__name__)
 

@@ -74,7 +74,7 @@ def served_with(
     """
     from wolfbus.cli.found import WordClaims
     from wolfbus.cli.study_pages import MeasuredStudies
-    from wolfbus.stage.found import find_claims_with
+    from wolfbus.stage.fold import find_claims_with
     from wolfbus.stage.library import Library
     from wolfbus.stage.serving import Served
 

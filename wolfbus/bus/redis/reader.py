@@ -29,8 +29,7 @@ from wolfbus.bus.redis.link import (
     Word,
     refusal,
 )
-from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses
-from wolfbus.bus.redis.nodes import slot_of
+from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses, slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError
