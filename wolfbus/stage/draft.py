@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import AccusationClaim, ProtectionClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, ProtectionClaim, ScoredClaim
 from wolfbus.messages.events import (
     AnsweredAssessOther,
     AnsweredAssessOwn,

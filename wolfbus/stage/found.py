@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from wolfbus.messages.claims import ScoredClaim
+from wolfbus.messages.content import ScoredClaim
 from wolfbus.messages.events import AnyEvent
 
 ClaimFinder: TypeAlias = Callable[[AnyEvent], Sequence[ScoredClaim] | None]
