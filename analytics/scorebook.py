@@ -25,7 +25,7 @@ from analytics.rows.parts import NOTHING, Beside
 from analytics.smoothed import RoundSuspicion
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import ScoredClaim
+from wolfbus.messages.content import ScoredClaim
 from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Reveal, Winner
 
 

@@ -26,8 +26,8 @@ from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.member import AGAIN_S, Member
 from wolfbus.agent.membership import Membership, last_words
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Entry, every_entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, NotAllowed, RecordError, StreamLost, WolfError
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Archived

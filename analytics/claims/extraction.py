@@ -17,7 +17,7 @@ from analytics.claims.statement import StatementWords
 from analytics.claims.words import LONGEST, said
 from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import (
+from wolfbus.messages.content import (
     AccusationClaim,
     Claim,
     InspectionClaim,

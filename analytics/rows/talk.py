@@ -31,7 +31,7 @@ from analytics.rows.parts import (
 )
 from analytics.schema import Column, Derived, Stored, coded
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import Claim, ScoredClaim
+from wolfbus.messages.content import Claim, ScoredClaim
 from wolfbus.vocabulary import Fault, Outcome, Reading, Role, Verdict
 
 Truth: TypeAlias = Literal["true", "mistake", "lie"]

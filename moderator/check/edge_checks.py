@@ -9,7 +9,7 @@ from moderator.check.probe import grown
 from moderator.check.rivals import HOSTILE, ODD, Cast
 from moderator.check.scene import Scene
 from moderator.check.stage import Stage
-from moderator.rules.joining import Script
+from moderator.rules.table import Script
 from wolfbus.bus.protocol import Entry
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import Dawn, Exile

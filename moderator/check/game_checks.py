@@ -9,7 +9,7 @@ from moderator.check.finding import FindingSheet
 from moderator.check.rivals import PLAIN, Cast
 from moderator.check.scene import Scene
 from moderator.check.stage import Stage
-from moderator.rules.joining import Script
+from moderator.rules.table import Script
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Dawn
 from wolfbus.vocabulary import Kind, Role

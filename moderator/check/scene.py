@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 
 from moderator.check.game import TrialGame
 from moderator.check.rivals import Rivals
-from moderator.rules.joining import Script
-from moderator.rules.table import BatchJoin
+from moderator.rules.table import BatchJoin, Script
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, Asked, Asking, Ended, Opened, Statement
 from wolfbus.vocabulary import Kind, Phase

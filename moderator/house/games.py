@@ -11,17 +11,16 @@ from functools import partial
 from pykka import ActorRef
 
 from moderator.engine.actor import ModeratorActor
-from moderator.engine.context import HouseContext
-from moderator.engine.mail import AgentJoined, Begin, GameOver, HandOver, Incoming, LeaveGame
-from moderator.engine.recovery import Recovered, read_back, recover
+from moderator.engine.context import AgentJoined, Begin, GameOver, HandOver, HouseContext, Incoming, LeaveGame
+from moderator.engine.reexecution import Recovered, read_back, recover
 from moderator.engine.seating import Taker
 from moderator.house.announcements import Announcements
+from moderator.rules.game import Play
 from moderator.rules.game import game as by_the_rules
-from moderator.rules.steps import Play
 from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
-from wolfbus.bus.ids import START, Id, join_id, parse_id
 from wolfbus.bus.protocol import Entry
+from wolfbus.bus.streams import START, Id, join_id, parse_id
 from wolfbus.errors import BusError, Fenced, RecordError, StreamLost, WolfError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import encode

@@ -11,7 +11,7 @@ from wolfbus.messages.base import GameId
 from wolfbus.vocabulary import Winner
 
 if TYPE_CHECKING:
-    from moderator.engine.mail import GameOver
+    from moderator.engine.context import GameOver
     from moderator.house.agenda import Agenda
 
 SHORT_SEED: Final = 32

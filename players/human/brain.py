@@ -25,7 +25,7 @@ from players.human.question import (
 from players.human.terminal import Gap, Keyboard, Screen
 from players.human.typed import Typo, answer_of
 from wolfbus.agent import NO_ANSWER, Agent, Answer
-from wolfbus.agent.writer import Replies
+from wolfbus.agent.outbox import Replies
 from wolfbus.errors import PlayerError
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.printable import counted, printable

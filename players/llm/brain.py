@@ -16,7 +16,7 @@ from players.llm.prompts.writer import PromptWriter
 from players.llm.settings import Model
 from players.llm.turn import Turn, report
 from wolfbus.agent import Agent, Answer
-from wolfbus.agent.writer import Replies
+from wolfbus.agent.outbox import Replies
 from wolfbus.messages.content import Ballot, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView

@@ -11,7 +11,7 @@ import pytest
 from analytics.metrics import Metrics
 from analytics.rows import NightRow
 from tests.analytics.script import TABLE, Script, random_game, section
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 
 
 def claiming(rows, number, claim):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from moderator.engine.verify import Verifier
+from moderator.engine.reexecution import Verifier
 from moderator.house.archives import Archives
 from moderator.house.session import HouseSession
 from tests.services import fed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wolfbus.errors import RulesError
 
 if TYPE_CHECKING:
-    from wolfbus.messages.claims import ScoredClaim
+    from wolfbus.messages.content import ScoredClaim
     from wolfbus.messages.events import AnyEvent
 
 

@@ -180,7 +180,7 @@ def prove(
     from analytics.driver import read_rows
     from analytics.fold import GameFold
     from analytics.metrics import Metrics
-    from moderator.engine.verify import Verifier
+    from moderator.engine.reexecution import Verifier
 
     verifier = Verifier()
     fold = GameFold(alpha=criteria.alpha, prior=criteria.prior, include_defaulted=criteria.include_defaulted)

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from wolfbus.messages.claims import Claim
+from wolfbus.messages.content import Claim
 from wolfbus.reading.names import resolve_name
 from wolfbus.reading.text import quoted
 from wolfbus.vocabulary import ROLE_WORDS, Fault, Role

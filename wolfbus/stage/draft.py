@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import AccusationClaim, ProtectionClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, ProtectionClaim, ScoredClaim
 from wolfbus.messages.events import (
     AnsweredAssessOther,
     AnsweredAssessOwn,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
-from wolfbus.messages.claims import ScoredClaim
+from wolfbus.messages.content import ScoredClaim
 from wolfbus.messages.events import (
     Absent,
     Answered,

@@ -14,7 +14,7 @@ import pytest
 from analytics.findings import findings
 from analytics.gather import Criteria, Gathered, gather
 from analytics.gather.cache import FOLDER, _secret
-from moderator.engine.verify import Verifier
+from moderator.engine.reexecution import Verifier
 from tests.analytics.test_columns import same
 from tests.whole.house import play_many
 from wolfbus.cli import run

@@ -14,12 +14,11 @@ from operator import attrgetter
 from typing import cast
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import gone_backwards, house_held, milliseconds, not_current
+from wolfbus.bus.checks import Kind, Verdict, gone_backwards, house_held, milliseconds, not_current
 from wolfbus.bus.protocol import Commit, Entry, Owner
 from wolfbus.bus.redis.link import RedisLink, ResponseError, Script, Word, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.redis.wire import find, head_of
-from wolfbus.bus.steps import Kind, Verdict
 from wolfbus.errors import BusError, BusFull, NotAllowed
 
 

@@ -1,15 +1,15 @@
-"""`NightTime`: every night lasts as if all who were dealt a part in it still played it.
+"""How long a game waits: `Presence` knows which seats are absent, `NightTime` how long a night lasts.
 
-How long a night takes would tell everybody how many Werewolves whisper, and whether Doctor and
-Seer are still asked. Those who are dead, or have nobody to choose, therefore take their time like
-the living: as long as they took in earlier nights, spread as answers in this game are spread, so
+Every night lasts as if all who were dealt a part in it still played it: how long it takes would tell everybody how many
+Werewolves whisper, and whether Doctor and Seer are still asked. Those who are dead, or have nobody to choose, therefore
+take their time like the living: as long as they took in earlier nights, spread as answers in this game are spread, so
 that nothing comes twice alike. Dawn comes when the longest of all that is through.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -26,6 +26,9 @@ _PARTS: Final[dict[Role, Kind]] = {"Doctor": "protect", "Seer": "inspect"}
 
 _LEAST_S: Final = 1e-4
 """Seconds below which answers count as equally quick."""
+
+_LARGEST: Final = 20.0
+"""Largest logarithm of a time that is drawn, before deadlines bound it."""
 
 
 def measures_time(seat: Seat) -> bool:
@@ -153,10 +156,6 @@ class NightTime:
             self._spread.add((answer.seat, answer.kind), logarithm)
 
 
-_LARGEST: Final = 20.0
-"""Largest logarithm of a time that is drawn, before deadlines bound it."""
-
-
 class _Spread:
     """How the times of one seat's answers of one kind differ, over all seats and kinds.
 
@@ -181,3 +180,43 @@ class _Spread:
                 mean, whole = fmean(times), math.sqrt(len(times) / (len(times) - 1))
                 found.extend((time - mean) * whole for time in times)
         return found or [0.0]
+
+
+class Presence:
+    """Follows one game's absences. The rules count strikes; here is only how long a batch waits for whom."""
+
+    def __init__(self) -> None:
+        self._absent: set[SeatName] = set()
+        self._waking: set[SeatName] = set()
+        # batches in which absent seats that showed life got their full time; only there does a time-out count against
+        # them: what was asked before with the grace alone says nothing
+        self._full_time: dict[int, set[SeatName]] = {}
+
+    @property
+    def hasty(self) -> set[SeatName]:
+        """Seats that a batch waits for no longer than `absent_grace`."""
+        return self._absent - self._waking
+
+    def feed(self, event: AnyEvent) -> None:
+        """Take in one event, in record order, as it is written."""
+        if event.type == "asked":
+            if waking := self._absent & self._waking:
+                self._full_time[event.batch] = waking
+        elif event.type == "absent":
+            self._absent.add(event.seat)
+        elif event.type == "returned":
+            self._absent.discard(event.seat)
+            self._waking.discard(event.seat)
+
+    def stir(self, seats: Iterable[SeatName]) -> None:
+        """Note that these seats showed life: an absent one gets its full time from the next question on."""
+        self._waking.update(self._absent.intersection(seats))
+
+    def close(self, answer: AnyAnswered) -> None:
+        """Note how a request was closed."""
+        if answer.outcome == "timed_out" and answer.seat in self._full_time.get(answer.batch, ()):
+            self._waking.discard(answer.seat)
+
+    def forget(self, batch: int) -> None:
+        """Note that all requests of a batch are closed."""
+        self._full_time.pop(batch, None)
