@@ -16,8 +16,7 @@ from players.service import PlayerSettings
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
 from wolfbus.agent.membership import default_name
 from wolfbus.cli import FAILED, USAGE, run
-from wolfbus.cli.join import join
-from wolfbus.cli.player import player
+from wolfbus.cli.player import join, player
 from wolfbus.messages.base import ID_PATTERN
 
 ROOT = Path(__file__).parents[2]
