@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import (
+from wolfbus.cli.options import (
     cache_option,
     criteria_of,
     criteria_options,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import (
+from wolfbus.cli.options import (
     cache_option,
     criteria_of,
     criteria_options,

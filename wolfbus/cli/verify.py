@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_of, prove_option, tell_problems, workers_option
+from wolfbus.cli.options import criteria_of, prove_option, tell_problems, workers_option
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _expected(result: dict[str, Any]) -> str:
 
 def _signature(result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool) -> bool:
     """Sign, or check the signature; tell it in the result, and return whether all is well."""
-    from wolfbus.cli.signature import check_signature, sign, signature_of
+    from wolfbus.study.signature import check_signature, sign, signature_of
 
     if result["hash"] is None:
         result["signed"] = "there is no hash to sign or to check"

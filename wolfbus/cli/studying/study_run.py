@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.calling import quiet_brains
+from wolfbus.cli.brains import quiet_brains
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import LoadedStudy
 from wolfbus.cli.studying.news import Halt, StudyNews
@@ -102,7 +102,7 @@ class StudyRun:
         options = self.options
         if options.quiet or options.house is not None or options.replay_cassette is not None or not pending:
             return
-        from wolfbus.cli.rehearsal import tell_expected
+        from wolfbus.cli.brains import tell_expected
 
         tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
 

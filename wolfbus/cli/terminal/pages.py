@@ -7,21 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from wolfbus.audience import Herald
-from wolfbus.cli import wording
-from wolfbus.cli.wording import names_of
+from wolfbus.cli.terminal import words as wording
+from wolfbus.cli.terminal.words import names_of
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.events import (
-    Dawn,
-    Ended,
-    Exile,
-    NightOutcome,
-    Opened,
-    Silence,
-    Statement,
-    Tally,
-)
+from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Opened, Silence, Statement, Tally
 from wolfbus.messages.requests import PublicFact, Revealed
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from wolfbus.cli import wording
+from wolfbus.cli.terminal import words as wording
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import (
     Absent,

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from wolfbus.cli.found import WordClaims
-from wolfbus.cli.wording import ENDINGS, WINNERS, names_of
+from wolfbus.cli.terminal.words import ENDINGS, WINNERS, names_of
+from wolfbus.cli.viewing import WordClaims
 from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
 from wolfbus.document.formats import percent
 from wolfbus.document.terminal import written

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wolfbus.cli.wording import usage_in_words
+from wolfbus.cli.terminal.words import usage_in_words
 from wolfbus.errors import ConfigError
 from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
