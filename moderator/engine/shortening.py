@@ -14,8 +14,7 @@ from typing import TypeAlias
 from wolfbus.canonical import canonical
 from wolfbus.messages.calls import ChainAddition, ModelCall, PromptAddition, Segment, segment_hash
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Rejected
-from wolfbus.record.prompts import RequestNames
-from wolfbus.record.replies import style_of
+from wolfbus.record.prompts import RequestNames, style_of
 
 Aside: TypeAlias = Rejected | Segment | PromptAddition | ModelCall
 """What stands in a record beside the game."""
