@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pykka import ActorDeadError
 
-from analytics.archive.actor import ArchiveActor
-from analytics.archive.live import LIVE_KEPT
+from analytics.archive.actor import ArchiveActor, ArchiveView
+from analytics.archive.index import LIVE_KEPT
 from analytics.archive.results import Results, finished_session, write_results
 from analytics.archive.session import SessionNews, past_sessions
-from analytics.archive.subscriptions import ArchiveView
 from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timer
 from wolfbus.agent.introduction import Introduction

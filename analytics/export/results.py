@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from analytics.columns import Columns
-from analytics.schema import Column
+from analytics.rows.fields import Column
 
 _UNDEFINED = "it is undefined"
 _NO_INTERVAL = "there is none, as below five blocks of games"
