@@ -12,15 +12,12 @@ from typing import Final
 from analytics import Result
 from analytics.columns import ColumnsBuilder
 from analytics.definitions import DEFINITIONS
-from analytics.measures.estimates import Estimates
-from analytics.measures.events import events, votes
-from analytics.measures.families import FAMILIES
+from analytics.measures.frames import FAMILIES
 from analytics.measures.ledger import Ledger
-from analytics.measures.outcomes import claims, outcomes, production
-from analytics.measures.reception import headline, labels, table1, table2, table3, table5
-from analytics.measures.rounds import figure1, trends
+from analytics.measures.rounds import events, figure1, trends, votes
 from analytics.measures.summing import sums_of
-from analytics.measures.sums import Sums
+from analytics.measures.sums import Estimates, Sums
+from analytics.measures.tables import claims, headline, labels, outcomes, production, table1, table2, table3, table5
 from analytics.rows import GameRows
 
 AT_ONCE: Final = 64

@@ -50,8 +50,8 @@ class Gathered:
 
     def tables(self) -> Result:
         """Return the paper's tables over all games; see `analytics.metrics.paper_tables`."""
-        from analytics.measures.estimates import Estimates
         from analytics.measures.summing import sums_of
+        from analytics.measures.sums import Estimates
         from analytics.metrics import paper_tables
 
         return paper_tables(Estimates(sums_of(self.columns)), self.ledger)

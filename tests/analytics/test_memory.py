@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from analytics.columns import columns_of
-from analytics.measures.estimates import Estimates
 from analytics.measures.summing import sums_of
+from analytics.measures.sums import Estimates
 from analytics.metrics import TABLES, Metrics, metrics, tables
 from analytics.rows import GameRows
 from tests.analytics.script import held_by, random_game
