@@ -18,17 +18,14 @@ from analytics.columns import Columns, ColumnsBuilder
 from analytics.definitions import DEFINITIONS
 from analytics.gather import Gathered, StudySource
 from analytics.gather.reading import study_check
-from analytics.measures.estimates import Estimates
-from analytics.measures.events import events, votes
-from analytics.measures.families import FAMILIES
+from analytics.measures.frames import FAMILIES
 from analytics.measures.ledger import Ledger
-from analytics.measures.outcomes import claims, outcomes, production
 from analytics.measures.primary import primary_of
-from analytics.measures.reception import headline, labels, table1, table2, table3, table5
-from analytics.measures.rounds import figure1, trends
+from analytics.measures.rounds import events, figure1, trends, votes
 from analytics.measures.study import Study
 from analytics.measures.summing import sums_of
-from analytics.measures.sums import Sums
+from analytics.measures.sums import Estimates, Sums
+from analytics.measures.tables import claims, headline, labels, outcomes, production, table1, table2, table3, table5
 from analytics.rows import GameRows
 
 FORMAT: Final = "wolfbus-findings"
@@ -215,9 +212,8 @@ def _together(gathered: Gathered, of_agents: Result, of_tables: Result) -> Resul
 
 
 def _of_tables(study: Study, ledger: Ledger) -> Result:
-    from analytics.measures.recalibration import recalibration
+    from analytics.measures.recalibration import recalibration, thresholds
     from analytics.measures.table4 import curves, table4
-    from analytics.measures.thresholds import thresholds
 
     return {
         **paper_tables(study.estimates, ledger),
@@ -237,10 +233,9 @@ def table_intervals(study: Study) -> Result:
     recompute the pooled figure. A leaf is ``[low, high]``, or None where the figure has no interval.
     Thresholds and maps are not fitted anew in the draws.
     """
-    from analytics.measures.intervals import intervals_of_tables
-    from analytics.measures.recalibration import recalibration_intervals
+    from analytics.measures.recalibration import recalibration_intervals, thresholds_intervals
     from analytics.measures.table4 import table4_intervals
-    from analytics.measures.thresholds import thresholds_intervals
+    from analytics.measures.tables import intervals_of_tables
 
     found = intervals_of_tables(study.estimates) | {
         "table4": table4_intervals(study),
@@ -257,13 +252,11 @@ def _of_agents_in(columns: Columns, wanted: tuple[Sequence[str], bool]) -> Resul
 
 def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
     from analytics.measures.abilities import abilities
-    from analytics.measures.agents import agents
+    from analytics.measures.agents import agents, skill
     from analytics.measures.bias import bias
-    from analytics.measures.lying import lying
     from analytics.measures.primary import primary
-    from analytics.measures.skill import skill
-    from analytics.measures.truth import truth
-    from analytics.measures.variability import variability
+    from analytics.measures.study import variability
+    from analytics.measures.truth import lying, truth
 
     return {
         "primary": primary(study, wanted[0], declared=wanted[1]),

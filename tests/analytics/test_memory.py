@@ -11,8 +11,8 @@ import pytest
 
 from analytics.columns import columns_of
 from analytics.findings import TABLES, Metrics, metrics, tables
-from analytics.measures.estimates import Estimates
 from analytics.measures.summing import sums_of
+from analytics.measures.sums import Estimates
 from analytics.rows import GameRows
 from tests.analytics.script import held_by, random_game
 

@@ -14,13 +14,11 @@ from analytics.findings import Metrics, metrics, table_intervals
 from analytics.measures import bootstrap
 from analytics.measures.bootstrap import Draws
 from analytics.measures.formulas import Confusion
-from analytics.measures.recalibration import held_out_probabilities, recalibration
+from analytics.measures.recalibration import held_out_flags, held_out_probabilities, recalibration, split, thresholds
 from analytics.measures.scores import CELLS
-from analytics.measures.study import Study
+from analytics.measures.study import Study, variability
 from analytics.measures.table4 import table4
-from analytics.measures.thresholds import held_out_flags, split, thresholds
 from analytics.measures.truth import truth
-from analytics.measures.variability import variability
 from tests.analytics.script import held_by, random_game, tails
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from analytics.findings import metrics
-from analytics.published import published
-from analytics.published.values import values
+from analytics.published import published, values
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 
