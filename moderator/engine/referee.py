@@ -28,7 +28,7 @@ from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Prop
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.replies import AnyReply, LocalReply
 from wolfbus.messages.requests import Ask
-from wolfbus.reading.labels import normalise
+from wolfbus.reading.values import normalise
 from wolfbus.vocabulary import Fault, Kind, Outcome
 
 logger = logging.getLogger(__name__)
