@@ -1,11 +1,11 @@
-"""`RandomBrain`: any legal answer, uniformly; any label, judgement and claim. A baseline, and a test of all else."""
+"""Brains without a thought: `RandomBrain` gives any legal answer, uniformly; `SilentBrain` none, so all times out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-from wolfbus.agent import Agent
+from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.draws import draw
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import (
@@ -145,3 +145,13 @@ def _claims(dice: _Dice, view: SeatView) -> tuple[Claim, ...]:
         AccusationClaim(target=target),
     )
     return (dice.one_of(claims),)
+
+
+class SilentBrain(Agent):
+    """Lets every request time out."""
+
+    quick = True
+
+    def answer(self, _ask: Ask, _view: SeatView, /) -> Answer:
+        """Answer nothing."""
+        return NO_ANSWER
