@@ -43,9 +43,9 @@ from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
 from wolfbus.stage.draft import NightDraft, Seating, StatementDraft, VoteDraft
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
 from wolfbus.stage.inspector import CallLines
+from wolfbus.state import Waiting
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Phase
-from wolfbus.waiting import Waiting
 
 ClaimFinder: TypeAlias = Callable[[AnyEvent], Sequence[ScoredClaim] | None]
 """Fed every event of one game in order; returns all claims of the statement that an event is about, or None."""

@@ -25,9 +25,8 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
-    from moderator.house.agenda import Agenda
+    from moderator.house.settings import Agenda, ModeratorSettings
     from moderator.house.settings import GameReport as Told
-    from moderator.house.settings import ModeratorSettings
     from wolfbus.cli.studying.folder import StudyFolder
     from wolfbus.cli.studying.options import RunOptions
     from wolfbus.study.plan import Plan
@@ -63,8 +62,7 @@ class HousePlayers:
         news: queue.SimpleQueue[StudyNews],
         say: Callable[[str], None],
     ) -> None:
-        from moderator.house.agenda import Agenda
-        from moderator.house.settings import ModeratorSettings
+        from moderator.house.settings import Agenda, ModeratorSettings
 
         url, house = options.url, options.house or ""
         session, ours = f"{plan.study}-{secrets.token_hex(4)}", folder.sessions()
@@ -114,7 +112,7 @@ class HousePlayers:
 
     def post(self, games: Iterable[PlannedGame]) -> None:
         """Ask for games; of those that were over before, it is told."""
-        from moderator.house.agenda import AgendaItem
+        from moderator.house.settings import AgendaItem
 
         for planned in games:
             with self._lock:
@@ -216,7 +214,7 @@ def _wait_until_free(bus: Bus, house: str) -> None:
 
 def _holders(url: str, house: str) -> int:
     """Return how many tickets a house has, as far as may be asked."""
-    from moderator.house.tickets import Tickets
+    from moderator.house.roster import Tickets
 
     try:
         with contextlib.closing(Tickets(url, house)) as tickets:

@@ -1,19 +1,109 @@
-"""Checks of what happens rarely: odd words and choices, repeats, haste, the unknown, and what was missed."""
+"""Checks of an agent: how it comes, every kind of request as every role, whole games and several at once; what happens
+rarely: odd words and choices, repeats, haste, the unknown and what was missed; heartbeats, ids, and how it leaves.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any, Final
 
 from moderator.check.finding import FindingSheet
-from moderator.check.probe import grown
-from moderator.check.rivals import HOSTILE, ODD, Cast
-from moderator.check.scene import Scene
+from moderator.check.game import Scene
+from moderator.check.house import grown
+from moderator.check.rivals import HOSTILE, ODD, PLAIN, Cast
 from moderator.check.stage import Stage
 from moderator.rules.table import Script
 from wolfbus.bus.protocol import Entry
 from wolfbus.messages.codec import encode, pack
+from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Dawn, Exile
-from wolfbus.messages.house import Welcome
+from wolfbus.messages.house import Goodbye, RollCall, Welcome
+from wolfbus.vocabulary import Kind, Role
+
+_NIGHT: Final[dict[Role, Kind]] = {"Werewolf": "kill", "Seer": "inspect", "Doctor": "protect"}
+
+
+def roll_call(stage: Stage, sheet: FindingSheet) -> None:
+    """Call the roll: it says join at once."""
+    before = len(stage.house.joins)
+    asked = time.monotonic()
+    stage.house.tell(RollCall())
+    until = asked + stage.terms.again_s * 3
+    while len(stage.house.joins) == before and time.monotonic() < until:
+        stage.house.hear(min(until, time.monotonic() + 0.02))
+    if len(stage.house.joins) == before:
+        said = f"no join within {3 * stage.terms.again_s:g} s"
+        stage.ledger.fault("roll call not answered", "fail", said)
+    else:
+        took = stage.house.joins[before] - asked
+        sheet.seen = f"said join after {took * 1000:.0f} ms"
+
+
+def alone(role: Role) -> Callable[[Stage, FindingSheet], None]:
+    """Return the check that puts every kind of request to a seat with `role`, with as little before it as can be."""
+
+    def plot(scene: Scene) -> Script[None]:
+        if role in _NIGHT:
+            yield from scene.ask(_NIGHT[role], scene.others)
+        yield Dawn(round=1)
+        yield from scene.ask("bid")
+        content = (yield from scene.ask("speak")).content
+        text = content.text if isinstance(content, Speech) else "Well."
+        yield from scene.ask("assess_own", about=(yield from scene.say(text, scene.seat)))
+        yield from scene.ask("assess_other", about=(yield from scene.say("I have nothing to say.")))
+        yield from scene.ask("vote", (*scene.others, None))
+
+    def check(stage: Stage, sheet: FindingSheet) -> None:
+        sheet.seen = f"{stage.scene(plot, role).game.asked} requests"
+
+    return check
+
+
+def whole(place: int, role: Role, cast: Cast = Cast()) -> Callable[[Stage, FindingSheet], None]:  # noqa: B008 - frozen
+    """Return the check that plays a whole game by the rules, the agent in seat `place`, counted from 0."""
+
+    def check(stage: Stage, sheet: FindingSheet) -> None:
+        game = stage.open((place,), role, cast)
+        stage.play(game)
+        sheet.seen = f"{game.asked} requests to {game.opened.seats[place].name}, to the end"
+
+    return check
+
+
+def game_over(stage: Stage, sheet: FindingSheet) -> None:
+    """See whether it is silent after the end, even if an old question comes once more."""
+    game = stage.games[-1]
+    if game.last_asks is not None:
+        stage.house.post(game.last_asks)
+    stage.settle()
+    sheet.seen = "silent, and an old question again got no answer"
+
+
+def two_seats(stage: Stage, sheet: FindingSheet) -> None:
+    """Seat it twice in one game."""
+    if not _takes_two(stage, sheet):
+        return
+    game = stage.open((1, 4), "Villager")
+    stage.play(game)
+    sheet.seen = f"{game.asked} requests to {game.opened.seats[1].name} and {game.opened.seats[4].name}"
+
+
+def two_games(stage: Stage, sheet: FindingSheet) -> None:
+    """Let it play two games at once."""
+    if not _takes_two(stage, sheet):
+        return
+    games = [stage.open((0,), "Seer"), stage.open((3,), "Villager", Cast(names=PLAIN[::-1]))]
+    stage.play(*games)
+    sheet.seen = f"{sum(game.asked for game in games)} requests"
+
+
+def _takes_two(stage: Stage, sheet: FindingSheet) -> bool:
+    if stage.house.member.seats >= 2:
+        return True
+    sheet.skip("it takes one seat")
+    return False
 
 
 def hostile(stage: Stage, sheet: FindingSheet) -> None:
@@ -194,3 +284,45 @@ def gap(stage: Stage, sheet: FindingSheet) -> None:
         said = "public fact 2 came without fact 1, and it did not join anew to be caught up"
         stage.ledger.fault("gap not noticed", "warn", said)
     sheet.seen = "it joined anew and was caught up" if noticed else "it went on"
+
+
+def heartbeats(stage: Stage, sheet: FindingSheet) -> None:
+    """Look back on its joins, and wait for as many as tell."""
+    patience = 3 * stage.terms.again_s
+    while time.monotonic() < stage.house.joins[-1] + patience and len(stage.house.joins) < 3:
+        stage.settle(min(0.05, stage.terms.again_s))
+    now = time.monotonic()
+    times = [*stage.house.joins, now]
+    longest = max(after - before for before, after in itertools.pairwise(times))
+    sheet.seen = f"{len(stage.house.joins)} joins, never more than {longest:.1f} s apart"
+    if longest > patience:
+        said = f"{longest:.1f} s without a join, where one every {stage.terms.again_s:g} s was asked for"
+        stage.ledger.fault("heartbeat missing", "fail", f"{said}: it counts as gone and is seated in no new game")
+    elif stage.house.member.seen in {None, "0-0"}:
+        said = "its joins never say what it has read, so its mailbox is cut only when it is full"
+        stage.ledger.fault("seen missing", "warn", said)
+
+
+def entries(stage: Stage, sheet: FindingSheet) -> None:
+    """Look at the ids of all that it wrote."""
+    sheet.seen = "ids that begin with the time of its start"
+    if (wrong := stage.house.faulty_ids()) is not None:
+        sheet.seen = ""
+        stage.ledger.fault("ids", "warn", wrong)
+
+
+def goodbye(stage: Stage, sheet: FindingSheet) -> None:
+    """Close the house: it leaves, or falls silent."""
+    joins = len(stage.house.joins)
+    stage.finish()
+    if not stage.house.gone:
+        stage.house.tell(Goodbye(reason="the trial is over"))
+        stage.settle(2 * stage.terms.again_s + stage.terms.settle_s)
+    # one join may have been under way
+    if not stage.house.gone and len(stage.house.joins) > joins + 1:
+        stage.ledger.fault("stays", "warn", "it went on saying join after goodbye")
+    sheet.seen = "it said leave" if stage.house.gone else "it fell silent"
+
+
+AT_ALL_TIMES: Final = (heartbeats, entries, goodbye)
+"""Checks that can be made of an agent that answers no more."""
