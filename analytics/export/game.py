@@ -9,8 +9,7 @@ from typing import Annotated, ClassVar
 from analytics.gather import Collection, Criteria, FileNote, Planned, Source
 from analytics.gather.reading import read_game
 from analytics.rows import GameRows
-from analytics.rows.parts import FOREIGN
-from analytics.schema import Column, Derived, Nested
+from analytics.rows.fields import FOREIGN, Column, Derived, Nested
 from wolfbus.canonical import canonical
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import Recorded

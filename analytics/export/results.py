@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from analytics.columns import Columns
-from analytics.schema import Column
+from analytics.rows.fields import Column
 
 _UNDEFINED = "it is undefined"
 _NO_INTERVAL = "there is none, as below five blocks of games"
@@ -47,8 +47,7 @@ class ResultRow:
 def results_of(columns: Columns) -> Iterator[ResultRow]:
     """Yield the figures of the sections ``variability`` and ``agents`` of findings."""
     from analytics.measures.agents import agents
-    from analytics.measures.study import Study
-    from analytics.measures.variability import variability
+    from analytics.measures.study import Study, variability
 
     study = Study(columns)
     for name, found in variability(study)["metrics"].items():

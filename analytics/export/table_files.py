@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import IO, Any, Final
 
 from analytics.export.tables import ExportTable, Row
-from analytics.schema import Cell, Column
+from analytics.rows.fields import Cell, Column
 from wolfbus.errors import ConfigError
 from wolfbus.printable import storable
 

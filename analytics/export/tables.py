@@ -1,4 +1,4 @@
-"""`TABLES`: the exported tables. What a column is called and means stands at the row's field (`analytics.schema`)."""
+"""`TABLES`: the exported tables. What a column is called and means stands at the row's field (see `analytics.rows`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from analytics.rows import (
     VoteRow,
     WhisperRow,
 )
-from analytics.schema import Cell, Column, exported, reader
+from analytics.rows.fields import Cell, Column, exported, reader
 
 Row: TypeAlias = tuple[Cell, ...]
 """One row, in the order of the table's columns."""

@@ -17,7 +17,7 @@ from analytics.export.results import results_of
 from analytics.export.table_files import CsvFile, ParquetFile, pyarrow
 from analytics.export.tables import TABLES, ExportTable, Row
 from analytics.gather import Criteria, FileNote, collect
-from analytics.gather.checks import StudyCheck, checks
+from analytics.gather.reading import StudyCheck, checks
 from wolfbus.errors import ConfigError
 
 Tell = Callable[[int, int], None]

@@ -16,7 +16,7 @@ from wolfbus.printable import cut_middle, told_apart
 if TYPE_CHECKING:
     # heavy, and a single game's ending has no use for them
     from analytics.gather import FileNote
-    from analytics.gather.checks import StudyCheck
+    from analytics.gather.reading import StudyCheck
 
 NAME_SHOWN: Final = 32
 """Characters of an agent's name."""

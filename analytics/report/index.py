@@ -17,7 +17,7 @@ from analytics.report.matching import Matching
 from analytics.rows import GameRows
 from wolfbus.document.formats import of, percent
 from wolfbus.document.visible import words
-from wolfbus.messages.claims import ScoredClaim
+from wolfbus.messages.content import ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 TEXT_SHOWN: Final = 2_000

@@ -14,7 +14,7 @@ from moderator.check.game import Scene
 from moderator.check.house import grown
 from moderator.check.rivals import HOSTILE, ODD, PLAIN, Cast
 from moderator.check.stage import Stage
-from moderator.rules.joining import Script
+from moderator.rules.table import Script
 from wolfbus.bus.protocol import Entry
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.content import Speech

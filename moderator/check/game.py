@@ -14,8 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 from moderator.check.finding import Fault, FindingLedger, repaired, wrote
 from moderator.check.house import CheckHouse, grown
 from moderator.check.rivals import Rivals
-from moderator.rules.joining import Script
-from moderator.rules.table import BatchJoin
+from moderator.rules.table import BatchJoin, Script
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import MessageError

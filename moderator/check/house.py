@@ -14,17 +14,16 @@ from typing import Any, Final
 
 from moderator.check.finding import FindingLedger
 from moderator.check.rivals import RIVALS, Rival, Rivals
-from moderator.engine.context import HouseContext
-from moderator.engine.mail import GameOver
+from moderator.engine.context import GameOver, HouseContext
 from moderator.house.games import Games
+from moderator.rules.game import Play
 from moderator.rules.game import game as by_the_rules
-from moderator.rules.steps import Play
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter, Deliver, Done, Lost, OnError
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, MessageError, WolfError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import FROM_AGENT, pack, plain, unpack, validate

@@ -25,8 +25,8 @@ from moderator.house.session import Archives, HouseSession
 from moderator.house.settings import ModeratorSettings
 from moderator.house.waiting import WaitingNotice
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, Fenced, WolfError
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import encode

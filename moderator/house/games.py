@@ -16,16 +16,15 @@ from typing import Final
 from pykka import ActorRef
 
 from moderator.engine.actor import ModeratorActor
-from moderator.engine.context import HouseContext
-from moderator.engine.mail import AgentJoined, Begin, GameOver, HandOver, Incoming, LeaveGame
-from moderator.engine.recovery import Recovered, read_back, recover
+from moderator.engine.context import AgentJoined, Begin, GameOver, HandOver, HouseContext, Incoming, LeaveGame
+from moderator.engine.reexecution import Recovered, read_back, recover
 from moderator.engine.seating import Taker
+from moderator.rules.game import Play
 from moderator.rules.game import game as by_the_rules
-from moderator.rules.steps import Play
 from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
-from wolfbus.bus.ids import START, Id, join_id, parse_id
 from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.streams import START, Id, join_id, parse_id
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, RecordError, StreamLost, WolfError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import encode

@@ -13,9 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias
 
-from moderator.engine.context import HouseContext
-from moderator.engine.cursors import dealt_with
-from moderator.engine.mail import GameOver
+from moderator.engine.context import GameOver, HouseContext, dealt_with
 from moderator.house.closing import BROKE_DOWN, LAST_S, CloseWatchdog, Closing
 from moderator.house.games import Games
 from moderator.house.housekeeping import (

@@ -12,8 +12,8 @@ from moderator.engine.context import HouseContext
 from moderator.engine.seating import Taker
 from moderator.house.roster import AGENTS_AT_MOST, Roster, Tickets
 from wolfbus.bus import streams
-from wolfbus.bus.ids import START, Id, parse_id
 from wolfbus.bus.protocol import Bus, Entry, every_entry
+from wolfbus.bus.streams import START, Id, parse_id
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN, Part
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moderator.engine.context import HouseContext
-from moderator.engine.mail import GameOver
+from moderator.engine.context import GameOver, HouseContext
 from moderator.engine.seating import Offer, opening, seat_agents, seat_brains
 from moderator.house.games import Games
 from moderator.house.lobby import Lobby

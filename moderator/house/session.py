@@ -14,8 +14,8 @@ from typing import Final
 
 from wolfbus import session
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Entry, every_entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.draws import game_seed
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseOpened, News, SessionSoFar
 from wolfbus.session import Outcome, game_id

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
-from moderator.engine.mail import GameOver
+from moderator.engine.context import GameOver
 from moderator.house.session import Seeds
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId

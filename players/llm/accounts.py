@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from players.llm.call import Completion, Purpose
+from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
 from wolfbus.usage import Distribution, Usage
 

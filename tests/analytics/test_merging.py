@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.metrics import Metrics, metrics
+from analytics.findings import Metrics, metrics
 from tests.analytics.script import TABLE, Script, random_game
 from wolfbus.usage import Mean
 

@@ -10,8 +10,8 @@ import pytest
 from analytics.export.inspect_log.log import mean, standard_error
 from analytics.export.inspect_log.measures import MEASURES
 from analytics.export.inspect_log.writing import write_inspect
+from analytics.findings import Metrics
 from analytics.gather import Criteria
-from analytics.metrics import Metrics
 from tests.export.records import HOSTILE, game, with_calls, write
 from tests.export.test_tables import metrics_of, tables_of
 from wolfbus.errors import ConfigError

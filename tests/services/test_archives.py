@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from moderator.engine.verify import Verifier
+from moderator.engine.reexecution import Verifier
 from moderator.house.session import Archives, HouseSession
 from tests.services import fed
 from tests.services.guests import HOUSE, Moderating, guests, until

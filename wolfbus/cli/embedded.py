@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from analytics.archive.folding import AnalyticsActor
     from analytics.rows import GameRows
-    from moderator.engine.context import HouseContext
-    from moderator.engine.mail import GameOver
+    from moderator.engine.context import GameOver, HouseContext
     from moderator.house.settings import GameReport, ModeratorSettings
     from players.context import BrainContext
     from wolfbus.agent.router import SeatRouter
@@ -298,7 +297,7 @@ class EmbeddedHouse:
             self._finish(game)
 
     def _lose(self, game: str, why: WolfError) -> None:
-        from moderator.engine.mail import GameOver
+        from moderator.engine.context import GameOver
 
         self._over(GameOver(game, None, why, "", 0))
 

@@ -14,8 +14,8 @@ from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.sample import sample_of, started
 from analytics.export.inspect_log.transcript import CallTexts
 from analytics.export.inspect_log.usage import UsageBook, called_by, model_of, models_by_agent
+from analytics.findings import Metrics
 from analytics.gather import Criteria
-from analytics.metrics import Metrics
 from wolfbus import __version__
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.vocabulary import ROLES

@@ -13,7 +13,7 @@ from analytics.export.inspect_log.library import InspectLibrary
 from analytics.export.inspect_log.measures import MEASURES, TABLES
 from analytics.export.inspect_log.transcript import CallTexts, Transcript, outcome
 from analytics.export.inspect_log.usage import UsageBook, called_by, model_of
-from analytics.metrics import Metrics
+from analytics.findings import Metrics
 from wolfbus.canonical import sha256_hex
 from wolfbus.rules import rules_text
 

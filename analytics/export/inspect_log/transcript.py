@@ -10,7 +10,7 @@ from analytics.export.game import ExportedGame
 from analytics.export.inspect_log.library import InspectLibrary
 from analytics.export.inspect_log.usage import usage_of
 from analytics.rows import JudgementRow, Noted, StatementRow, Step
-from analytics.rows.parts import call_id, statement_id
+from analytics.rows.fields import call_id, statement_id
 from wolfbus.messages.calls import ChatRole, ModelCall
 from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
 from wolfbus.printable import counted, storable

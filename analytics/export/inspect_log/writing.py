@@ -14,7 +14,7 @@ from analytics.export.inspect_log.transcript import CallTexts
 from analytics.export.landing import Landing
 from analytics.export.writing import Exported
 from analytics.gather import Collection, Criteria, FileNote, collect
-from analytics.gather.checks import checks
+from analytics.gather.reading import checks
 from wolfbus.messages.calls import ChatRole, ModelCall
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook, WholeCalls

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.calls import CallBook
+from analytics.books import CallBook
+from analytics.findings import Metrics, metrics
 from analytics.fold import GameFold
-from analytics.metrics import Metrics, metrics
 from analytics.report.terminal import text
 from analytics.rows import GameRows
 from tests.analytics.script import random_game

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.calling import quiet_brains
+from wolfbus.cli.brains import quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
 from wolfbus.cli.studying.wire import ParentAgenda, Wire

@@ -14,9 +14,8 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, RecordError, WolfError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.record.checked import Prover
 from wolfbus.record.line import check_seal
-from wolfbus.record.reader import LINE_LIMIT, open_lines, read_record
+from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_record
 from wolfbus.study.noted import NotedGame
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
@@ -55,8 +54,8 @@ def result_of(
         prover: re-executes it; None not to.
         noted: what the study has noted of the game, for a record that is to be that; None if it has noted nothing.
     """
-    from analytics.driver import read_rows
     from analytics.fold import GameFold
+    from analytics.gather.reading import read_rows
 
     checked, rows = read_rows(open_lines(path), GameFold(), prover=prover)
     opened, end = checked.opened, checked.ended

@@ -21,8 +21,8 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.shared_agenda import Finished, SharedAgenda
 
 if TYPE_CHECKING:
+    from players.llm.budget import Amount
     from players.llm.redis_budget import RedisBudget
-    from players.llm.shared_budget import Amount
     from wolfbus.cli.studying.loading import LoadedStudy
 
 _LOOK_S: Final = 0.2

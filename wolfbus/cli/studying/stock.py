@@ -89,7 +89,7 @@ def _look_into(path: Path, game: PlannedGame, plan: Plan, noted: NotedGame | Non
     A run that was killed leaves records of whose end nobody has noted anything. They count as
     played, and are not paid twice, if the rules give every derived event in them.
     """
-    from moderator.engine.verify import Verifier
+    from moderator.engine.reexecution import Verifier
 
     if noted is not None:
         return result_of(path, game, plan.config, noted=noted)

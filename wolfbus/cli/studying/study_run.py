@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.calling import quiet_brains
+from wolfbus.cli.brains import quiet_brains
 from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.cli.studying.loading import LoadedStudy
 from wolfbus.cli.studying.news import Halt, StudyNews
@@ -31,8 +31,7 @@ from wolfbus.study.result import Spent
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.budget import Budget
-    from players.llm.shared_budget import Amount
+    from players.llm.budget import Amount, Budget
 
 _SHOWN = 5
 """Failed games whose errors are told at the end."""
@@ -102,7 +101,7 @@ class StudyRun:
         options = self.options
         if options.quiet or options.house is not None or options.replay_cassette is not None or not pending:
             return
-        from wolfbus.cli.rehearsal import tell_expected
+        from wolfbus.cli.brains import tell_expected
 
         tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
 
@@ -110,8 +109,8 @@ class StudyRun:
         settings = self.study.settings
         if settings.budget is None and settings.budget_tokens is None:
             return None
+        from players.llm.budget import Amount
         from players.llm.budget import Budget as Kept
-        from players.llm.shared_budget import Amount
 
         before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
         return Kept(settings.budget, settings.budget_tokens, before)
@@ -262,7 +261,7 @@ class StudyRun:
         orders: Orders,
     ) -> StudyPlayers:
         """Return those who play: agents of a house, workers anywhere, or this machine."""
-        from players.llm.shared_budget import NOTHING
+        from players.llm.budget import NOTHING
 
         how, say = self.options, scheduler.say
         before = budget.spent if budget is not None else NOTHING

@@ -22,7 +22,7 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.result import GameResult
 
 if TYPE_CHECKING:
-    from players.llm.shared_budget import Amount
+    from players.llm.budget import Amount
 
 
 class Wire:
@@ -165,6 +165,6 @@ def halt_of(word: dict[str, Any]) -> Halt:
 
 def amount_of(word: dict[str, Any]) -> Amount:
     """Return the amount that a worker's word names."""
-    from players.llm.shared_budget import Amount
+    from players.llm.budget import Amount
 
     return Amount(Decimal(word["usd"]), word["tokens"])
