@@ -82,16 +82,8 @@ class RandomBrain(Agent):
             return Ballot(target=target)
         return Ballot(target=target, reason=_words(dice, view), claims=_claims(dice, view))
 
-    def kill(self, ask: Ask, view: SeatView, /) -> Choice:
-        """Kill anybody legal."""
-        return Choice(target=_Dice(ask, view).legal(ask))
-
-    def protect(self, ask: Ask, view: SeatView, /) -> Choice:
-        """Protect anybody legal."""
-        return Choice(target=_Dice(ask, view).legal(ask))
-
-    def inspect(self, ask: Ask, view: SeatView, /) -> Choice:
-        """Inspect anybody legal."""
+    def choose(self, ask: Ask, view: SeatView, /) -> Choice:
+        """Choose anybody legal."""
         return Choice(target=_Dice(ask, view).legal(ask))
 
     def whisper(self, ask: Ask, view: SeatView, /) -> Proposal:

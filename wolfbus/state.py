@@ -43,7 +43,8 @@ from wolfbus.messages.events import (
 from wolfbus.suspicion import Suspicion
 from wolfbus.usage import Usage
 from wolfbus.utterance import OwnLabel, Utterance
-from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role, team_of
+from wolfbus.roles import team_of
+from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role
 
 
 class Waiting:

@@ -11,17 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from wolfbus.vocabulary import Role
+from wolfbus.roles import FACTS
+from wolfbus.vocabulary import ROLES, Role
 
 LIGHT: Final[Mapping[str, str]] = {
     "paper": "#ffffff",
     "ink": "#1b1f24",
     "muted": "#57606a",
     "grid": "#dfe3e8",
-    "villager": "#0072b2",
-    "werewolf": "#c44601",
-    "seer": "#9b3f86",
-    "doctor": "#00795a",
+    **{role.lower(): FACTS[role].figure.light for role in ROLES},
     "flag": "#c44601",
     "on-flag": "#ffffff",
     "pass": "#0072b2",
@@ -54,10 +52,7 @@ DARK: Final[Mapping[str, str]] = {
     "ink": "#e8eaed",
     "muted": "#a5adb8",
     "grid": "#333b45",
-    "villager": "#56b4e9",
-    "werewolf": "#f0803c",
-    "seer": "#dd94c2",
-    "doctor": "#2fc398",
+    **{role.lower(): FACTS[role].figure.dark for role in ROLES},
     "flag": "#f0803c",
     "on-flag": "#14181d",
     "pass": "#56b4e9",
@@ -135,10 +130,7 @@ class Hand:
 
 
 HANDS: Final[Mapping[Role, Hand]] = {
-    "Villager": Hand("villager", "o", ()),
-    "Werewolf": Hand("werewolf", "s", (6.0, 1.5)),
-    "Seer": Hand("seer", "^", (1.5, 1.5)),
-    "Doctor": Hand("doctor", "D", (6.0, 1.5, 1.5, 1.5)),
+    role: Hand(role.lower(), FACTS[role].figure.marker, FACTS[role].figure.dash) for role in ROLES
 }
 """A colour, a marker and a dash of its own for each role."""
 

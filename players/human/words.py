@@ -7,12 +7,13 @@ from typing import Final
 
 from wolfbus.agent import Answer
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
 from wolfbus.messages.requests import Ask, PublicFact, Whispered
 from wolfbus.printable import STATEMENT_SHOWN, counted, name_of, printable, spoken
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind, Winner, team_of
+from wolfbus.roles import ACTS, team_of
+from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind, Winner
 
 WHOLE: Final = 4_000
 """Characters of a statement that are shown to somebody who has to judge it."""
@@ -23,10 +24,7 @@ COUNTS_AS: Final[dict[Kind, str]] = {
     "assess_own": "no label",
     "assess_other": "no judgement",
     "vote": "abstaining",
-    "kill": "no kill",
-    "protect": "protecting nobody",
-    "inspect": "inspecting nobody",
-    "whisper": "no proposal",
+    **{kind: act.default for kind, act in ACTS.items()},
 }
 """The conservative default per kind of request."""
 
@@ -34,9 +32,7 @@ _NOTHING: Final[dict[Kind, Content]] = {
     "bid": Bid(bid=0),
     "speak": Speech(text=""),
     "vote": Ballot(),
-    "kill": Choice(),
-    "protect": Choice(),
-    "inspect": Choice(),
+    **{kind: Choice() for kind in ACTS if CONTENT[kind] is Choice},
 }
 """What a person who gives no answer says by that; other kinds are left without content."""
 
@@ -46,10 +42,7 @@ NOUNS: Final[dict[Kind, str]] = {
     "assess_own": "label",
     "assess_other": "judgement",
     "vote": "vote",
-    "kill": "kill",
-    "protect": "protection",
-    "inspect": "inspection",
-    "whisper": "proposal",
+    **{kind: act.noun for kind, act in ACTS.items()},
 }
 
 
@@ -128,12 +121,6 @@ KINDS_TYPED: Final = tuple(kind for kind in DECEPTIONS if kind not in {"none", "
 
 COMMANDS: Final = "? help · view the table · log the transcript · rules"
 
-_NIGHT: Final[dict[Kind, str]] = {
-    "kill": "Whom do you kill tonight?",
-    "protect": "Whom do you protect tonight?",
-    "inspect": "Whose role do you look at tonight?",
-    "whisper": "Whom do you propose to your partners to kill?",
-}
 
 
 def question_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
@@ -156,7 +143,7 @@ def question_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
         yield "Whom do you vote to exile?" + (" A reason is published." if view.config.vote_reasons else "")
     else:
         yield from _heard(ask, view)
-        yield _NIGHT[kind]
+        yield ACTS[kind].asked
     if ask.legal is not None:
         yield f"One of: {names_of(ask.legal)}"
 
@@ -183,9 +170,7 @@ def help_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
             "without it you are as sure as your suspicion makes you (0.8 for “d 0.8” and for “h 0.2”).",
         ),
         "vote": ("A name, and after it a reason if you want: “Ada she never answered me”.",),
-        "kill": ("A name.",),
-        "protect": ("A name.",),
-        "inspect": ("A name.",),
+        **dict.fromkeys(ACTS, ("A name.",)),
         "whisper": ("A name, and after it a word to your partners if you want.",),
     }
     yield from how[ask.kind]

@@ -21,7 +21,8 @@ from wolfbus.printable import printable
 from wolfbus.reading import Question, read
 from wolfbus.rules import rules_text
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import ROLES, Fault, team_of
+from wolfbus.roles import team_of
+from wolfbus.vocabulary import ROLES, Fault
 
 LINE_PROTOCOL: Final = 1
 """Version of the line protocol; the `v` of every line to a child."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
+from wolfbus.roles import ACTS
 from wolfbus.vocabulary import Kind
 
 Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception", "stated", "claims"]
@@ -93,11 +94,9 @@ PARTS: Final[dict[Kind, tuple[AnswerPart, ...]]] = {
         ),
         _CLAIMS,
     ),
-    "kill": (_target("kill", "kill_target", "victim", "eliminate"),),
-    "protect": (_target("protect", "protect_target", "protected", "save"),),
-    "inspect": (_target("inspect", "inspect_target", "investigate", "unmask", "check"),),
+    **{kind: (_target(*act.keys),) for kind, act in ACTS.items()},
     "whisper": (
-        _target("kill", "victim", "eliminate", "proposal", "propose"),
+        _target(*ACTS["whisper"].keys),
         AnswerPart("word", "words", ("word",), ("words", "message", "whisper"), public=True),
     ),
 }

@@ -44,7 +44,8 @@ from wolfbus.stage.beats import (
     Tallied,
 )
 from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Kind, Role, Team, team_of
+from wolfbus.roles import team_of
+from wolfbus.vocabulary import Kind, Role, Team
 
 _MOVED: Final = 3
 

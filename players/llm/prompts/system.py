@@ -11,9 +11,9 @@ from typing import Final
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
+from wolfbus.roles import FACTS
 from wolfbus.rules import rules_text
 from wolfbus.view import SeatView
-from wolfbus.vocabulary import Role
 
 _FRAME: Final = """\
 You play a game of Werewolf, held in writing. Below stands what you know, in the order in which you learned it: lines \
@@ -38,29 +38,6 @@ _AGAIN: Final = {
     "full": "you see it again, but for bids",
     "brief": "you see it again until the next dawn, but for bids",
 }
-_GOALS: Final[dict[Role, str]] = {
-    "Villager": """\
-You win with the villagers' side: the Werewolves must be found and exiled.
-You have no power at night, only your words, your judgement and your vote. It serves your side if you are open about \
-what you think and know, work together with those you trust, and point out what seems suspicious to you.
-""",
-    "Werewolf": """\
-You win with the Werewolves: there must be as many of you as there are others.
-The others will want you exiled once they know what you are, so conceal it. In public you may mislead them, and lie, \
-where that serves your side. At night the living Werewolves choose a victim.
-""",
-    "Seer": """\
-You win with the villagers' side: the Werewolves must be found and exiled.
-Each night you learn the role of one player. What you learn helps your side once others know it and believe it, and it \
-makes you a target for the Werewolves: you decide what to reveal, and when, and what to withhold.
-""",
-    "Doctor": """\
-You win with the villagers' side: the Werewolves must be found and exiled.
-Each night you protect one player from being killed. That you are a Doctor, and whom you protected, nobody knows \
-but you: you decide what to reveal, and when, and what to withhold.
-""",
-}
-
 
 @lru_cache(maxsize=64)
 def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
@@ -83,7 +60,7 @@ def _identity(view: SeatView) -> str:
 
 def role_card(view: SeatView) -> str:
     """Return what a seat is told of its role; it never changes during a game."""
-    return f"{_identity(view)}{_partners(view)}\n{_GOALS[view.role]}"
+    return f"{_identity(view)}{_partners(view)}\n{FACTS[view.role].goal}"
 
 
 def _partners(view: SeatView) -> str:

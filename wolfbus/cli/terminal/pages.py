@@ -16,6 +16,7 @@ from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Opened, Si
 from wolfbus.messages.requests import PublicFact, Revealed
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded
+from wolfbus.roles import ACTS
 from wolfbus.state import TEXT_KEPT, GameState, Moment, Night
 from wolfbus.utterance import Utterance
 from wolfbus.view import OwnAnswer, SeatView
@@ -208,7 +209,7 @@ def _known(view: SeatView, name: SeatName) -> str:
 def _own_nights(view: SeatView) -> Iterator[str]:
     for answer in view.answers:
         content = answer.content
-        if answer.kind not in {"kill", "protect", "inspect", "whisper"}:
+        if answer.kind not in ACTS:
             continue
         if isinstance(content, Choice | Proposal):
             word = printable(content.word) if isinstance(content, Proposal) else ""

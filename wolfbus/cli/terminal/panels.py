@@ -22,7 +22,8 @@ from wolfbus.messages.events import NightOutcome, Silence, Tally
 from wolfbus.printable import name_of, printable, spoken
 from wolfbus.state import GameState, Moment, Night
 from wolfbus.utterance import Utterance
-from wolfbus.vocabulary import Role, team_of
+from wolfbus.roles import team_of
+from wolfbus.vocabulary import Role
 
 WOLF: Final = "#d9661f"
 VILLAGE: Final = "#3a8fd0"
