@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from analytics.report.cells import interval, look, value
-from analytics.report.links import Selection
-from wolfbus.document.blocks import Cell, LinkText, Target
+from analytics.report.cells import Selection, interval, look, value
+from wolfbus.document.blocks import Cell, Figure, LinkText, Target
 from wolfbus.document.visible import visible
 from wolfbus.printable import cut_middle, told_apart
 
 if TYPE_CHECKING:
-    # heavy, and a single game's ending has no use for them
     from analytics.gather import FileNote
     from analytics.gather.checks import StudyCheck
 
@@ -136,3 +134,34 @@ def shorten_name(name: str, limit: int) -> str:
 def path_of(path: str) -> str:
     """Return a file's name and its folder's, fit to show: where that is, is nobody's business whom the page reaches."""
     return cut_middle(visible("/".join(PurePath(path).parts[-2:])[: 40 * PATH_SHOWN]), PATH_SHOWN)
+
+
+Score: TypeAlias = Literal["suspicion", "before"]
+"""Suspicion as stated, or D before the statement, which is a real prediction."""
+
+SCORES: Final[tuple[Score, ...]] = ("suspicion", "before")
+SCORE_WORDS: Final[Mapping[Score, str]] = {
+    "suspicion": "Stated suspicion",
+    "before": "Smoothed suspicion before the statement",
+}
+
+
+def drawing(
+    key: str,
+    draw: Callable[[], str | None],
+    caption: str,
+    needs: Any = True,
+    empty: str = "There is nothing to draw: no judgement counts.",
+    table: str = "",
+) -> Figure:
+    """Return a figure that is drawn where it is shown.
+
+    Args:
+        key: unique on the page.
+        draw: makes the SVG, None where there is nothing to draw.
+        caption: what it shows.
+        needs: the findings that it rests on; if there are none it is not drawn.
+        empty: what to say where there is nothing to draw.
+        table: key of the table that holds its numbers.
+    """
+    return Figure(key, lambda: (draw() or "") if needs else "", caption, empty, table)

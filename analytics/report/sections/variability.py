@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.measures.primary import LEADS
+from analytics.report.caveats import TELLING, WORDS
 from analytics.report.cells import estimate, value
 from analytics.report.context import Context
-from analytics.report.verdicts import TELLING, WORDS
 from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
 from wolfbus.document.formats import count, shown
 

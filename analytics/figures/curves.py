@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from analytics import Result
-from analytics.figures.drawing import SMALL, colour, draw, key_above
 from analytics.figures.palette import HANDS
-from analytics.figures.words import percent
+from analytics.figures.svg import SCORE_WORDS, SMALL, Score, colour, decimal, draw, key_above, percent
 from analytics.measures.bootstrap import around_mean
 from wolfbus.vocabulary import ROLES
 
@@ -51,7 +50,7 @@ def figure1(findings: Result) -> str | None:
         _numbers(table, lines, flags, rounds)
         _flagged(lower, flags, rounds)
 
-    return draw("figure1", "Suspicion by round and role", _described(lines, flags), 5.2, paint)
+    return draw("figure1", "Suspicion by round and role", _rounds_described(lines, flags), 5.2, paint)
 
 
 def _suspicion(axes: Axes, lines: dict[Any, list[Result]], prior: float | None, apart: float) -> None:
@@ -157,7 +156,7 @@ def _shown(rounds: list[int]) -> frozenset[int]:
     return frozenset(rounds[::step])
 
 
-def _described(lines: dict[Any, list[Result]], flags: list[Result]) -> str:
+def _rounds_described(lines: dict[Any, list[Result]], flags: list[Result]) -> str:
     parts = []
     for role in ROLES:
         points = lines[role]
@@ -170,3 +169,149 @@ def _described(lines: dict[Any, list[Result]], flags: list[Result]) -> str:
         said = ", ".join(f"round {row['round']} {percent(row['share'])} of {row['n']}" for row in flags)
         parts.append(f"Share of judgements that flag deception: {said}.")
     return " ".join(parts)
+
+
+_CURVES: Final[dict[Score, tuple[str, tuple[float, ...]]]] = {"suspicion": ("pass", ()), "before": ("flag", (6.0, 1.5))}
+"""Colour and dash of each score's curve."""
+
+
+def roc(findings: Result) -> str | None:
+    """Return the ROC curves of both scores over all observers (paper 4.5, 5.7; metrics: thresholds), None if there is
+    none to draw: a curve needs deceptive and truthful statements.
+
+    The diagonal is what guessing gives; the key has each curve's area, its 95 % interval and number of judgements.
+
+    Args:
+        findings: its ``curves`` and ``variability`` sections are drawn.
+    """
+    lines = [
+        (score, curve, _area(findings, score, curve))
+        for score in _CURVES
+        if (curve := findings["curves"][score]["overall"])["roc"]
+    ]
+    if not lines:
+        return None
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_axes((0.1, 0.13, 0.45, 0.83))
+        axes.plot([0, 1], [0, 1], color=colour("muted"), linewidth=1.0, dashes=(2, 3), label="guessing: area 0.50")
+        for score, curve, area in lines:
+            ink, dash = _CURVES[score]
+            axes.plot(
+                [point[0] for point in curve["roc"]],
+                [point[1] for point in curve["roc"]],
+                color=colour(ink),
+                dashes=dash or (None, None),
+                label=f"{SCORE_WORDS[score]}:\n{area}",
+                zorder=3,
+            )
+        axes.set_xlim(-0.01, 1.01)
+        axes.set_ylim(-0.01, 1.01)
+        axes.set_aspect("equal")
+        axes.set_xlabel("truthful statements flagged")
+        axes.set_ylabel("deceptive statements flagged")
+        axes.grid()
+        axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, reverse=True, handlelength=2.6)
+
+    said = "; ".join(f"{SCORE_WORDS[score]}: {area}" for score, _, area in lines)
+    description = f"Deceptive against truthful statements flagged at every threshold. {said}. Guessing has area 0.50."
+    return draw("roc", "ROC curves of suspicion", description, 4.0, paint)
+
+
+def _area(findings: Result, score: Score, curve: Result) -> str:
+    name = "auc" if score == "suspicion" else "auc_before"
+    metric = findings.get("variability", {}).get("metrics", {}).get(name) or {}
+    found = metric.get("all_observers") or metric
+    interval = "" if found.get("low") is None else f" ({decimal(found['low'])} to {decimal(found['high'])})"
+    return f"area {decimal(curve['auc'])}{interval}, n {curve['n']:,}"
+
+
+_HEIGHTS = (0.72, 0.83, 0.94)
+"""Heights at which counts are written, above all bars: neighbours' on different ones."""
+_DIGIT = 0.0125
+"""Width of a digit, as a share of the axis."""
+
+
+def reliability(findings: Result, score: Score) -> str | None:
+    """Return the reliability diagram over all observers (paper 4.5, 5.7; metrics: Table 4), None without a bin.
+
+    Each point is a bin of the score: its mean score against the share of its statements that are deceptive by their
+    speakers' own labels. On the diagonal the score is a probability; above it deception is underestimated. Below, the
+    number of judgements of each bin.
+
+    Args:
+        findings: its ``table4`` section is drawn.
+        score: which score.
+    """
+    row = findings["table4"][score]["overall"]
+    bins = [each for each in row["reliability"] if each["n"]]
+    if not bins:
+        return None
+
+    def paint(figure: Figure) -> None:
+        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3.4, 1.2), gridspec_kw={"hspace": 0.08})
+        figure.subplots_adjust(left=0.125, right=0.975, top=0.925, bottom=0.115)
+        muted, ink = colour("muted"), colour("villager")
+        upper.plot([0, 1], [0, 1], color=muted, linewidth=1.0, dashes=(4, 3), label="a probability would lie here")
+        if row["base_rate"] is not None:
+            label = f"base rate {decimal(row['base_rate'])}"
+            upper.axhline(row["base_rate"], color=colour("accent"), linewidth=1.2, dashes=(1.5, 2), label=label)
+        upper.plot(
+            [each["mean_score"] for each in bins],
+            [each["share"] for each in bins],
+            color=ink,
+            marker="o",
+            label="bins of the score",
+            clip_on=False,
+            zorder=3,
+        )
+        upper.set_xlim(0, 1)
+        upper.set_ylim(0, 1)
+        upper.set_ylabel("share deceptive")
+        upper.grid()
+        upper.tick_params(axis="x", length=0, labelbottom=False)
+        key_above(upper, 3)
+        _counts(lower, bins, SCORE_WORDS[score])
+
+    title = f"Reliability of {SCORE_WORDS[score]}"
+    return draw(f"reliability-{score}", title, _reliability_described(row, bins, score), 4.8, paint)
+
+
+def _counts(axes: Axes, bins: list[Result], words: str) -> None:
+    most = max(each["n"] for each in bins) / 0.6
+    free = [-1.0] * len(_HEIGHTS)
+    for each in bins:
+        left, right = each["low"], each["high"]
+        middle, width = (left + right) / 2, max(0.012, right - left)
+        left = min(max(0.0, middle - width / 2), 1 - width)
+        axes.bar(left, each["n"], width, align="edge", color=colour("heat-4"), edgecolor=colour("muted"))
+        said, middle = f"{each['n']}", left + width / 2
+        half = len(said) * _DIGIT / 2
+        line = next((line for line in range(len(_HEIGHTS)) if middle - half >= free[line]), None)
+        if line is not None:
+            free[line] = middle + half + _DIGIT
+            high = _HEIGHTS[line] * most
+            axes.plot([middle, middle], [each["n"], high - 0.06 * most], color=colour("grid"), linewidth=0.8, zorder=0)
+            axes.text(
+                min(max(middle, half), 1 - half),
+                *(high, said),
+                ha="center",
+                va="center",
+                fontsize=SMALL,
+                color=colour("muted"),
+            )
+    axes.set_ylim(0, most)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_ylabel("judgements", color=colour("ink"))
+    axes.set_xlabel(words)
+
+
+def _reliability_described(row: Result, bins: list[Result], score: Score) -> str:
+    said = "; ".join(
+        f"at {decimal(each['mean_score'])} {percent(each['share'])} deceptive (n {each['n']})" for each in bins
+    )
+    return (
+        f"Share of deceptive statements by {SCORE_WORDS[score]}: {said}. Base rate {percent(row['base_rate'])}, "
+        f"expected calibration error {decimal(row['ece'], 3)}, Brier score {decimal(row['brier'], 3)}."
+    )
