@@ -1,4 +1,4 @@
-"""The data package: what stands in a folder of CSV files, for programs (Frictionless Data, "tabular data package")."""
+"""What stands beside exported tables: a data package and Croissant metadata for programs, a card for Hugging Face."""
 
 from __future__ import annotations
 

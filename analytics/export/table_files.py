@@ -1,4 +1,4 @@
-"""`CsvFile` and `ParquetFile`: one table as RFC 4180 CSV, or as typed Parquet by pyarrow."""
+"""One table as RFC 4180 CSV, or as typed Parquet; and files that land whole and all together, or not at all."""
 
 from __future__ import annotations
 

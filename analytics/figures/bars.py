@@ -1,4 +1,4 @@
-"""Who wins (paper 5.2)."""
+"""Bars: who wins, how much each role says and calls deceptive (paper 5.2, 5.3), and flags by role (5.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure 1: smoothed suspicion by round and role of the target, and the share of judgements that flag (paper 5.6)."""
+"""Lines: Figure 1 (paper 5.6), ROC curves (4.5, 5.7) and reliability diagrams (5.7, Table 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What must be known before any number is believed."""
+"""What must be known before any number is believed, and what the primary metrics let a sentence say.
+
+Whatever else is said is exploratory.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from analytics import Result
 from analytics.measures.primary import TELLING
-from analytics.report.cells import look
-from analytics.report.context import Context
+from analytics.report.context import Context, look
 from wolfbus.document.blocks import Part, Strong
 from wolfbus.document.formats import count, listed, of
 from wolfbus.printable import told_apart

@@ -1,4 +1,4 @@
-"""Entries: statements with their labels, truth and judgements, as the index shows and filters them."""
+"""Entries: statements with their labels, truth and judgements, as the index shows them, and which a selection means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from analytics.columns import Columns
 from analytics.gather import Criteria, FileNote, each_game
-from analytics.report.cells import Selection
+from analytics.report.context import Selection
 from analytics.rows import GameRows, JudgementRow, StatementRow
 from wolfbus.vocabulary import Role
 

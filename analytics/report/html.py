@@ -1,7 +1,9 @@
-"""The writer of HTML: templates, in which whatever is put in is escaped and every hidden character of it visible.
+"""The page: one HTML file that needs nothing else and lets nothing else in, written by templates.
 
-Names and words come from any model, agent, file name or edited record, so that no template decides what is safe: only
-what a template made, our own drawings, style and script are taken as they stand.
+Names and words come from any model, agent, file name or edited record, so that no template decides what is safe:
+whatever is put in is escaped and every hidden character of it visible; only what a template made, our own drawings,
+style and script are taken as they stand. `Index` holds the statements: what was said, how its speaker labels it,
+whether it is true, and who judged it how.
 """
 
 from __future__ import annotations
@@ -18,13 +20,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from analytics.figures import css
-from analytics.report.cells import INDEX, Selection
-from analytics.report.context import Context, Indexed, path_of
+from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
 from analytics.report.entries import IndexedGame, Judged1, Matching, StatementEntry
 from analytics.rows import GameRows
 from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
-from wolfbus.document.formats import of, percent
-from wolfbus.document.visible import visible, words
+from wolfbus.document.formats import of, percent, visible, words
 from wolfbus.messages.claims import ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 

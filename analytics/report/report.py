@@ -17,31 +17,25 @@ from analytics.report.sections import (
     agents,
     answer,
     apparatus,
-    bias,
     calibration,
     design,
+    evidence,
     example,
     methods,
     outcomes,
     rounds,
     tables,
     truth,
-    variability,
 )
-from analytics.report.sections import agents as skill
-from analytics.report.sections import answer as summary
-from analytics.report.sections import calibration as table4
-from analytics.report.sections import methods as paper
-from analytics.report.sections import rounds as events
 from analytics.report.sections.methods import bibtex, cite
 from wolfbus import __version__
 from wolfbus.document.blocks import Section
-from wolfbus.document.visible import visible
+from wolfbus.document.formats import visible
 from wolfbus.document.writers import escaped, section_markdown
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     answer.section,
-    variability.primary,
+    evidence.primary,
     agents.agents,
     outcomes.section,
     truth.section,
@@ -49,18 +43,18 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     tables.table2,
     tables.table3,
     rounds.section,
-    table4.table4,
+    calibration.table4,
     calibration.calibration,
     tables.table5,
-    skill.skill,
-    events.events,
-    events.votes,
-    bias.section,
-    variability.section,
+    agents.skill,
+    rounds.events,
+    rounds.votes,
+    evidence.bias,
+    evidence.variability,
     apparatus.repair,
     apparatus.cost,
     design.section,
-    paper.paper,
+    methods.paper,
     methods.methods,
 )
 """The page's sections in order; the index and how to cite follow."""
@@ -126,7 +120,7 @@ class Report:
 
     def headlines(self) -> list[str]:
         """Return the most important findings, five sentences."""
-        return summary.headlines(self._findings, self.context)
+        return answer.headlines(self._findings, self.context)
 
     def bibtex(self) -> str:
         """Return entries for the paper, the software and the games."""

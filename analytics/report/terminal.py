@@ -9,7 +9,6 @@ from analytics import Result
 from analytics.report.caveats import fillers, missing_answers, protocols
 from analytics.report.context import Context
 from analytics.report.sections import apparatus, outcomes, rounds, tables
-from analytics.report.sections import rounds as events
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
 from wolfbus.document.formats import count, number, of
 from wolfbus.document.writers import written
@@ -22,8 +21,8 @@ _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     tables.table3,
     tables.table5,
     rounds.section,
-    events.events,
-    events.votes,
+    rounds.events,
+    rounds.votes,
     apparatus.repair,
     apparatus.cost,
 )

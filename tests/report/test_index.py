@@ -8,7 +8,7 @@ import pytest
 
 from analytics.columns import TRUE
 from analytics.report import entries as module
-from analytics.report.cells import Selection
+from analytics.report.context import Selection
 from analytics.report.entries import Matching, chosen, indexed_game
 from analytics.report.html import Index, selections_of
 from analytics.report.report import ORDER

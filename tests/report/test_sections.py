@@ -13,7 +13,7 @@ from analytics.gather import FileNote, StudySource
 from analytics.report.caveats import caveats
 from analytics.report.html import section_html, selections_of
 from analytics.report.report import ORDER, Report
-from analytics.report.sections import agents, answer, methods, rounds, tables, truth, variability
+from analytics.report.sections import agents, answer, evidence, methods, rounds, tables, truth
 from tests.report import sample
 from wolfbus.document.blocks import TableBlock
 from wolfbus.document.formats import number
@@ -301,7 +301,7 @@ def test_what_rounds_to_nothing_has_no_sign(value, signed, told):
 
 
 def test_a_headline_shows_our_interval_and_the_papers_way(found):
-    (table,) = variability.section(*found).blocks
+    (table,) = evidence.variability(*found).blocks
     first = table.rows[0]
     assert first.cells[0].under == "40.0–60.0\u00a0% · n 40"
     assert first.cells[2].text == "50.0\u00a0% ± 5.0"

@@ -1,4 +1,4 @@
-"""Blocks as text for a terminal: aligned columns and wrapped paragraphs."""
+"""Blocks as text: for a terminal, with aligned columns and wrapped paragraphs, and as Markdown for a repository."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wolfbus.document.blocks import (
     TableBlock,
     TermList,
 )
-from wolfbus.document.visible import visible
+from wolfbus.document.formats import visible
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod

@@ -1,4 +1,4 @@
-"""Who conceals, who detects, and what else is known of every agent."""
+"""Agents: who conceals, who detects, who wins with whoever plays beside and against it taken into account."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from math import inf
 from typing import Any, Final, Literal
 
 from analytics import Result
-from analytics.report.cells import Selection, counted, estimate, look, value
-from analytics.report.context import Context
+from analytics.report.context import Context, Selection, counted, estimate, look, value
 from wolfbus.document.blocks import Block, Cell, Heading, Prose, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import count, number, of
 

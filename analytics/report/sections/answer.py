@@ -1,4 +1,4 @@
-"""The first screen: one sentence of answer, one figure, one table, and what must be known before they are believed."""
+"""The answer: the first screen with one sentence, one figure and one table, and the findings in plain words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from analytics import Result
 from analytics.figures import Panel, forest
 from analytics.measures.primary import LEADS
 from analytics.report.caveats import SHOWN, alarms, metric, over_all, said_of, verdict
-from analytics.report.cells import Selection, counted, estimate, look
-from analytics.report.context import Context, drawing
+from analytics.report.context import Context, Selection, counted, drawing, estimate, look
 from wolfbus.document.blocks import (
     Block,
     Cell,

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves, thresholds, recalibration (paper 4.5 and 5.7)."""
+"""Suspicion as a probability: Table 4, ROC curves, thresholds and recalibration (paper 4.5 and 5.7)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,20 @@ from typing import Any, Final
 from analytics import Result
 from analytics.figures.curves import reliability, roc
 from analytics.report.caveats import over_all
-from analytics.report.cells import Selection, counted, either, ends, interval, look, value
-from analytics.report.context import SCORE_WORDS, SCORES, Context, Score, drawing
+from analytics.report.context import (
+    SCORE_WORDS,
+    SCORES,
+    Context,
+    Score,
+    Selection,
+    counted,
+    drawing,
+    either,
+    ends,
+    interval,
+    look,
+    value,
+)
 from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import Ends, count, shown
 

@@ -1,4 +1,4 @@
-"""The methods appendix, made from the definitions that the code itself goes by."""
+"""The appendix: the definitions that the code itself goes by, where the paper contradicts itself, and how to cite."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from analytics.definitions import Definition, definitions
 from analytics.published import contradictions
 from analytics.report.context import Context
 from wolfbus.document.blocks import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain
-from wolfbus.document.formats import listed
-from wolfbus.document.visible import visible
+from wolfbus.document.formats import listed, visible
 
 TITLES: Final[Mapping[str, str]] = {
     "settings": "Units",

@@ -6,8 +6,7 @@ from functools import partial
 
 from analytics import Result
 from analytics.figures.bars import production_by_role, win_shares
-from analytics.report.cells import Selection, counted, either, ends, interval, look, value
-from analytics.report.context import Context, drawing
+from analytics.report.context import Context, Selection, counted, drawing, either, ends, interval, look, value
 from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns
 
 _LENGTHS = {

@@ -1,4 +1,4 @@
-"""Figure 1: suspicion over the rounds (paper 5.6), its slopes, and the round from which Werewolves stand out."""
+"""Suspicion over the rounds (Figure 1, paper 5.6), around events (5.3), and whether it decides votes (4.5)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Final
 from analytics import Result
 from analytics.figures.curves import figure1
 from analytics.measures.bootstrap import around_mean
-from analytics.report.cells import Selection, counted, ends, estimate, look, value
-from analytics.report.context import Context, drawing
+from analytics.report.context import Context, Selection, counted, drawing, ends, estimate, look, value
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, TableColumn, columns
 from wolfbus.document.formats import UNDEFINED, count, number, of, percent
 from wolfbus.vocabulary import ROLES

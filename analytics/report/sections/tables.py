@@ -1,4 +1,4 @@
-"""Tables 1 and 5: how statements are received, by the speaker's role and by the kind of deception (paper 5.3, 5.8)."""
+"""Tables 1, 2, 3 and 5 of the paper (5.3, 5.4, 5.5, 5.8), with the baselines and the intervals that they need."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from analytics import Result
 from analytics.figures.bars import confusion
 from analytics.figures.heatmap import suspicion_heatmap
 from analytics.report.caveats import metric, over_all
-from analytics.report.cells import Selection, counted, either, ends, estimate, interval, look, value
-from analytics.report.context import Context, drawing
+from analytics.report.context import Context, Selection, counted, drawing, either, ends, estimate, interval, look, value
 from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns, note
 from wolfbus.vocabulary import ROLES
 

@@ -1,4 +1,4 @@
-"""Games as one Inspect log."""
+"""`write_inspect`: files of records into logs of the evaluation tool Inspect (inspect_ai), by its own log API."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from analytics.export.game import ExportedGame, read_games
-from analytics.export.inspect_log.measures import (
+from analytics.export.inspect_measures import (
     MEASURES,
     TABLES,
     InspectLibrary,
@@ -19,8 +18,9 @@ from analytics.export.inspect_log.measures import (
     model_of,
     models_by_agent,
 )
-from analytics.export.inspect_log.samples import CallTexts, sample_of, started
+from analytics.export.inspect_samples import CallTexts, sample_of, started
 from analytics.export.table_files import Landing
+from analytics.export.tables import ExportedGame, read_games
 from analytics.export.writing import Exported
 from analytics.gather import Collection, Criteria, FileNote, collect
 from analytics.gather.checks import checks

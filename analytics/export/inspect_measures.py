@@ -1,4 +1,4 @@
-"""`MEASURES`: the scores of a game in an Inspect log, and of all games together."""
+"""What Inspect is told in numbers: `MEASURES`, the scores of games, and what model calls took, in its own classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from analytics import Result
-from analytics.export.game import ExportedGame
+from analytics.export.tables import ExportedGame
 from wolfbus.errors import ConfigError
 from wolfbus.messages.calls import Call
 

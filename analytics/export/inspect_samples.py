@@ -1,4 +1,4 @@
-"""A game as a sample of an Inspect log."""
+"""A game as a sample of an Inspect log: its chat, its events and its scores."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from analytics import Result
-from analytics.export.game import ExportedGame
-from analytics.export.inspect_log.measures import (
+from analytics.export.inspect_measures import (
     MEASURES,
     TABLES,
     InspectLibrary,
@@ -18,6 +17,7 @@ from analytics.export.inspect_log.measures import (
     model_of,
     usage_of,
 )
+from analytics.export.tables import ExportedGame
 from analytics.metrics import Metrics
 from analytics.rows import JudgementRow, Noted, StatementRow, Step
 from analytics.rows.parts import call_id, statement_id
