@@ -23,9 +23,7 @@ from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.house.tickets import Tickets
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
-from wolfbus.service.health import Health
-from wolfbus.service.opening import open_when_there
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analytics.gather.reading import FileNote
 from analytics.gather.sources import StudySource
 from wolfbus.printable import counted
-from wolfbus.study.study_hash import study_hash
+from wolfbus.study.manifest import study_hash
 
 if TYPE_CHECKING:
     from analytics.gather.games import Gathered

@@ -16,7 +16,7 @@ from wolfbus.service.options import service_options
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
-    from wolfbus.service.health import Place
+    from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
     from wolfbus.stage.people import People
 

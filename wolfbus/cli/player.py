@@ -19,7 +19,7 @@ from wolfbus.service.options import check_name, service_options
 if TYPE_CHECKING:
     from players.context import BrainContext
     from players.service import PlayerSettings
-    from wolfbus.service.health import Place
+    from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -145,9 +145,8 @@ def run(
         quiet: log warnings only: somebody plays at this terminal.
     """
     from players.service import serve
-    from wolfbus.service.health import Health
+    from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
-    from wolfbus.service.stop import Stopping
 
     stay = settings.membership
     configure_logs(log, service="player", house=stay.house, agent=stay.introduction.name)

@@ -13,7 +13,7 @@ from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:
     from wolfbus.cli.standing import AgentStanding, GameStanding, HouseStanding, Standing
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
 
 WATCH_S: Final = 2.0
 """Seconds between two pictures under --watch."""
@@ -57,7 +57,7 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     from wolfbus.bus.redis.links import Links
     from wolfbus.bus.url import read_address
     from wolfbus.cli.standing import Standing
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
 
     bus, links = open_bus(url), Links(read_address(url))
     standing = Standing(bus, links)
