@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.figures.chart import SMALL, colour, draw, key_above, listed, percent
 from analytics.figures.palette import HANDS
+from analytics.figures.svg import SMALL, colour, draw, key_above, listed, percent
 from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics import Result
-from analytics.figures.chart import SCORE_WORDS, SMALL, Score, colour, decimal, draw, key_above, percent
 from analytics.figures.palette import HANDS
+from analytics.figures.svg import SCORE_WORDS, SMALL, Score, colour, decimal, draw, key_above, percent
 from analytics.measures.bootstrap import around_mean
 from wolfbus.vocabulary import ROLES
 

@@ -9,8 +9,8 @@ from math import floor, log10
 from typing import Any, Final
 from xml.sax.saxutils import escape
 
-from analytics.figures.chart import labels_of
 from analytics.figures.palette import paint
+from analytics.figures.svg import labels_of
 from wolfbus.document.formats import between, shown
 
 _WIDTH: Final = 720

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from analytics import Result
-from analytics.figures.chart import SMALL, colour, decimal, draw, percent
 from analytics.figures.palette import HEATS
+from analytics.figures.svg import SMALL, colour, decimal, draw, percent
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.figures.chart import page_svg
 from analytics.figures.palette import sentinel
+from analytics.figures.svg import page_svg
 
 SPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 HEAD = f'<svg {SPACES} viewBox="0 0 72 36" width="1pt">'
