@@ -30,8 +30,7 @@ from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, NotAllowed, RecordError, StreamLost, WolfError
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Archived
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 
 if TYPE_CHECKING:
     from pykka import Future

@@ -19,7 +19,7 @@ from wolfbus.printable import counted
 from wolfbus.record.line import Recorded
 from wolfbus.record.published_log import meta_beside, read_paper_log
 from wolfbus.record.reader import Checked, Prover, open_lines, read_checked
-from wolfbus.study.study_hash import study_hash
+from wolfbus.study.manifest import study_hash
 
 
 def read_rows(

@@ -32,7 +32,7 @@ from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
 from wolfbus.printable import counted
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Stopping
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,8 @@ import json
 
 import pytest
 
-from analytics.export.inspect_log.log import mean, standard_error
-from analytics.export.inspect_log.measures import MEASURES
-from analytics.export.inspect_log.writing import write_inspect
+from analytics.export.inspect_log import mean, standard_error, write_inspect
+from analytics.export.inspect_measures import MEASURES
 from analytics.findings import Metrics
 from analytics.gather import Criteria
 from tests.export.records import HOSTILE, game, with_calls, write

@@ -23,10 +23,8 @@ from wolfbus.bus.url import read_address
 from wolfbus.cli import run
 from wolfbus.errors import BusError, ConfigError, NotAllowed
 from wolfbus.testing.redis_server import RedisServer, redis_installed
-from wolfbus.tickets.file import read_bus, redis_address
-from wolfbus.tickets.holders import Holder, holder_of, services
-from wolfbus.tickets.issuing import issue, revoke
-from wolfbus.tickets.office import Office
+from wolfbus.tickets.holders import Holder, holder_of, read_bus, redis_address, services
+from wolfbus.tickets.issuing import Office, issue, revoke
 
 pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
 

@@ -9,11 +9,9 @@ import pytest
 from analytics.columns import TRUE
 from analytics.findings import tables_of
 from analytics.report import entries as module
-from analytics.report.entries import chosen, indexed_game
-from analytics.report.index import Index
-from analytics.report.links import Selection
-from analytics.report.matching import Matching
-from analytics.report.page import selections_of
+from analytics.report.context import Selection
+from analytics.report.entries import Matching, chosen, indexed_game
+from analytics.report.html import Index, selections_of
 from analytics.report.report import ORDER
 from tests.report import sample
 from wolfbus.vocabulary import ROLES
@@ -143,7 +141,7 @@ def test_few_statements_are_all_there_and_of_many_the_same_whole_games(played):
 
 def test_an_index_that_grows_too_large_leaves_whole_games_out(played, monkeypatch):
     _, _, made = played
-    monkeypatch.setattr("analytics.report.index.SIZE", 60_000)
+    monkeypatch.setattr("analytics.report.html.SIZE", 60_000)
     index = Index()
     kept = [index.add(game) for game in made]
     assert not all(kept)

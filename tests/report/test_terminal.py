@@ -25,7 +25,7 @@ from wolfbus.document.blocks import (
     plain,
     warning,
 )
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 
 MANY = metrics(random_game(seed).rows() for seed in range(12))
 

@@ -104,8 +104,7 @@ class EmbeddedHouse:
         from moderator.house.host import Host
         from moderator.house.lease import Claim
         from moderator.house.settings import Agenda
-        from wolfbus.service.health import Health
-        from wolfbus.service.stop import Stopping
+        from wolfbus.service.lifecycle import Health, Stopping
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._watch = watch

@@ -128,7 +128,7 @@ def inspect(sources: tuple[Path, ...], out: Path, *, prompts: bool, force: bool,
 
     This needs inspect-ai: pip install "wolfbus[inspect]".
     """
-    from analytics.export.inspect_log.writing import write_inspect
+    from analytics.export.inspect_log import write_inspect
 
     with _progress() as tell:
         exported = write_inspect(sources, out, criteria_of(**criteria), prompts=prompts, force=force, tell=tell)

@@ -20,7 +20,7 @@ from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import Script, random_game
 from tests.game.driver import play
 from wolfbus.cli import cli
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 from wolfbus.errors import ConfigError
 
 

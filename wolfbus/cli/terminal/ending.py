@@ -11,7 +11,7 @@ from wolfbus.cli.terminal.words import ENDINGS, WINNERS, names_of
 from wolfbus.cli.viewing import WordClaims
 from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
 from wolfbus.document.formats import percent
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 from wolfbus.messages.events import Answered, Ended, Opened
 from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded

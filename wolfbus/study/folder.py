@@ -7,15 +7,14 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from wolfbus.errors import ConfigError, WolfError, reason_of
-from wolfbus.study.journal import JOURNAL, read_journal
+from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
-from wolfbus.study.result import GameResult, Spent
 from wolfbus.whole_file import write_whole
 
 _LOCK: Final = ".lock"
@@ -174,6 +173,54 @@ class StudyFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None:
+    """Return the first setting in which a study differs from the one in its folder, in words; None if none does.
+
+    More games and another budget are no difference, and neither are the versions of what plays it.
+
+    Args:
+        told: the manifest's head of the study that was asked for.
+        there: the manifest in the folder.
+    """
+    if (house := there.get("house")) is not None and told.get("house") is None:
+        return f"its seats are played by agents of a house: add --house {house}, and its --bus"
+    if there.get("house") is None and told.get("house") is not None:
+        return "it was begun without --house"
+    if bool(there.get("tickets")) != bool(told.get("tickets")):
+        begun = "with" if there.get("tickets") else "without"
+        return f"it was begun {begun} --tickets, and goes on in the same way only"
+    # of whoever joins, the folder tells who did
+    joined = told["design"].get("kind") == "joined"
+    # metrics are declared before a study is played, and never after
+    declared = ("primary",) if "primary" in there else ()
+    for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts", *declared):
+        mine, its = told.get(name), there.get(name)
+        if name == "design":
+            mine, its = (each.get("kind") if isinstance(each, dict) else each for each in (mine, its))
+        if (place := _first_difference(mine, its, name)) is not None:
+            return place
+    planned = there.get("games")
+    count = len(planned) if isinstance(planned, list) else 0
+    if told["design"]["games"] < count:
+        return f"games: {told['design']['games']} are told, and the folder's study has {count}; it can only grow"
+    return None
+
+
+def _first_difference(mine: Any, its: Any, place: str) -> str | None:
+    # a tuple that went through JSON is a list
+    mine = list(mine) if isinstance(mine, tuple) else mine
+    if isinstance(mine, dict) and isinstance(its, dict):
+        for name in dict.fromkeys([*mine, *its]):
+            if (found := _first_difference(mine.get(name), its.get(name), f"{place}.{name}")) is not None:
+                return found
+        return None
+    if mine == its:
+        return None
+    shown = [json.dumps(each, ensure_ascii=False, default=str) for each in (mine, its)]
+    short = [each if len(each) <= 60 else f"{each[:57]}…" for each in shown]
+    return f"{place}: {short[0]} is told, and the folder's study has {short[1]}"
 
 
 def _lives(holder: str) -> bool:
