@@ -40,10 +40,10 @@ from wolfbus.messages.events import (
     Stopped,
     Tally,
 )
+from wolfbus.roles import team_of
 from wolfbus.suspicion import Suspicion
 from wolfbus.usage import Usage
 from wolfbus.utterance import OwnLabel, Utterance
-from wolfbus.roles import team_of
 from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role
 
 

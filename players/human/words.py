@@ -11,8 +11,8 @@ from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judg
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
 from wolfbus.messages.requests import Ask, PublicFact, Whispered
 from wolfbus.printable import STATEMENT_SHOWN, counted, name_of, printable, spoken
-from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.roles import ACTS, team_of
+from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind, Winner
 
 WHOLE: Final = 4_000
@@ -122,7 +122,6 @@ KINDS_TYPED: Final = tuple(kind for kind in DECEPTIONS if kind not in {"none", "
 COMMANDS: Final = "? help · view the table · log the transcript · rules"
 
 
-
 def question_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
     """Return what is asked, in a few lines."""
     kind = ask.kind
@@ -185,7 +184,7 @@ def help_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
 
 def empty_is_legal(ask: Ask) -> bool:
     """Return whether an empty line may stand for the default: at night only where nobody is a choice."""
-    return ask.kind not in _NIGHT or None in (ask.legal or ())
+    return ask.kind not in ACTS or None in (ask.legal or ())
 
 
 def _words(ask: Ask, view: SeatView) -> str:

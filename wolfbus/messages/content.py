@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import Field, create_model
 
 from wolfbus.messages.base import Part, SeatName, Unit, Whole
-from wolfbus.vocabulary import Deception, KINDS, Kind, Role, Verdict
+from wolfbus.vocabulary import KINDS, Deception, Kind, Role, Verdict
 
 StatementNumber: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
 """Statements count from 1 within a game."""
@@ -172,10 +172,11 @@ def model_for(kind: Kind, base: Any, name: str, doc: str) -> Any:
         name: its name, with {} for that of the kind.
         doc: what it is, in a sentence.
     """
+    tag: Any = Literal[kind]
     return create_model(
         name.format(kind.title().replace("_", "")),
         __base__=base[CONTENT[kind]],
         __module__=base.__module__,
         __doc__=doc,
-        kind=(Literal[kind], kind),
+        kind=(tag, kind),
     )

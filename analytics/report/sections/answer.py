@@ -25,7 +25,8 @@ from wolfbus.document.blocks import (
     plain,
     warning,
 )
-from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
+from wolfbus.document.formats import between, count, listed, of, percent, shown
+from wolfbus.roles import FACTS
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
 _WHY: Final = {"few": "too few games", "exploratory": "not a primary metric here"}
@@ -224,7 +225,7 @@ def _deceived(findings: Result) -> Sentence:
         "): ",
     ]
     told_roles = [
-        f"{plural(role)} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None
+        f"{FACTS[role].plural} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None
     ]
     parts.append(f"{listed(told_roles)}. This base rate is what detection has to be read against.")
     return tuple(parts)

@@ -19,7 +19,7 @@ from wolfbus.messages.events import Dawn, Ended, Exile, Inspection
 from wolfbus.messages.requests import PublicFact, Whispered
 from wolfbus.roles import ACTS
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import Ending, Kind
+from wolfbus.vocabulary import Ending
 
 _ENDINGS: Final[dict[Ending, str]] = {
     "no_wolves_left": "No Werewolf lives: the villagers' side wins.",
@@ -85,7 +85,6 @@ def _ending(fact: Ended) -> str:
 
 _LINE: Final = 80
 """Characters of a reasoning that are shown of a day past."""
-
 
 
 def private_piece(memory: Memory) -> str:

@@ -39,6 +39,7 @@ _AGAIN: Final = {
     "brief": "you see it again until the next dawn, but for bids",
 }
 
+
 @lru_cache(maxsize=64)
 def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
     """Return the system message of a game.

@@ -15,10 +15,12 @@ from wolfbus.document.writers import written
 from wolfbus.messages.events import Answered, Ended, Opened
 from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
+from wolfbus.roles import FACTS, team_of
 from wolfbus.stage.beats import Beat, SeatStatus, ShownClaim, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.fold import find_claims_with
+from wolfbus.vocabulary import ROLES
 
 logger = logging.getLogger(__name__)
 
@@ -167,8 +169,8 @@ class GameEnding:
 
 
 def _by_side(seat: SeatStatus) -> tuple[int, str]:
-    order = ("Werewolf", "Seer", "Doctor", "Villager")
-    return (order.index(seat.role) if seat.role in order else len(order), seat.name)
+    order = sorted(ROLES, key=lambda role: (team_of(role) != "werewolves", not FACTS[role].acts))
+    return (next((place for place, role in enumerate(order) if role == seat.role), len(order)), seat.name)
 
 
 def _left(seat: SeatStatus) -> str:

@@ -20,9 +20,9 @@ from wolfbus.cli.terminal.words import claims_in_words, label_in_words, names_of
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import NightOutcome, Silence, Tally
 from wolfbus.printable import name_of, printable, spoken
+from wolfbus.roles import team_of
 from wolfbus.state import GameState, Moment, Night
 from wolfbus.utterance import Utterance
-from wolfbus.roles import team_of
 from wolfbus.vocabulary import Role
 
 WOLF: Final = "#d9661f"
