@@ -364,6 +364,12 @@ class Ended(Part):
     """Rounds begun."""
 
 
+PublicEvent: TypeAlias = Statement | Silence | Tally | Exile | Dawn | Ended
+"""What everybody may know."""
+
+PrivateEvent: TypeAlias = Inspection
+"""What one seat alone may know, its `seat`; so it may what became of its own requests. All else is for researchers."""
+
 AnyEvent: TypeAlias = Annotated[
     Opened
     | Asked

@@ -14,7 +14,7 @@ from pydantic import Field
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId, Part, SeatName, Version, Whole
 from wolfbus.messages.content import Content, StatementNumber, model_for
-from wolfbus.messages.events import AnyAnswered, Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
+from wolfbus.messages.events import AnyAnswered, PrivateEvent, PublicEvent
 from wolfbus.vocabulary import KINDS, Fault, Kind, Phase, Reading, Role
 
 C = TypeVar("C", bound=Content)
@@ -68,10 +68,8 @@ class Revealed(Part):
     """Everybody's role, by name."""
 
 
-PublicFact: TypeAlias = Annotated[
-    Statement | Silence | Tally | Exile | Dawn | Ended | Revealed, Field(discriminator="type")
-]
-PrivateFact: TypeAlias = Annotated[Seated | Inspection | Whispered | AnyAnswered, Field(discriminator="type")]
+PublicFact: TypeAlias = Annotated[PublicEvent | Revealed, Field(discriminator="type")]
+PrivateFact: TypeAlias = Annotated[Seated | PrivateEvent | Whispered | AnyAnswered, Field(discriminator="type")]
 """What one seat alone learns; its own answers come back as recorded, defaults included."""
 
 
