@@ -96,12 +96,6 @@ def test_games_may_come_in_any_order_and_in_any_number_of_parts(games):
         assert same(total.columns(), whole)
 
 
-def test_no_games_are_columns_without_rows():
-    columns = columns_of([])
-    assert columns.ids == ()
-    assert len(columns.judgements["s"]) == len(columns.scored()) == 0
-
-
 def test_blocks_join_games_that_are_resampled_together(games):
     builder = ColumnsBuilder()
     for game in games:

@@ -167,22 +167,6 @@ def test_deaths_nights_claims_and_the_end_are_kept():
     assert (rows.finished, rows.winner, rows.reason) == (True, None, "max_rounds")
 
 
-def test_turns_nights_and_votes_are_counted_and_silence_is_a_turn():
-    script = Script().dawn()
-    script.said("Vic", False, {})
-    script.silence("Val").vote({"Vic": None})
-    script.said("Vic", False, {}, phase="vote")
-    script.exile().dawn().end()
-    rows = script.rows()
-    assert (rows.rounds, rows.night_count, rows.debate_turns, rows.voting_rounds, len(rows.statements)) == (
-        2,
-        2,
-        2,
-        1,
-        2,
-    )
-
-
 def test_rows_may_be_taken_at_any_moment_and_stay_as_they_were():
     events = random_game(5).events
     live = GameFold()

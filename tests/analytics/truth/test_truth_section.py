@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_co
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
 from analytics.measures.bootstrap import SEED
-from analytics.measures.study import Study, variability
+from analytics.measures.study import Study
 from analytics.measures.truth import truth
 from tests.analytics.script import Script, tails
 from tests.simulator import draw_agents, simulate
@@ -100,14 +100,6 @@ def test_intervals_are_those_of_whole_blocks_drawn_anew():
         assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 
-def test_the_overall_rates_and_intervals_are_those_of_the_headline_metrics():
-    columns = mixed()
-    headline, overall = variability(Study(columns))["metrics"], truth(Study(columns).estimates)["overall"]
-    for name in ("lie_rate", "confession_rate"):
-        for part in ("value", "low", "high", "n"):
-            assert overall[name][part] == pytest.approx(headline[name][part], abs=1e-12)
-
-
 def mixed():
     columns = simulate(draw_agents(5, seed=4), games=30, seed=4, confesses=0.6)
     rng = np.random.default_rng(5)
@@ -157,13 +149,6 @@ def test_it_equals_a_loop_over_statements_and_scikit_learn():
     assert found["detection"]["against_truth_all"]["n"] > len(flags)
     by_observer = found["detection"]["by_observer"].values()
     assert sum(row["against_truth"]["n"] for row in by_observer) == len(flags)
-
-
-def test_rows_of_agents_and_of_roles_add_up_to_the_whole():
-    found = truth(Study(mixed()).estimates)
-    for split in ("by_agent", "by_role"):
-        for name in ("statements", "checkable", "true", "mistakes", "lies", "labelled_lies", "admitted"):
-            assert sum(row[name] for row in found[split].values()) == found["overall"][name]
 
 
 @pytest.mark.parametrize("case", ["no games", "no claims", "no labels", "no judgements", "all true", "one game"])
