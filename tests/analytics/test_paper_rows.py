@@ -149,9 +149,3 @@ def test_a_vote_is_read_again_where_its_raw_reply_was_kept():
     recorded, again = rows_of_paper_log(played, as_recorded=True), rows_of_paper_log(played, as_recorded=False)
     assert [(vote.target, vote.outcome) for vote in recorded.votes] == [(None, "defaulted")] * 2
     assert [(vote.target, vote.outcome) for vote in again.votes] == [("Joy", "accepted"), (None, "accepted")]
-
-
-def test_a_log_that_stops_has_no_outcome():
-    rows = rows_of_paper_log(log(said(1, "Raj", parsed(False), {})), as_recorded=False)
-    assert not rows.finished
-    assert metrics([rows])["outcomes"]["unfinished"] == 1

@@ -127,14 +127,6 @@ def test_who_flags_everything_admits_nothing_tosses_a_coin_or_is_silent_does_not
     assert section["label"]["agents"]["agent-02"]["confession_rate"]["value"] == 0.0
 
 
-def test_agents_of_which_nothing_tells_do_not_lead_those_who_know_little():
-    section = abilities(Study(played_by("coin", "eager", "trusting", "coin", games=12)))
-    for ground in GROUNDS:
-        for row in section[ground]["agents"].values():
-            assert row["sensitivity"]["low"] < 0 < row["sensitivity"]["high"]
-        assert section[ground]["leads"]["sensitivity"]["difference"]["low"] < 0
-
-
 def test_observers_who_know_the_roles_do_not_count():
     columns = simulate(draw_agents(3, seed=2), games=20, seed=2)
     wolves = columns.judgements["observer_role"] == ROLES.index("Werewolf")
@@ -246,38 +238,3 @@ def test_what_cannot_be_fitted_is_null_with_a_reason(case):
     if case == "only truthful":
         assert set(values(label, "sensitivity")) == {None}
         assert None not in values(label, "criterion")
-
-
-def test_order_of_rows_and_names_of_blocks_leave_no_trace():
-    columns = simulate(draw_agents(4, seed=9), games=10, seed=9)
-    order = np.random.default_rng(1).permutation(len(columns.judgements["d"]))
-    shuffled = replace(columns, judgements={name: column[order] for name, column in columns.judgements.items()})
-    assert abilities(Study(columns)) == abilities(Study(shuffled)) == abilities(Study(columns))
-
-
-def test_games_of_one_block_are_resampled_together():
-    columns = simulate(draw_agents(4, seed=9), games=24, seed=9, game_sd=1.5, pair_sd=1.0)
-    # the same twelve games twice over are twelve blocks: no more is known of the agents than from those
-    half = simulate(draw_agents(4, seed=9), games=12, seed=10, game_sd=1.5, pair_sd=1.0)
-    shift = {"game": 12, "statement": len(half.statements["d"])}
-
-    def twice(table):
-        return {
-            name: np.concatenate([column, column + shift[name] if name in shift else column])
-            for name, column in table.items()
-        }
-
-    doubled = replace(
-        columns,
-        blocks=np.concatenate([half.blocks, half.blocks]),
-        block_names=half.block_names,
-        statements=twice(half.statements),
-        judgements=twice(half.judgements),
-    )
-    apart_blocks = replace(doubled, blocks=np.arange(24, dtype="i4"), block_names=columns.block_names)
-
-    def width(section):
-        found = [agent["sensitivity"] for agent in section["label"]["agents"].values()]
-        return np.mean([estimate["high"] - estimate["low"] for estimate in found])
-
-    assert width(abilities(Study(doubled))) > 1.2 * width(abilities(Study(apart_blocks)))

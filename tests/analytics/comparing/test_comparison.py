@@ -133,19 +133,7 @@ def test_a_planted_difference_is_found_and_nothing_else():
         assert result["metrics"][name]["p"] > 0.01
 
 
-def test_pairing_makes_intervals_narrower_and_p_smaller_where_games_differ():
-    one = [game(seed, missing=0.0) for seed in range(30)]
-    other = [kinder(rows, 8) for rows in one]
-    a, b = columns_of(one), columns_of(other)
-    paired = compare(a, b, metrics=["accuracy"])["metrics"]["accuracy"]
-    alone = compare(a, replace(b, seeds=("",) * 30), metrics=["accuracy"])["metrics"]["accuracy"]
-    assert paired["difference"]["value"] == alone["difference"]["value"]
-    widths = [row["difference"]["high"] - row["difference"]["low"] for row in (paired, alone)]
-    assert widths[0] < 0.8 * widths[1]
-    assert paired["p"] < alone["p"]
-
-
-@pytest.mark.parametrize("studies", [30, pytest.param(300, marks=[pytest.mark.soak, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("studies", [20, pytest.param(300, marks=[pytest.mark.soak, pytest.mark.timeout(600)])])
 @pytest.mark.parametrize("paired", [True, False])
 def test_p_values_are_uniform_where_there_is_no_difference(paired, studies):
     base, found = draw_agents(2, 9), []

@@ -95,6 +95,41 @@ def looped(name, counts):
         yield whole.sections(name)[name]
 
 
+def quotient(row, above, below):
+    return row[above] / row[below] if row[below] else None
+
+
+FIGURES = {
+    "table1": [
+        *(
+            (key, name, lambda row, name=name: row[name])
+            for key in ("Villager", "overall")
+            for name in ("suspicion", "flagged")
+        ),
+        ("Werewolf", "deceptive_share", lambda row: quotient(row, "deceptive", "labelled")),
+    ],
+    "table2": [(o, t, lambda row, t=t: row[t]["mean"]) for o, t in (("Villager", "Villager"), ("Werewolf", "Doctor"))],
+    "table5": [
+        (kind, name, lambda row, name=name: row[name])
+        for kind in ("omission", "overall")
+        for name in ("suspicion", "flagged")
+    ],
+    "production": [
+        (part, key, lambda row, key=key: row.get(key, {"rate": None})["rate"])
+        for part, key in (("by_role", "Seer"), ("by_brain", "one"), ("by_round", "2"), ("by_phase", "vote"))
+    ],
+}
+"""Of each table some figures: their row, their name in it, and their value in the row of a draw."""
+
+
+@pytest.mark.parametrize("table", FIGURES)
+def test_a_table_is_that_of_the_games_drawn(few, table):
+    found, counts = few
+    results = list(looped(table, counts))
+    for row, name, value in FIGURES[table]:
+        assert found[table][row][name] == percentiles([value(result[row]) for result in results]), (row, name)
+
+
 def leaves(tree, path=()):
     if isinstance(tree, dict):
         for key, part in tree.items():
@@ -253,17 +288,6 @@ def test_what_only_a_few_of_many_games_hold_has_no_interval():
     found = table_intervals(Study(builder.columns()))["production"]["by_brain"]
     assert found["rare"] is None
     assert found["one"] is not None
-
-
-def test_where_all_are_truthful_nothing_that_compares_has_an_interval():
-    statements = {**COLUMNS.statements, "d": np.minimum(COLUMNS.statements["d"], 0)}
-    found = table_intervals(Study(replace(COLUMNS, statements=statements)))
-    for rows in found["table4"].values():
-        for row in (rows["overall"], *rows["by_observer"].values(), *rows["by_speaker"].values()):
-            assert [row[name] for name in ("auc", "auprc", "auprc_lift", "brier_skill")] == [None] * 4
-            assert row["brier"] is not None
-    for tree in (found["thresholds"], found["recalibration"]):
-        assert [leaf for _, leaf in leaves(tree) if leaf is not None] == []
 
 
 def test_an_agent_may_be_called_overall():

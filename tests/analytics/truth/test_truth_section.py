@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -149,36 +148,3 @@ def test_it_equals_a_loop_over_statements_and_scikit_learn():
     assert found["detection"]["against_truth_all"]["n"] > len(flags)
     by_observer = found["detection"]["by_observer"].values()
     assert sum(row["against_truth"]["n"] for row in by_observer) == len(flags)
-
-
-@pytest.mark.parametrize("case", ["no games", "no claims", "no labels", "no judgements", "all true", "one game"])
-def test_undefined_is_null_with_a_reason(case):
-    columns = simulate(draw_agents(3, seed=1), games=1, seed=1)
-    statements, judgements = dict(columns.statements), dict(columns.judgements)
-    if case == "no games":
-        columns = columns_of([])
-    elif case == "no claims":
-        columns = replace(columns, statements={**statements, "truth": np.full_like(statements["truth"], NO_CLAIM)})
-    elif case == "all true":
-        columns = replace(columns, statements={**statements, "truth": np.full_like(statements["truth"], TRUE)})
-    elif case == "no labels":
-        columns = replace(columns, statements={**statements, "d": np.full_like(statements["d"], -1)})
-    elif case == "no judgements":
-        columns = replace(columns, judgements={**judgements, "d": np.full_like(judgements["d"], -1)})
-    found = truth(Study(columns).estimates)
-    json.dumps(found, allow_nan=False)
-
-    def check(value):
-        if isinstance(value, dict):
-            if "reason" in value:
-                assert (value["value"] is None) == (value["reason"] is not None)
-            for each in value.values():
-                check(each)
-
-    check(found)
-    if case in {"no games", "no claims"}:
-        assert found["overall"]["lie_rate"]["reason"] == "no checkable claim"
-        assert found["detection"]["against_truth"]["n"] == 0
-    if case == "no games":
-        assert found["overall"]["coverage"] is None
-        assert found["by_agent"] == {}
