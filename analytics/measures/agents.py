@@ -24,6 +24,7 @@ from analytics.measures.bootstrap import (
     Figures,
     PenalisedFit,
     bind,
+    by_block,
     draws_of,
     linear_figures,
     told,
@@ -259,9 +260,7 @@ def _held_out(games: WonGames) -> Result:
         constant = (others.won.sum() + 0.5) / (len(others.won) + 1)
         missed[0, inside] = (games.won[inside] - chance) ** 2
         missed[1, inside] = (games.won[inside] - constant) ** 2
-    sums = np.stack(
-        [np.bincount(games.block, row, games.blocks) for row in (missed[1] - missed[0], np.ones(n))], axis=1
-    )
+    sums = by_block(games.block, games.blocks, missed[1] - missed[0], np.ones(n))
     draws = draws_of(games.blocks)
     drawn = draws.sums(sums)
     interval = draws.interval(ratio(drawn[:, 0], drawn[:, 1]), blocks)

@@ -254,6 +254,34 @@ def told(value: float | None, n: int, interval: Interval | None, reason: str) ->
     return found if why is None else {**found, "interval_reason": why}
 
 
+def by_block(block: Array, blocks: int, *weights: Array) -> Array:
+    """Return sums of rows by block and weight.
+
+    Args:
+        block: of each row.
+        blocks: their number.
+        weights: what is summed, by row.
+    """
+    import numpy as np
+
+    return np.stack([np.bincount(block, each, blocks) for each in weights], axis=1)
+
+
+def by_cell(block: Array, blocks: int, cell: Array, width: int, weights: Array | None = None) -> Array:
+    """Return sums of rows by block and cell; rows are counted unless there are weights.
+
+    Args:
+        block: of each row.
+        blocks: their number.
+        cell: of each row.
+        width: number of cells.
+        weights: what is summed, by row.
+    """
+    import numpy as np
+
+    return np.bincount(block.astype(np.int64) * width + cell, weights, blocks * width).reshape(blocks, width)
+
+
 def of_blocks(sums: Array, figure: Callable[[Array], Array], n: Array, reason: str) -> Result:
     """Return a figure of sums as an estimate.
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from analytics import Result
 from analytics.columns import columns_of
 from analytics.measures import formulas
-from analytics.measures.bootstrap import Leaf, draws_of
+from analytics.measures.bootstrap import Leaf, by_cell, draws_of
 from analytics.measures.formulas import Confusion, number, ratio, roc_pairs
-from analytics.measures.maps import KINDS, Kind, SavedMap, as_json, fit
+from analytics.measures.maps import KINDS, Kind, SavedMap, fit
 from analytics.measures.measure import SCORES, Score
 from analytics.measures.scores import Scores, Tied, calibration, reliability, scores_of, tied
 from analytics.measures.study import Study
@@ -149,8 +149,7 @@ def _intervals(study: Study, score: Score, rule: Rule) -> dict[str, Leaf]:
     scores, out = study.scores(score), held_out_flags(study, score, rule)
     if out is None:
         return dict.fromkeys(names)
-    code = (scores.blocks.astype(np.int64) * 2 + scores.deceptive) * 2 + out.flags
-    counts = np.bincount(code, minlength=study.blocks * 4).reshape(study.blocks, 4)
+    counts = by_cell(scores.blocks, study.blocks, 2 * scores.deceptive + out.flags, 4)
     draws = draws_of(study.blocks)
     drawn = draws.sums(counts.astype(np.float64)).reshape(-1, 2, 2)
     held = int(counts.any(axis=1).sum())
@@ -273,7 +272,7 @@ def _recalibrated(held: Scores, folds: Array, kind: Kind) -> Result:
     return {
         "before": calibration(whole),
         "after": {**calibration(after), "auc": auc_within_folds(made, held.deceptive, folds)},
-        "map": as_json(fit(whole, kind)),
+        "map": fit(whole, kind).model_dump(mode="json"),
         "reliability": reliability(after),
     }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import Leaf, draws_of
+from analytics.measures.bootstrap import Leaf, by_block, by_cell, draws_of
 from analytics.measures.formulas import BINS, average_precision, bins_of, ratio, roc_area
 from analytics.measures.measure import SCORES
 from analytics.measures.scores import (
@@ -111,8 +111,7 @@ class Scored:
         """Return counts by draw, class and cell."""
         import numpy as np
 
-        code = (self.blocks.astype(np.int64) * 2 + self.deceptive) * width + cells
-        counts = np.bincount(code, minlength=self.count * 2 * width).reshape(self.count, 2 * width)
+        counts = by_cell(self.blocks, self.count, self.deceptive * width + cells, 2 * width)
         return draws_of(self.count).sums(counts.astype(np.float32)).reshape(-1, 2, width)
 
 
@@ -136,12 +135,8 @@ def row_intervals(rows: Scored, cells: Array, width: int, names: Sequence[str] =
         return dict.fromkeys(names)
     held, draws = tied(rows.scores, rows.deceptive), draws_of(rows.count)
     bins = np.repeat(bins_of(held.each), held.each)
-    at = rows.blocks.astype(np.int64) * BINS + bins
-    binned = [
-        np.bincount(at, weights, rows.count * BINS).reshape(rows.count, BINS)
-        for weights in (rows.scores, rows.deceptive, None)
-    ]
-    missed = np.bincount(rows.blocks, (rows.scores - rows.deceptive) ** 2, rows.count)[:, None]
+    binned = [by_cell(rows.blocks, rows.count, bins, BINS, weights) for weights in (rows.scores, rows.deceptive, None)]
+    missed = by_block(rows.blocks, rows.count, (rows.scores - rows.deceptive) ** 2)
     drawn = draws.sums(np.concatenate([missed, *binned], axis=1))
     told, yes, n = (drawn[:, 1 + part * BINS : 1 + (part + 1) * BINS] for part in range(3))
     total = n.sum(axis=1)
