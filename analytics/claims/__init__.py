@@ -18,7 +18,7 @@ from analytics.claims.statement import FoundClaim, StatementWords
 from analytics.claims.words import LONGEST, said
 from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
 from wolfbus.truth import Facts, verdict
 from wolfbus.vocabulary import Reveal, Role, Team, team_of
 

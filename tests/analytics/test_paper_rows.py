@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.metrics import metrics
+from analytics.findings import metrics
 from analytics.paper import rows_of_paper_log
 from wolfbus.messages.content import Ballot
 from wolfbus.reading import Read

@@ -13,13 +13,13 @@ import pytest
 from scipy.stats import theilslopes
 
 from analytics.columns import columns_of
+from analytics.findings import Metrics
 from analytics.measures.ballots import ballots_of
 from analytics.measures.bootstrap import SEED, of_games
 from analytics.measures.formulas import theil_sen
-from analytics.metrics import Metrics
 from analytics.rows import NightRow
 from tests.analytics.script import TABLE, Script, random_game, section, tails
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 
 
 def game(*rounds, flags=False):
@@ -172,7 +172,7 @@ def test_play_need_not_load_what_only_reports_need():
     import subprocess
 
     code = (
-        "import sys, analytics.fold, analytics.metrics, analytics.report.terminal\n"
+        "import sys, analytics.fold, analytics.findings, analytics.report.terminal\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'markupsafe', 'rich'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

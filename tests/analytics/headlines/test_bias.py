@@ -14,7 +14,7 @@ from analytics.measures.truth import lying
 from analytics.rows.talk import contradicted
 from tests.analytics.script import random_game
 from tests.simulator import draw_agents, simulate
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim
 from wolfbus.vocabulary import ROLES
 
 SLOPES = ("seat", "turn", "length", "own_agent", "own_flag")

@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics as sk
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder, columns_of
-from analytics.findings import table_intervals
+from analytics.findings import Metrics, metrics, table_intervals
 from analytics.measures import bootstrap
 from analytics.measures.bootstrap import Draws
 from analytics.measures.formulas import Confusion
@@ -17,7 +17,6 @@ from analytics.measures.recalibration import held_out_flags, held_out_probabilit
 from analytics.measures.study import Study, variability
 from analytics.measures.table4 import table4
 from analytics.measures.truth import truth
-from analytics.metrics import Metrics, metrics
 from tests.analytics.script import held_by, random_game, tails
 from wolfbus.vocabulary import ROLES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.metrics import metrics
+from analytics.findings import metrics
 from analytics.published import contradictions, counts, values
 from wolfbus.vocabulary import ROLES
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from analytics.metrics import metrics
+from analytics.findings import metrics
 from analytics.published import published, values
 
 

@@ -34,7 +34,7 @@ from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import Script
 from wolfbus import __version__
 from wolfbus.cli import cli
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 from wolfbus.errors import ConfigError
 
 ROWS = st.lists(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from analytics.claims import GameFacts
+from analytics.findings import Metrics
 from analytics.fold import GameFold, fold
-from analytics.metrics import Metrics
 from tests.analytics.script import Script
 from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
 from wolfbus.truth import verdict
 
