@@ -10,8 +10,7 @@ from players.spec import build
 from wolfbus.agent.membership import Membership
 from wolfbus.agent.router import Seats
 from wolfbus.errors import WolfError
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.requests import AnyReply, Ask, LocalReply
-from wolfbus.reading.labels import normalise
+from wolfbus.reading.values import normalise
 from wolfbus.vocabulary import Fault, Kind, Outcome
 
 logger = logging.getLogger(__name__)

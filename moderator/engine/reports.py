@@ -20,8 +20,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ChainAddition, ModelCall, PromptAddition, Segment, segment_hash
 from wolfbus.messages.codec import CALLED, SEGMENTS, pack, plain, validate
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, Rejected
-from wolfbus.record.prompts import RequestNames
-from wolfbus.record.replies import style_of
+from wolfbus.record.prompts import RequestNames, style_of
 
 Aside: TypeAlias = Rejected | Segment | PromptAddition | ModelCall
 """What stands in a record beside the game."""

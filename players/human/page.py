@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from players.human.question import COUNTS_AS, default_of, question_in_words
+from players.human.words import COUNTS_AS, default_of, question_in_words
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.answer import answer_of
 from wolfbus.agent.outbox import Replies

@@ -19,9 +19,7 @@ from wolfbus.agent.member import AGAIN_S, LONELY_S, Member, MembershipEnd
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError
-from wolfbus.service.health import Health
-from wolfbus.service.opening import open_when_there
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 
 logger = logging.getLogger(__name__)
 

@@ -101,11 +101,10 @@ class EmbeddedHouse:
         brain_context: BrainContext | None = None,
         keep_s: float | None = None,
     ) -> None:
-        from moderator.house.agenda import Agenda
         from moderator.house.host import Host
         from moderator.house.lease import Claim
-        from wolfbus.service.health import Health
-        from wolfbus.service.stop import Stopping
+        from moderator.house.settings import Agenda
+        from wolfbus.service.lifecycle import Health, Stopping
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._watch = watch
@@ -181,7 +180,7 @@ class EmbeddedHouse:
         Raises:
             WolfError: the record cannot be written, a brain cannot be made, or the bus is lost.
         """
-        from moderator.house.agenda import AgendaItem
+        from moderator.house.settings import AgendaItem
 
         opened = self._opening(config, seed, brains, game or fresh_game_id(), title)
         asked = Game(opened, time.monotonic())

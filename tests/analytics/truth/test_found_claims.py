@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from analytics.claims import GameFacts
+from analytics.findings import Metrics
 from analytics.fold import GameFold, fold
-from analytics.metrics import Metrics
 from analytics.paper import rows_of_paper_log
 from tests.analytics.script import Script
 from tests.claims.scores import asserted

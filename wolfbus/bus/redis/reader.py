@@ -28,8 +28,7 @@ from wolfbus.bus.redis.link import (
     Word,
     refusal,
 )
-from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses
-from wolfbus.bus.redis.nodes import slot_of
+from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses, slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
 from wolfbus.bus.streams import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.url import Address
