@@ -46,9 +46,8 @@ class Record:
             sealed, line = seal(self.heads[-1], anew)
             self.lines[one.n - 1] = line + b"\n"
             self.heads.append(sealed.hash)
-            self.entries.append(
-                Entry(pack(on_the_bus(sealed)), one.event.type, "moderator", self.game, one.n, f"{one.n}-0")
-            )
+            body = pack(on_the_bus(sealed))
+            self.entries.append(Entry(body, one.event.type, "moderator", self.game, one.n, f"{one.n}-0"))
 
     def __len__(self) -> int:
         return len(self.entries)

@@ -11,12 +11,15 @@ from typing import Any, Self, TypeVar
 
 from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future, ThreadingFuture
 from pykka._envelope import Envelope
+from pykka.messages import ProxyCall, ProxyGetAttr, ProxySetAttr, _ActorStop
 
 from wolfbus.actors.pool import ActorPool, default_pool, pool_of_this_thread
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
+
+_OF_PYKKA = frozenset({_ActorStop, ProxyCall, ProxyGetAttr, ProxySetAttr})
 
 TURN = 32
 """Messages an actor may handle before others get their turn: enough to make the queue cheap, few enough to be fair."""
@@ -233,6 +236,10 @@ class PooledActor(Actor):
             self._depart(pool)
             raise
         self.actor_inbox.open(pool.enqueue, self._first_turn, self._take_turn)
+
+    def _handle_receive(self, message: Any) -> Any:
+        # pykka asks for each of its own four types first, whatever comes
+        return super()._handle_receive(message) if message.__class__ in _OF_PYKKA else self.on_receive(message)
 
     def _first_turn(self) -> None:
         try:

@@ -61,12 +61,8 @@ def seal(previous: str, unsealed: Recorded, members: Mapping[str, str] | None = 
     number, time, audience, event, _ = unsealed
     if members is None:
         members = canonical_members(plain(event))
-    by_name = {
-        **members,
-        "n": f'"n":{number}',
-        "time": _member("time", time),
-        "audience": _member("audience", audience),
-    }
+    beside = {"n": f'"n":{number}', "time": _member("time", time), "audience": _member("audience", audience)}
+    by_name = {**members, **beside}
     if event.type == "opened":
         by_name["v"] = f'"v":{PROTOCOL}'
     before, after = _around_hash(tuple(by_name))
