@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import GIVE_UP
+from wolfbus.cli.options import GIVE_UP
 
 
 @dataclass(frozen=True, slots=True)
