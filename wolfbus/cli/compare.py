@@ -133,10 +133,8 @@ def _primary(read: Sequence[Gathered]) -> tuple[str, ...]:
 
 def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:
     """Return the games, and say what of their studies was checked."""
-    from analytics.gather.checks import check_lines
-
     gathered = read_games(sources, criteria, workers, cached=cached)
-    for line in check_lines(gathered):
+    for line in gathered.checked:
         click.echo(f"wolfbus: {line}", err=True)
     return gathered
 

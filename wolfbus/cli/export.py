@@ -96,7 +96,7 @@ def inspect(**told: Any) -> int:
 
     This needs inspect-ai: pip install "wolfbus[inspect]".
     """
-    from analytics.export.inspect_log.writing import write_inspect
+    from analytics.export.inspect_log import write_inspect
 
     return _export(write_inspect, told, "prompts")
 

@@ -69,7 +69,7 @@ cache_option = click.option(
 def criteria_of(*, prove: bool, **options: Any) -> Criteria:
     """Return what the options of `criteria_options` say."""
     from analytics.gather import Criteria
-    from moderator.engine.verify import Verifier
+    from moderator.engine.reexecution import Verifier
 
     return Criteria(**options, prover=Verifier if prove else None)
 

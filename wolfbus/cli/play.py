@@ -216,7 +216,7 @@ def _tell(
             _print_summary(game, ending, game.over.digest, path, accounts)
         else:
             if tables:
-                from analytics.metrics import metrics
+                from analytics.findings import metrics
                 from analytics.report.terminal import text
 
                 # what was measured while it was played

@@ -24,7 +24,7 @@ from wolfbus.vocabulary import KINDS, Kind
 if TYPE_CHECKING:
     from players.context import BrainContext
     from players.service import PlayerSettings
-    from wolfbus.service.health import Place
+    from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
     from wolfbus.stage.people import People
 
@@ -131,9 +131,8 @@ def run(
         quiet: log warnings only: somebody plays at this terminal.
     """
     from players.service import serve
-    from wolfbus.service.health import Health
+    from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
-    from wolfbus.service.stop import Stopping
 
     stay = settings.membership
     configure_logs(log, service="player", house=stay.house, agent=stay.introduction.name)

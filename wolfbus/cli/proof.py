@@ -88,7 +88,7 @@ class Proof:
     @functools.cached_property
     def metrics(self) -> dict[str, Any]:
         """The metrics, plain values."""
-        from analytics.metrics import metrics
+        from analytics.findings import metrics
 
         return metrics([] if self.rows is None else [self.rows])
 
@@ -182,9 +182,9 @@ def prove(
     Raises:
         RecordError: it is no wolfbus record.
     """
-    from analytics.driver import read_rows
     from analytics.fold import GameFold
-    from moderator.engine.verify import Verifier
+    from analytics.gather.reading import read_rows
+    from moderator.engine.reexecution import Verifier
 
     verifier = Verifier()
     fold = GameFold(alpha=criteria.alpha, prior=criteria.prior, include_defaulted=criteria.include_defaulted)

@@ -152,7 +152,6 @@ def _findings(gathered: Gathered) -> dict[str, Any]:
 
 def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: dict[str, Any]) -> None:
     from analytics.gather import once
-    from analytics.gather.checks import check_lines
 
     @functools.cache
     def made() -> Report:
@@ -169,7 +168,7 @@ def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: 
             "page", [gathered.basis], lambda: {"html": made().html(), "headlines": made().headlines()}
         )
         _put(wanted.html, page["html"])
-        lines = [*(printable(line, 1000) for line in page["headlines"]), *check_lines(gathered)]
+        lines = [*(printable(line, 1000) for line in page["headlines"]), *gathered.checked]
         click.echo("\n  ".join([f"Report: {wanted.html}", *lines]), err=wanted.on_stdout > 0)
 
 

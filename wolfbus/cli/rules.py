@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from wolfbus.cli.options import load_config
 from wolfbus.config import GameConfig
-from wolfbus.field_docs import field_docs
+from wolfbus.package_data import field_docs
 from wolfbus.rules import rules_text
 
 

@@ -20,7 +20,7 @@ from wolfbus.study.manifest import FILE
 from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
-    from wolfbus.cli.studying.options import RunOptions
+    from wolfbus.cli.studying.loading import RunOptions
     from wolfbus.cli.studying.study_run import StudyRun
 
 
@@ -92,8 +92,7 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     wolfbus run --resume --out runs/first
     wolfbus run --house main --bus redis://localhost --players "scripted*4,outside:alice*4" --out runs/house
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from wolfbus.cli.studying.loading import load_study
-    from wolfbus.cli.studying.options import RunOptions
+    from wolfbus.cli.studying.loading import RunOptions, load_study
     from wolfbus.cli.studying.study_run import StudyRun
 
     how = RunOptions(**{field.name: options.pop(field.name) for field in fields(RunOptions)})
@@ -150,7 +149,7 @@ def _find_study(out: Path) -> None:
 
 
 def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
-    from wolfbus.cli.studying.showing import replay_command, summary_lines
+    from wolfbus.study.showing import replay_command, summary_lines
 
     totals = played.manifest.totals()
     if as_json:

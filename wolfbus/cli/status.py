@@ -37,8 +37,8 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     from wolfbus.bus import open_bus
     from wolfbus.bus.redis.links import Links
     from wolfbus.bus.url import read_address
+    from wolfbus.service.lifecycle import Stopping
     from wolfbus.service.standing import Standing
-    from wolfbus.service.stop import Stopping
 
     with contextlib.closing(open_bus(url)) as bus, contextlib.closing(Links(read_address(url))) as links:
         standing = Standing(bus, links)

@@ -144,9 +144,9 @@ def _show(context: click.Context, host: str, port: int, out: Path, url: str, hou
 
 
 def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
+    from wolfbus.service.lifecycle import Stopping
     from wolfbus.service.plan import Closed
     from wolfbus.service.redis import PrivateRedis
-    from wolfbus.service.stop import Stopping
     from wolfbus.service.supervisor import OWN, Supervisor
 
     with contextlib.ExitStack() as around:

@@ -16,7 +16,7 @@ from wolfbus.printable import counted
 
 if TYPE_CHECKING:
     from analytics.gather import Gathered
-    from analytics.gather.checks import StudyCheck
+    from analytics.gather.reading import StudyCheck
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -97,7 +97,7 @@ def verify(
 
 def _result(source: str, gathered: Gathered) -> dict[str, Any]:
     """Return what was found of one argument, as plain values."""
-    from analytics.gather.checks import loose_check, study_check
+    from analytics.gather.reading import loose_check, study_check
 
     checked: list[StudyCheck] = [study_check(study, gathered.files) for study in gathered.studies]
     loose = loose_check(gathered.studies, gathered.files)

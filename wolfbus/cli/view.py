@@ -105,8 +105,8 @@ def page(what: Path, out: Path | None, word: str, *, prompts: bool) -> int:
     The file asks nobody for anything. Of a game it holds all that the record knows, unless --as says otherwise; of a
     damaged record what is whole, and then the exit code is 1.
     """
-    from wolfbus.stage.bundle import one_file
-    from wolfbus.stage.found import find_claims_with
+    from wolfbus.stage.files import one_file
+    from wolfbus.stage.fold import find_claims_with
 
     find_claims_with(WordClaims)
     target = out or Path(f"{what.name.partition('.')[0]}.html")
@@ -128,7 +128,7 @@ def page(what: Path, out: Path | None, word: str, *, prompts: bool) -> int:
 
 def _game(path: Path, word: str, *, prompts: bool) -> tuple[dict[str, Any], str | None]:
     from wolfbus.stage.files import game_file
-    from wolfbus.stage.tail import RecordTail
+    from wolfbus.stage.sources import RecordTail
 
     tail = RecordTail(path)
     records = tail.read()
@@ -139,7 +139,7 @@ def _game(path: Path, word: str, *, prompts: bool) -> tuple[dict[str, Any], str 
 
 
 def _study(folder: Path) -> dict[str, Any]:
-    from wolfbus.stage.studies import study_file
+    from wolfbus.stage.library import study_file
 
     if not (folder / FILE).is_file():
         raise ConfigError(f"{printable(str(folder), 400)}: no study in it; give a study's folder or one record")

@@ -15,7 +15,7 @@ from wolfbus.study.manifest import RECORDS
 
 if TYPE_CHECKING:
     from analytics.gather import Gathered
-    from wolfbus.messages.claims import ScoredClaim
+    from wolfbus.messages.content import ScoredClaim
     from wolfbus.messages.events import AnyEvent
     from wolfbus.record.line import Recorded
     from wolfbus.stage.house import HouseSource
@@ -41,7 +41,7 @@ def served_with(
         public: whether only what is public may be seen of games that go on.
         people: persons who play at the server's pages.
     """
-    from wolfbus.stage.found import find_claims_with
+    from wolfbus.stage.fold import find_claims_with
     from wolfbus.stage.library import Library
     from wolfbus.stage.serving import Served
 

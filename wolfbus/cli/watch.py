@@ -19,7 +19,7 @@ from wolfbus.service.options import service_address
 
 if TYPE_CHECKING:
     from wolfbus.bus.protocol import Bus, Entry
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
 
 _BLOCK_S: Final = 1.0
 """Seconds after which a request to stop is seen."""
@@ -49,8 +49,7 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
     Needs a running `wolfbus analytics`. For researchers: it tells players too much. Leaves when the house closes; exits
     1 if nothing was ever shown.
     """
-    from wolfbus.service.opening import open_when_there
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping, open_when_there
 
     with Stopping() as stopping, contextlib.ExitStack() as around:
         bus = open_when_there(url, stopping)

@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Entry, Owner, every_entry
 from wolfbus.bus.redis.link import RedisLink, ResponseError, refusal
 from wolfbus.bus.redis.links import Links
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate

@@ -10,14 +10,14 @@ from wolfbus.cli.terminal.wording import ENDINGS, WINNERS, names_of
 from wolfbus.cli.viewing import WordClaims
 from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
 from wolfbus.document.formats import percent
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
-from wolfbus.stage.found import find_claims_with
+from wolfbus.stage.fold import find_claims_with
 
 LINES: Final = 25
 """Lines that an ending takes at most."""
