@@ -113,7 +113,7 @@ def report(
     for path in wanted.files:
         _check_place(path)
     if wanted.html is not None or wanted.md is not None or wanted.bibtex:
-        _need("jinja2", *(["matplotlib"] if wanted.html is not None else []))
+        _need("jinja2")
     return _report(sources, wanted, criteria_of(**criteria), workers, cached=not no_cache)
 
 
