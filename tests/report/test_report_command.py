@@ -139,8 +139,8 @@ def test_two_things_are_not_printed_at_once(told):
 
 
 def test_a_missing_extra_is_one_line(told, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else object())
-    assert told(".") == (2, "", 'wolfbus: the report needs matplotlib: pip install "wolfbus[report]"\n')
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "jinja2" else object())
+    assert told(".") == (2, "", 'wolfbus: the report needs jinja2: pip install "wolfbus[report]"\n')
 
 
 def test_other_criteria_are_those_of_the_page(told):
