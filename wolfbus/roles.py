@@ -7,26 +7,28 @@ nights are made from there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from pydantic import RootModel
 
 from wolfbus.package_data import PackageData, read_data
 from wolfbus.vocabulary import Kind, Role, Team
 
+Marker: TypeAlias = Literal["circle", "square", "triangle", "diamond", "wedge"]
+
 
 class Mark(PackageData):
     """How a role is drawn.
 
     Attributes:
-        marker: matplotlib's name of the marker.
-        dash: lengths of strokes and gaps, in points; empty for a solid line.
+        marker: the shape of its points.
+        dash: lengths of strokes and gaps, in pixels; "" for a solid line.
         light: its colour on a light ground.
         dark: its colour on a dark ground.
     """
 
-    marker: str
-    dash: tuple[float, ...]
+    marker: Marker
+    dash: str
     light: str
     dark: str
 
