@@ -106,6 +106,11 @@ class Heard:
         ]
 
 
+def is_end(entry: Entry) -> bool:
+    """Tell whether a delivery tells of the end."""
+    return any(public.fact.type == "ended" for public in decode_delivery(entry.body).facts)
+
+
 def clear(entry: Entry) -> tuple[str, str, str, str]:
     return entry.type, entry.sender, entry.game, str(entry.number)
 
@@ -209,7 +214,7 @@ def _hear(table: Outside, heard: Heard, entry: Entry) -> list[Ask] | None:
         return []
     delivery = decode_delivery(entry.body)
     assert all(part.seat == heard.seat for part in delivery.seats)
-    if any(public.fact.type == "ended" for public in delivery.facts):
+    if is_end(entry):
         heard.ended = len(heard.entries) - 1
         return None
     return [ask for part in delivery.seats for ask in part.asks]
