@@ -16,7 +16,9 @@ from click.testing import CliRunner
 from tests.llm.double.parts import TEMPLATES, ask, said_to
 from wolfbus.cli.fake_model import fake_model
 from wolfbus.errors import ConfigError
-from wolfbus.testing.model_server import ModelProcess, ModelServer, base_url
+from wolfbus.testing.model_behaviour import Behaviour
+from wolfbus.testing.model_server import ModelProcess, ModelServer
+from wolfbus.testing.model_service import ModelService
 
 COMMAND = "from wolfbus.cli.fake_model import fake_model; fake_model()"
 
@@ -120,8 +122,8 @@ def test_options_that_make_no_sense_are_refused(options: list[str], why: str) ->
 
 
 def test_the_url_is_one_that_clients_can_use() -> None:
-    assert base_url("0.0.0.0", 1) == "http://127.0.0.1:1/v1"
-    assert base_url("::1", 1) == "http://[::1]:1/v1"
+    assert ModelService(Behaviour(), "0.0.0.0", 1).url == "http://127.0.0.1:1/v1"
+    assert ModelService(Behaviour(), "::1", 1).url == "http://[::1]:1/v1"
 
 
 def test_the_command_line_does_not_load_aiohttp_to_show_its_help() -> None:
