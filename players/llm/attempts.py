@@ -206,7 +206,7 @@ class Attempts:
                 asked_at = loop_time()
                 self._waits_for = "the budget"
                 try:
-                    reservation = await self._budget.reserve(self._question, 1)
+                    reservation = await self._budget.reserve(self._question)
                 finally:
                     self._queue_s += loop_time() - asked_at
             sent = True
@@ -220,7 +220,8 @@ class Attempts:
             self._server.gate.leave(given, used if sent else 0, sent=sent)
             self._tell_circuit(reply, failure, trial=trial, sent=sent)
             if reservation is not None:
-                _settle(reservation, reply, failure, sent=sent)
+                # cancelled on its way, it may have been charged as well
+                reservation.settle(reply, charged=sent and (failure is None or failure.charged))
         return reply
 
     async def _leave(self, tokens: int) -> tuple[bool, Pass]:
@@ -326,14 +327,3 @@ def _too_long(failure: Failure, wait: float) -> Failure:
 
 def _sum(one: int | None, other: int | None) -> int | None:
     return other if one is None else one + (other or 0)
-
-
-def _settle(reservation: Reservation, reply: ProviderReply | None, failure: Failure | None, *, sent: bool) -> None:
-    if reply is not None:
-        reservation.settle(Completion(text=reply.text, attempts=1, **known_counts(reply)), 0)
-    elif not sent:
-        reservation.settle(Completion())
-    else:
-        # cancelled on its way, it may have been charged as well
-        charged = failure is None or failure.charged
-        reservation.settle(Completion(error="no reply", attempts=1), int(charged))
