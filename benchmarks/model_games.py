@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bare_loop import bare_loop
 from prompt_text import LONG_RULES, prefix_share, prompt_text
 
-from analytics.metrics import Metrics
+from analytics.findings import Metrics
 from players.context import BrainContext
 from players.llm.settings import Endpoint
 from wolfbus.cli.bench import peak_memory_mb

@@ -8,8 +8,20 @@ from typing import Final, TypeVar
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.draws import draw
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
-from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import (
+    AccusationClaim,
+    Ballot,
+    Bid,
+    Choice,
+    Claim,
+    InspectionClaim,
+    Judgement,
+    Label,
+    Proposal,
+    ProtectionClaim,
+    RoleClaim,
+    Speech,
+)
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import DECEPTIONS, ROLES

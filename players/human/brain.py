@@ -26,7 +26,7 @@ from players.human.words import (
     table_in_words,
 )
 from wolfbus.agent import NO_ANSWER, Agent, Answer
-from wolfbus.agent.writer import Replies
+from wolfbus.agent.outbox import Replies
 from wolfbus.errors import PlayerError
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.printable import counted, printable

@@ -12,9 +12,8 @@ from typing import Any
 
 from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
-from wolfbus.distribution import Distribution
 from wolfbus.document.formats import count, of, percent, seconds
-from wolfbus.usage import Usage
+from wolfbus.usage import Distribution, Usage
 
 
 def exact_cost(price: Price, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> Decimal:

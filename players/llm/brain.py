@@ -14,7 +14,7 @@ from players.llm.prompts.writer import Prompt, PromptWriter
 from players.llm.provider import Completion, ModelQuestion
 from players.llm.settings import Model
 from wolfbus.agent import Agent, Answer
-from wolfbus.agent.writer import Replies
+from wolfbus.agent.outbox import Replies
 from wolfbus.messages.calls import REPLY_KEPT, Call
 from wolfbus.messages.content import Ballot, Speech
 from wolfbus.messages.requests import Ask

@@ -19,7 +19,7 @@ from typing import IO, Final, Literal, TypeAlias
 
 from players.program.protocol import Overlong, Splitter
 from players.program.stderr import open_stderr
-from wolfbus.service.process import signal_group, signal_name
+from wolfbus.service.supervisor import signal_group, signal_name
 
 MOMENT: Final = 1.0
 """Seconds that a child gets to leave by itself, and then again after SIGTERM."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from moderator.engine.referee import find_fault
 from moderator.engine.seating import deal
-from moderator.rules.steps import Steps
+from moderator.rules.game import Steps
 from players.scripted import ScriptedBrain
 from wolfbus.agent import Agent
 from wolfbus.agent.answer import Answer

@@ -16,8 +16,8 @@ import click
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from wolfbus.cli.studying.news import StudyNews
-    from wolfbus.study.result import GameResult
+    from wolfbus.study.journal import GameResult
+    from wolfbus.study.scheduler import StudyNews
 
 
 @click.command()
@@ -119,7 +119,7 @@ def bench(
 
 
 def _result(news: StudyNews) -> GameResult:
-    from wolfbus.cli.studying.news import Done
+    from wolfbus.study.scheduler import Done
 
     if isinstance(news, Done):
         return news.result

@@ -17,8 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.base import Part
-from wolfbus.messages.claims import Claim
-from wolfbus.messages.content import Judgement, Label
+from wolfbus.messages.content import Claim, Judgement, Label
 from wolfbus.reading.keys import KIND_WORDS
 from wolfbus.reading.text import quoted
 from wolfbus.vocabulary import DECEPTIONS, ROLE_WORDS, Deception, Fault, Role

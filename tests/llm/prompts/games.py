@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from moderator.rules.steps import Steps
+from moderator.rules.game import Steps
 from tests.game.driver import Question, legal_answer, opening, questions
 from tests.players import table
 from wolfbus.audience import Herald

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
-from wolfbus.cli.studying.news import Done, Halt, StudyNews
-from wolfbus.cli.studying.wire import Wire, amount_of, halt_of, taken_as_json
+from wolfbus.cli.studying.own_worker import Wire, amount_of, halt_of, taken_as_json
 from wolfbus.config import GameConfig
 from wolfbus.errors import WolfError
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import LocalAgenda
+from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.result import GameResult
+from wolfbus.study.scheduler import Done, Halt, StudyNews
 
 if TYPE_CHECKING:
     from players.context import BrainContext
