@@ -138,7 +138,7 @@ class Gateway:
         self._loop = Loop("model-gateway")
 
     def start(self, jobs: Sequence[Coroutine[Any, Any, None]]) -> list[Job]:
-        """Begin jobs, in order, with one message to the loop, and return at once; safe from any thread.
+        """Begin jobs, in order, and return at once; safe from any thread.
 
         On a gateway that is closed, nothing begins and nothing is returned.
         """
