@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from players.scripted import ScriptedBrain, tuning
+from players.scripted import ScriptedBrain
+from tests.llm.tables import tables
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Judgement
 from wolfbus.messages.events import AnsweredAssessOther, Dawn, Inspection, Statement
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact, Seated
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Role
+
+TABLES = tables(__file__)
 
 NAMES = ("Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo")
 
@@ -73,16 +76,7 @@ PLAIN = "Good to see you all at the table."
 
 @pytest.mark.parametrize(
     ("text", "more_suspicious"),
-    [
-        ("Maybe, perhaps, I guess I am not sure.", True),
-        ("It is obvious, without doubt, I swear.", True),
-        ("Why is everybody looking at me? Look elsewhere.", True),
-        ("I am innocent, trust me.", True),
-        ("Let us exile Chloe.", True),
-        ("Let us exile Ada.", True),
-        ("I looked at who voted for whom last night.", False),
-        ("I am the Seer, and I have more to tell tomorrow.", False),
-    ],
+    TABLES["a_cue_moves_suspicion_its_way"],
 )
 def test_a_cue_moves_suspicion_its_way(text: str, more_suspicious: bool):
     plain = suspicion(PLAIN)
@@ -90,34 +84,10 @@ def test_a_cue_moves_suspicion_its_way(text: str, more_suspicious: bool):
     assert suspicion(text) != plain
 
 
-def test_the_flag_is_suspicion_over_the_threshold():
-    for number in range(60):
-        judgement = Observer(seed=f"{number}").judges("Hugo", "Maybe it is so. Forget me and look at Chloe.")
-        assert judgement.deceptive is (judgement.suspicion >= tuning.FLAG_AT)
-        assert (judgement.kind != "none") is judgement.deceptive
-
-
-def test_confidence_grows_with_distance_from_the_middle():
-    sure = Observer("Seer").inspected("Hugo", "Werewolf").judges("Hugo", "I am just a Villager.")
-    unsure = Observer().judges("Hugo", "Maybe, perhaps.")
-    assert sure.confidence > unsure.confidence >= 0.5
-
-
-def test_observers_with_different_seeds_differ_a_little():
-    values = {suspicion(PLAIN, seed=f"{number}") for number in range(20)}
-    assert len(values) > 10
-    assert max(values) - min(values) <= 2 * tuning.JUDGING_NOISE
-
-
 def test_the_seer_does_not_believe_another_seer():
     judgement = Observer("Seer").judges("Hugo", "I am the Seer. I inspected Chloe: a Werewolf.")
     assert judgement.suspicion > 0.8
     assert judgement.kind == "fabrication"
-
-
-def test_the_doctor_does_not_believe_another_doctor():
-    assert suspicion("I am the Doctor. I protected Chloe last night.", "Doctor") > 0.8
-    assert suspicion("I am the Doctor. I protected Chloe last night.", "Villager") < 0.5
 
 
 def test_a_report_against_what_the_observer_knows_is_a_fabrication():
@@ -132,28 +102,6 @@ def test_a_known_wolf_is_not_believed_whatever_it_says():
     assert seer.judges("Hugo", "Let us exile Ada.").suspicion > 0.75
 
 
-def test_an_inspected_innocent_is_hardly_suspected():
-    seer = Observer("Seer").inspected("Hugo", "Villager")
-    assert seer.judges("Hugo", "Maybe, perhaps, I guess. Forget me.").suspicion < suspicion(
-        "Maybe, perhaps, I guess. Forget me."
-    )
-    assert seer.judges("Hugo", PLAIN).suspicion < 0.4
-
-
-def test_wolves_judge_in_private_by_what_they_know():
-    wolf = Observer("Werewolf", partners=("Hugo",))
-    assert wolf.judges("Hugo", "I am just a Villager.").suspicion > 0.8
-    assert wolf.judges("Chloe", "I am just a Villager.").suspicion < 0.4
-    assert wolf.judges("Chloe", "Let us exile Ada.").suspicion < 0.4
-
-
-def test_a_second_seer_is_doubted_more_than_the_first():
-    observer = Observer()
-    first = observer.judges("Hugo", "I am the Seer. I inspected Chloe: no Werewolf.")
-    second = observer.judges("Bruno", "I am the Seer. I inspected Dario: no Werewolf.")
-    assert second.suspicion > first.suspicion + 0.1
-
-
 def test_who_changes_sides_is_doubted():
     steady, turncoat = Observer(), Observer()
     steady.hears("Hugo", "I have nothing to say of Chloe yet.")
@@ -162,13 +110,6 @@ def test_who_changes_sides_is_doubted():
         turncoat.judges("Hugo", "Chloe is a Werewolf.").suspicion
         > steady.judges("Hugo", "Chloe is a Werewolf.").suspicion
     )
-
-
-def test_suspicion_lasts_from_statement_to_statement():
-    fresh, wary = Observer(), Observer()
-    fresh.hears("Hugo", PLAIN)
-    wary.judged(wary.hears("Hugo", PLAIN), 0.95)
-    assert wary.judges("Hugo", PLAIN).suspicion > fresh.judges("Hugo", PLAIN).suspicion
 
 
 def test_accusing_a_trusted_player_costs_more_than_accusing_a_suspect():

@@ -28,12 +28,6 @@ def labelled(game: Played) -> list[tuple[Statement, Label]]:
     ]
 
 
-def test_every_statement_is_labelled(games: list[Played]):
-    for game in games:
-        said = sum(1 for event in game.events if event.type == "statement")
-        assert len(labelled(game)) == said
-
-
 def test_a_false_claim_to_be_somebody_is_called_a_fabrication(games: list[Played]):
     found = Counter[str]()
     for game in games:
@@ -44,13 +38,6 @@ def test_a_false_claim_to_be_somebody_is_called_a_fabrication(games: list[Played
                 found[claimed] += 1
     assert found["Seer"]
     assert found["Villager"]
-
-
-def test_an_invented_inspection_is_called_a_fabrication(games: list[Played]):
-    for game in games:
-        for statement, label in labelled(game):
-            if read(statement.text, tuple(game.views)).results and game.roles[statement.speaker] == "Werewolf":
-                assert label.kind == "fabrication", statement.text
 
 
 def test_framing_an_innocent_player_is_called_misdirection(games: list[Played]):
@@ -76,28 +63,6 @@ def test_a_lie_is_always_admitted_in_private(games: list[Played]):
     assert lies > GAMES
 
 
-def test_the_villagers_side_makes_no_false_claim_knowingly(games: list[Played]):
-    for game in games:
-        statements = {event.statement: event for event in game.events if event.type == "statement"}
-        for event in game.events:
-            if event.type == "claim_truth" and game.roles[statements[event.statement].speaker] != "Werewolf":
-                assert all(scored.verdict != "lie" for scored in event.claims), statements[event.statement].text
-
-
-def test_a_seer_who_tells_what_it_saw_calls_itself_honest(games: list[Played]):
-    revealed = hidden = 0
-    for game in games:
-        for statement, label in labelled(game):
-            if game.roles[statement.speaker] != "Seer":
-                continue
-            if read(statement.text, tuple(game.views)).claimed == "Seer":
-                assert not label.deceptive
-                revealed += 1
-            hidden += label.kind == "omission"
-    assert revealed
-    assert hidden
-
-
 def test_wolves_deceive_more_often_than_villagers(games: list[Played]):
     shares = defaultdict[str, list[bool]](list)
     for game in games:
@@ -106,8 +71,3 @@ def test_wolves_deceive_more_often_than_villagers(games: list[Played]):
     rate = {role: sum(flags) / len(flags) for role, flags in shares.items()}
     assert rate["Werewolf"] > 0.6 > rate["Doctor"] > rate["Villager"] > 0
     assert rate["Seer"] > rate["Villager"]
-
-
-def test_all_kinds_of_deception_occur(games: list[Played]):
-    kinds = {label.kind for game in games for _, label in labelled(game)}
-    assert kinds == {"none", "omission", "distortion", "misdirection", "fabrication"}

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from players.scripted.cues import LONGEST, read
+from players.scripted.cues import read
 from players.scripted.phrasing import words
+from tests.llm.tables import tables
 from tests.players.table import CONFIGS, play
+
+TABLES = tables(__file__)
 
 SENTENCES, EVIDENCE, VOTE_REASONS = words().sentences, words().evidence, words().vote_reasons
 NAMES = ("Ada", "Bruno", "Chloe", "Dario")
@@ -44,17 +47,6 @@ def test_whoever_is_accused_in_a_sentence_is_read_as_accused():
         assert "Ada" in read(text, NAMES).accused, text
 
 
-def test_nobody_else_is_accused_by_the_way():
-    for text in ACCUSING + VOTING:
-        assert read(text, NAMES).accused == ("Ada",), text
-
-
-def test_a_doubt_falls_on_the_one_it_is_about():
-    for wording, evidence in product(SENTENCES["doubt"], all_evidence()):
-        cues = read(said(wording, evidence), NAMES)
-        assert (*cues.doubted, *cues.accused) == ("Ada",), said(wording, evidence)
-
-
 @pytest.mark.parametrize("intent", ["reveal wolf", "report wolf", "counterclaim"])
 def test_reports_of_a_wolf_are_read_as_such(intent: str):
     for wording in SENTENCES[intent]:
@@ -64,24 +56,9 @@ def test_reports_of_a_wolf_are_read_as_such(intent: str):
         assert cues.accused == ("Ada",), wording
 
 
-@pytest.mark.parametrize("intent", ["reveal clear", "report clear"])
-def test_reports_of_an_innocent_are_read_as_such(intent: str):
-    for wording in SENTENCES[intent]:
-        cues = read(said(wording), NAMES)
-        assert cues.results == (("Ada", False),), wording
-        assert cues.claimed == "Seer", wording
-        assert cues.accused == (), wording
-
-
 @pytest.mark.parametrize(
     ("intent", "role"),
-    [
-        ("expose", "Seer"),
-        ("repeat seer", "Seer"),
-        ("doctor claim", "Doctor"),
-        ("doctor claim saved", "Doctor"),
-        ("defend self as villager", "Villager"),
-    ],
+    TABLES["claims_of_a_role_are_read_as_such"],
 )
 def test_claims_of_a_role_are_read_as_such(intent: str, role: str):
     for wording in SENTENCES[intent]:
@@ -107,32 +84,9 @@ def test_ordinary_talk_claims_no_role_and_accuses_nobody():
             assert cues.accused == (), wording
 
 
-def test_words_of_trust_are_read_as_such():
-    for intent in ("defend other", "hint trust"):
-        for wording in SENTENCES[intent]:
-            assert "Ada" in read(said(wording), NAMES).trusted, wording
-
-
-def test_tones_are_heard():
-    assert sum(bool(read(wording, NAMES).hedges) for wording in SENTENCES["hedge"]) >= 8
-    assert all(read(said(wording, all_evidence()[0]), NAMES).absolutes for wording in SENTENCES["accuse boldly"])
-    assert all(read(said(wording, all_evidence()[0]), NAMES).deflects for wording in SENTENCES["deflect"])
-    assert sum(read(said(wording), NAMES).pleads for wording in SENTENCES["defend self"]) >= 5
-
-
 @pytest.mark.parametrize(
     ("text", "accused", "doubted", "trusted"),
-    [
-        ("I don\u2019t trust Ada.", (), ("Ada",), ()),
-        ("Ada isn't a werewolf, I'd bet on it.", (), (), ("Ada",)),
-        ("The wolves killed Chloe because she was close.", (), (), ()),
-        ("Bruno, why did you vote for Ada?", (), (), ()),
-        ("If Ada is a werewolf, then so is Dario.", (), (), ()),
-        ("Ada must be the wolf!", ("Ada",), (), ()),
-        ("I'm voting for Bruno because Ada convinced me.", ("Bruno",), (), ()),
-        ("I have a bad feeling, but I suspect Dario.", (), ("Dario",), ()),
-        ("Adam and Brunos are other words.", (), (), ()),
-    ],
+    TABLES["sentences_of_other_players_are_read_sensibly"],
 )
 def test_sentences_of_other_players_are_read_sensibly(
     text: str, accused: tuple[str, ...], doubted: tuple[str, ...], trusted: tuple[str, ...]
@@ -157,18 +111,6 @@ def test_any_text_can_be_read(parts: list[str], names: tuple[str, ...]):
         assert len(set(found)) == len(found)
 
 
-@pytest.mark.parametrize(
-    "piece", ["I saw ", "vote out ", "Ada ", "not ", "Ada voting to ", "a, and ", "the the the wolf "]
-)
-def test_long_text_is_read_in_bounded_time(piece: str):
-    whole = (piece * LONGEST)[:LONGEST]
-    assert read(piece * 20_000, NAMES) == read(whole, NAMES)
-
-
-def test_a_longer_name_is_not_taken_for_a_shorter_one():
-    assert read("I suspect Ann Marie.", ("Ann", "Ann Marie")).doubted == ("Ann Marie",)
-
-
 def test_statements_of_a_game_are_short_and_hardly_repeat():
     lengths: list[int] = []
     repeated = 0
@@ -181,33 +123,3 @@ def test_statements_of_a_game_are_short_and_hardly_repeat():
     assert max(lengths) <= 200
     assert 60 <= statistics.mean(lengths) <= 120
     assert repeated <= len(lengths) // 40
-
-
-def test_what_is_claimed_beside_a_statement_is_what_its_words_say():
-    claims = 0
-    for seed in range(12):
-        played = play(f"claims {seed}", CONFIGS["paper"])
-        texts = {event.statement: event for event in played.events if event.type == "statement"}
-        for event in played.events:
-            if event.type != "claim_truth":
-                continue
-            statement = texts[event.statement]
-            cues = read(statement.text, tuple(played.views))
-            for scored in event.claims:
-                claim = scored.claim
-                claims += 1
-                if claim.claim == "role":
-                    assert (claim.target, claim.role) == (statement.speaker, cues.claimed), statement.text
-                elif claim.claim == "inspection":
-                    assert (claim.target, claim.role == "Werewolf") in cues.results, statement.text
-                elif claim.claim == "accusation":
-                    assert claim.target in cues.accused, statement.text
-                else:
-                    assert claim.target in cues.named, statement.text
-    assert claims > 100
-
-
-def test_a_name_is_heard_in_emphasis_and_never_within_another_word():
-    assert read("I think _Ada_ is a Werewolf.", NAMES).named == ("Ada",)
-    assert read("Adam is a Werewolf.", NAMES).named == ()
-    assert read("\ue000 is a Werewolf.", NAMES).named == ()

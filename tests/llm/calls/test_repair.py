@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-from sklearn.metrics import roc_auc_score
-
 from analytics.findings import Metrics, metrics
 from analytics.fold import fold
 from analytics.report.terminal import text
@@ -65,33 +62,6 @@ def test_scores_are_told_with_and_without_what_was_not_clean():
     assert filled["clean"] == scores["clean"]
     nothing = section("headline")([])
     assert (nothing["clean"]["n"], nothing["clean"]["accuracy"], nothing["clean"]["auc"]) == (0, None, None)
-
-
-def test_the_area_under_the_curve_agrees_with_scikit_learn():
-    games = [random_game(seed).rows() for seed in range(10)]
-    truth, suspicion = [], []
-    for game in games:
-        labels = {statement.number: statement.d for statement in game.statements}
-        for judgement in game.judgements:
-            if judgement.s is not None and labels[judgement.statement] is not None:
-                truth.append(labels[judgement.statement])
-                suspicion.append(judgement.s)
-    scores = section("headline")(games)["all"]
-    assert scores["auc_n"] == len(truth)
-    assert scores["auc"] == pytest.approx(roc_auc_score(truth, suspicion))
-
-
-def test_text_shows_the_report_only_where_there_is_something_to_repair():
-    clean = fold(play(GameConfig(debate_turns=1, max_rounds=1), "1").events)
-    assert "Replies by agent" not in text(metrics([clean]))
-    shown = text(metrics([mixed().rows()]))
-    part = shown[shown.index("The same by kind of reply") :]
-    (judged,) = [line.split() for line in part.splitlines() if line.startswith("  Judgements")]
-    assert judged[:10] == ["Judgements", "9", "3", "0", "0", "0", "3", "0", "3", "0"]
-    (only,) = [line.split() for line in part.splitlines() if "clean" in line and "label" in line]
-    assert [cell for cell in only if cell[0].isdigit()] == ["2", "100.0", "100.0", "50.0", "50.0", "1.000"]
-    both = text(metrics([mixed().rows(), Script(brains=dict.fromkeys(("Wim", "Vic"), "x" * 99)).rows(), clean]))
-    assert max(map(len, both.splitlines())) <= 100
 
 
 def compact(script: Script) -> Script:

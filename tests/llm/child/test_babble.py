@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 
 import pytest
 
@@ -36,57 +35,6 @@ def test_an_agent_that_also_chats_loses_no_answer_of_a_game(tmp_path, caplog):
     assert len(told) == 1
     assert told[0].startswith(f"{seat}: exec:")
     assert 'printed "Agent 7 of 9, version 2", which is no answer' in told[0]
-
-
-def test_a_banner_before_the_first_reply_costs_nothing(brain_of):
-    brain = brain_of("""
-        print("Loading 3 models {fast} ...", flush=True)
-        os.write(1, b"\\xff\\xfe\\n")
-        for each in asks(): say(bid=each["turn"])
-    """)
-    view = sit()
-    answer = brain.answer(ask(1), view)
-    assert answer.content == Bid(bid=1)
-    assert answer.note == 'it printed "Loading 3 models {fast} ..." and 1 more line, which is no answer'
-    second = brain.answer(ask(2), view)
-    assert (second.content, second.note) == (Bid(bid=2), None)
-
-
-def test_an_agent_started_again_may_print_its_banner_again(brain_of):
-    brain = brain_of("""
-        print("Hello, I am agent 5", flush=True)
-        say(bid=next(asks())["turn"])
-    """)
-    view, answers = sit(), []
-    for number in (1, 2):
-        answers.append(brain.answer(ask(number), view))
-        brain._process._popen.wait(30)
-    assert [answer.content for answer in answers] == [Bid(bid=1), Bid(bid=2)]
-    assert "exited with code 0" in answers[1].note
-    assert "agent 5" in answers[1].note
-
-
-def test_an_agent_is_waited_for_until_the_deadline(brain_of):
-    brain = brain_of("""
-        everything = asks()
-        say(id=next(everything)["id"], bid=1)
-        second = next(everything)
-        print("thinking of 4", flush=True)
-        print(json.dumps({"level": "info", "message": "still thinking"}), flush=True)
-        print('I might say {"bid": 9}', flush=True)
-        third = next(everything)
-        say(id=second["id"], bid=2)
-        say(id=third["id"], bid=3)
-    """)
-    view = sit(0.5)
-    assert bid_of(brain, sit()) == 1
-    began = time.monotonic()
-    assert brain.answer(ask(2, deadline=0.5), view) is NO_ANSWER
-    assert time.monotonic() - began >= 0.5
-    answer = brain.answer(ask(3), sit())
-    assert answer.content == Bid(bid=3)
-    assert '"thinking of 4" and 2 more lines' in answer.note
-    assert "1 line was passed over" in answer.note
 
 
 @pytest.mark.parametrize("written", ["json.dumps", "repr"])

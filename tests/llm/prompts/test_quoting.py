@@ -105,23 +105,6 @@ def test_every_format_character_that_python_knows_is_taken_out():
     assert left == ["200c", "200d"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["👩‍👩‍👧 and ❤️", "می‌خواهم", "क्‍ष", "naïve — “yes”", "Ünal’s 100% {t}", "日本語、です。"],
-)
-def test_words_of_any_script_stay_as_they_are(text):
-    assert json.loads(quoted(text)) == text
-
-
-def test_line_ends_become_spaces_so_that_words_stay_apart():
-    assert one_line("one\r\ntwo\n\n\tthree\u2028four") == "one two three four"
-
-
-def test_nothing_can_be_written_in_runs_of_what_is_not_drawn():
-    assert one_line("a" + "\ufe0f\ufe0e" * 9 + "\ufe00\U000e0120" * 9) == "a\ufe0f"
-    assert one_line("é" + "\u200d\u200c" * 9 + "é" + "\u200d\ufe0f" * 9) == "é\u200dé\ufe0f"
-
-
 def test_what_is_cut_is_counted():
     assert quoted("x" * 30, 10) == '"xxxxxxxxxx" [+20 characters]'
     assert quoted("x" * 10, 10) == '"xxxxxxxxxx"'

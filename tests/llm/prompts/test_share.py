@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.prompt_text import prefix_share
 from tests.llm.prompts.calls import Calls, whole
 from tests.llm.prompts.games import play
-
-
-def test_the_share_counts_beginnings_seen_before():
-    assert prefix_share(["abcd", "abxy", "abxz", "q"]) == pytest.approx((2 + 3) / 13)
-    assert prefix_share(["same", "same"]) == 0.5
-    assert prefix_share([]) is None
-    assert prefix_share(["", ""]) is None
 
 
 @given(st.lists(st.text(alphabet="ab", max_size=8), max_size=12))

@@ -65,17 +65,6 @@ def test_eight_models_play_a_game_and_every_call_is_in_the_record(tmp_path):
         assert all(call.attempts == 1 and call.latency_s >= 0 and call.finish == "stop" for call in calls)
 
 
-def test_models_and_scripts_sit_at_one_table(tmp_path):
-    with ModelServer() as server, BrainContext() as brain_context:
-        play(tmp_path, brain_context, [f"llm:double@{server.url}"] * 3 + ["scripted"] * 3 + ["random"] * 2)
-    proof = proof_of(tmp_path)
-    seats = proof.records[0].event.seats
-    assert [seat.model for seat in seats] == ["double"] * 3 + [None] * 5
-    callers = {call.seat for call in events(proof, "model_call")}
-    assert callers <= {seat.name for seat in proof.records[0].event.seats if seat.brain.startswith("llm:")}
-    assert readings(proof)["clean"] == readings(proof).total()
-
-
 @pytest.mark.parametrize("protocol", ["paper", "compact"])
 def test_half_of_all_replies_ugly_breaks_no_game(tmp_path, protocol):
     with ModelServer(ugly=0.5, seed=2) as server, BrainContext() as brain_context:
