@@ -89,10 +89,10 @@ def test_ordinary_talk_claims_no_role_and_accuses_nobody():
     TABLES["sentences_of_other_players_are_read_sensibly"],
 )
 def test_sentences_of_other_players_are_read_sensibly(
-    text: str, accused: tuple[str, ...], doubted: tuple[str, ...], trusted: tuple[str, ...]
+    text: str, accused: list[str], doubted: list[str], trusted: list[str]
 ):
     cues = read(text, NAMES)
-    assert (cues.accused, cues.doubted, cues.trusted) == (accused, doubted, trusted)
+    assert [list(each) for each in (cues.accused, cues.doubted, cues.trusted)] == [accused, doubted, trusted]
 
 
 @given(

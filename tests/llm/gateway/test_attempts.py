@@ -8,10 +8,10 @@ from itertools import pairwise
 import pytest
 
 from players.llm.attempts import LONGEST_PAUSE
-from players.llm.endpoint import Backoff
 from players.llm.gateway import Tempo
 from players.llm.provider import Failure, ProviderReply
 from players.llm.providers.mock import URL
+from players.llm.tempo import Backoff
 
 from .mocked import HANG, OK, Clock, Mocked, broken, busy, rejected
 

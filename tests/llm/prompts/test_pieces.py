@@ -11,7 +11,6 @@ from wolfbus.messages.requests import Whispered
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 
 
-
 def own(kind, content=None, thought="Hm.", about=None):
     outcome = "accepted" if content is not None else "timed_out"
     return OwnAnswer(2, kind, about, outcome, content, thought)
