@@ -53,15 +53,6 @@ def test_equal_views_and_requests_give_equal_answers_from_any_instance(brain: ty
 
 
 @pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
-def test_answers_do_not_depend_on_the_game_id(brain: type[Agent]):
-    def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
-        elsewhere = ask.model_copy(update={"id": "another" + ask.id[1:]})
-        assert answer_of(brain(), elsewhere, view) == answer
-
-    play("ids", None, (brain,), watch)
-
-
-@pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
 def test_a_brain_leaves_its_view_as_it_was(brain: type[Agent]):
     def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
         before = copy.deepcopy(view)

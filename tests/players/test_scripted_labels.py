@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 import pytest
 
@@ -40,18 +40,6 @@ def test_a_false_claim_to_be_somebody_is_called_a_fabrication(games: list[Played
     assert found["Villager"]
 
 
-def test_framing_an_innocent_player_is_called_misdirection(games: list[Played]):
-    framed = 0
-    for game in games:
-        for statement, label in labelled(game):
-            cues = read(statement.text, tuple(game.views))
-            hard = [name for name in cues.accused if game.roles[name] != "Werewolf"]
-            if game.roles[statement.speaker] == "Werewolf" and hard and cues.claimed is None:
-                assert label.kind == "misdirection", statement.text
-                framed += 1
-    assert framed
-
-
 def test_a_lie_is_always_admitted_in_private(games: list[Played]):
     lies = 0
     for game in games:
@@ -61,13 +49,3 @@ def test_a_lie_is_always_admitted_in_private(games: list[Played]):
                 assert labels[event.statement].deceptive
                 lies += 1
     assert lies > GAMES
-
-
-def test_wolves_deceive_more_often_than_villagers(games: list[Played]):
-    shares = defaultdict[str, list[bool]](list)
-    for game in games:
-        for statement, label in labelled(game):
-            shares[game.roles[statement.speaker]].append(label.deceptive)
-    rate = {role: sum(flags) / len(flags) for role, flags in shares.items()}
-    assert rate["Werewolf"] > 0.6 > rate["Doctor"] > rate["Villager"] > 0
-    assert rate["Seer"] > rate["Villager"]

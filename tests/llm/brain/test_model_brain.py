@@ -42,13 +42,6 @@ def of(proof: Proof, kind: str) -> list[Any]:
     return [recorded.event for recorded in proof.records if recorded.event.type == kind]
 
 
-def test_an_obliging_model_is_read_clean_to_the_last_word(tmp_path):
-    proof, _ = play(tmp_path, obliging)
-    answers = of(proof, "answered")
-    assert Counter((event.outcome, event.reading) for event in answers) == {("accepted", "clean"): len(answers)}
-    assert len(of(proof, "model_call")) == len(answers)
-
-
 def test_every_call_in_the_record_rebuilds_the_prompt_that_was_sent(tmp_path):
     proof, brain_context = play(tmp_path, obliging)
     book = PromptBook()
@@ -89,17 +82,6 @@ def test_what_cannot_be_read_twice_is_the_default_with_the_raw_text_and_the_faul
     }
 
 
-def test_an_endpoint_that_fails_leaves_a_finished_game_that_says_so(tmp_path):
-    def script(question):
-        return obliging(question).__class__(error="http://localhost:1 is down: connection refused", attempts=3)
-
-    proof, _ = play(tmp_path, script)
-    answers = of(proof, "answered")
-    assert {(event.outcome, event.fault) for event in answers} == {("defaulted", "failed")}
-    assert "connection refused" in answers[0].note
-    assert {call.error for call in of(proof, "model_call")} == {"http://localhost:1 is down: connection refused"}
-
-
 def test_a_refusal_is_recorded_in_the_models_words(tmp_path):
     def script(question):
         return obliging(question).__class__(refusal="I cannot help with deception.", attempts=1)
@@ -125,20 +107,6 @@ def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path):
     several = [call for call in of(compact, "model_call") if len(call.requests) > 1]
     assert several
     assert all(request.split("/")[4] == call.seat for call in several for request in call.requests)
-
-
-def test_a_compact_reply_that_lacks_its_label_costs_one_more_call_for_the_label_only(tmp_path):
-    def script(question):
-        reply = obliging(question)
-        value = json.loads(reply.text)
-        value.pop("label", None)
-        return reply.__class__(text=json.dumps(value), attempts=1)
-
-    proof, brain_context = play(tmp_path, script, COMPACT)
-    labels = [event for event in of(proof, "answered") if event.kind == "assess_own"]
-    assert labels
-    assert {event.outcome for event in labels} == {"accepted"}
-    assert sum(q.purpose == "assess_own" for q in brain_context.questions) == len(labels)
 
 
 @pytest.mark.parametrize("kind", ["speak", "vote"])
@@ -188,26 +156,6 @@ def test_calls_under_way_are_given_up_when_the_house_closes(tmp_path):
             house.open(SHORT, "5", ("llm:m",) * 8, tmp_path / "game.ndjson")
             assert begun.wait(10)
         assert cancelled.wait(10)
-
-
-def test_a_prompt_that_cannot_be_written_costs_its_request_and_nothing_else(tmp_path, monkeypatch, caplog):
-    from players.llm.prompts.writer import PromptWriter
-
-    write = PromptWriter.write
-
-    def broken(self, asks, view, **how):
-        prompt = write(self, asks, view, **how)
-        if asks[0].kind == "vote":
-            raise KeyError("no such thing")
-        return prompt
-
-    monkeypatch.setattr(PromptWriter, "write", broken)
-    proof, _ = play(tmp_path, obliging)
-    answers = of(proof, "answered")
-    assert {event.fault for event in answers if event.kind == "vote"} == {"failed"}
-    assert {event.outcome for event in answers if event.kind != "vote"} == {"accepted"}
-    assert len(of(proof, "model_call")) == sum(event.kind != "vote" for event in answers)
-    assert not of(proof, "rejected")
 
 
 def test_no_prompt_of_a_seat_holds_another_seats_private_text(tmp_path):

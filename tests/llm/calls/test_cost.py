@@ -90,34 +90,12 @@ def test_games_may_be_added_in_any_order_and_partition():
     assert json.loads(json.dumps(whole, allow_nan=False)) == whole
 
 
-def test_tokens_and_prices_that_nobody_told_are_null_and_counted():
-    told_nothing = {"prompt_tokens": None, "cached_tokens": None, "completion_tokens": None}
-    total = metrics([rows_of(game(lambda answer, name: [told_nothing]))])["cost"]["total"]
-    for name in (*told_nothing, "cost_usd"):
-        assert total[name] is None
-        assert total[f"{name}_missing"] == total["calls"]
-
-
 def test_the_critical_path_counts_each_join_that_waited_for_models_once():
     config = GameConfig(debate_turns=3, max_rounds=1, vote_reasons=False, first_night_kill=False)
     # a night at once; per turn bids and a statement, with judgements of the turn before; the last ones; the vote
     assert rows_of(game(one_each, config)).critical_path == 1 + 3 * 2 + 1 + 1
     strict = config.model_copy(update={"overlap": False})
     assert rows_of(game(one_each, strict)).critical_path == 1 + 3 * 3 + 1
-
-
-def test_joins_that_wait_for_no_model_do_not_count_and_asking_again_does():
-    config = GameConfig(debate_turns=3, max_rounds=1, vote_reasons=False, first_night_kill=False)
-
-    def speaking_only(answer, name):
-        return [{}] if answer.kind == "speak" else []
-
-    def twice(answer, name):
-        return [{}, {"reask": True}] if answer.kind == "speak" else []
-
-    assert rows_of(game(speaking_only, config)).critical_path == 3
-    assert rows_of(game(twice, config)).critical_path == 6
-    assert rows_of(game(lambda answer, name: [], config)).critical_path == 0
 
 
 def batch(number: int, turn: int, *asks: tuple[str, tuple[str, ...]], about: int | None = None) -> Asked:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 
-import pytest
-
-from tests.llm.child.table import ask, bid_of, command, sit
+from tests.llm.child.table import ask, command, sit
 from tests.whole.house import play_many
 from wolfbus.agent import NO_ANSWER
 from wolfbus.config import GameConfig
@@ -37,18 +35,6 @@ def test_an_agent_that_also_chats_loses_no_answer_of_a_game(tmp_path, caplog):
     assert 'printed "Agent 7 of 9, version 2", which is no answer' in told[0]
 
 
-@pytest.mark.parametrize("written", ["json.dumps", "repr"])
-def test_a_broken_line_that_names_its_request_is_its_answer(brain_of, written):
-    brain = brain_of(f"""
-        everything = asks()
-        say(id=next(everything)["id"], bid=1)
-        for each in everything: print("Well, {{'bid': 4, 'id': " + {written}(each["id"]), flush=True)
-    """)
-    assert bid_of(brain, sit()) == 1
-    answer = brain.answer(ask(2), sit())
-    assert (answer.content, answer.reading) == (Bid(bid=4), "repaired")
-
-
 def test_a_reply_without_its_id_answers_nothing_and_its_author_is_told_why(brain_of, caplog):
     brain = brain_of("""
         for each in asks():
@@ -59,23 +45,6 @@ def test_a_reply_without_its_id_answers_nothing_and_its_author_is_told_why(brain
     assert [brain.answer(ask(number, deadline=0.3), view) for number in (1, 2)] == [NO_ANSWER] * 2
     (told,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
     assert told.endswith("""printed "{"bid": 3}", which is no answer: it lacks the request's id""")
-
-
-def test_last_words_that_are_no_answer_do_not_hide_how_a_child_ended(brain_of):
-    brain = brain_of("""
-        everything = asks()
-        next(everything)
-        say(bid=1)
-        next(everything)
-        print("giving up", flush=True)
-        sys.exit(3)
-    """)
-    view = sit()
-    assert bid_of(brain, view) == 1
-    answer = brain.answer(ask(2), view)
-    assert answer.fault == "failed"
-    assert "exited with code 3" in answer.note
-    assert 'it printed "giving up"' in answer.note
 
 
 def test_what_is_printed_is_shown_without_what_a_terminal_would_obey(brain_of, caplog):

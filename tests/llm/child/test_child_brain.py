@@ -124,27 +124,6 @@ def test_a_child_is_started_again_three_times_and_then_no_more(brain_of, tmp_pat
     assert len(list((tmp_path / "logs").iterdir())) == 4
 
 
-@pytest.mark.parametrize(("end", "says"), [(1, "closed its output"), (0, "closed its input")])
-def test_a_child_that_closes_an_end_but_lives_on_is_ended(brain_of, tmp_path, end, says):
-    lifeline = Lifeline(tmp_path)
-    brain = brain_of(f"""
-        line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
-        next(asks())
-        say(bid=1)
-        os.close({end})
-        os.write(line, b"!")
-        signal.pause()
-    """)
-    view = sit()
-    assert bid_of(brain, view) == 1
-    lifeline.word()
-    answer = brain.answer(ask(2), view)
-    # a closed output shows at once, so the child is replaced; a closed input shows when it is written to
-    assert says in answer.note
-    brain.close()
-    lifeline.wait()
-
-
 def test_a_child_that_ignores_everything_is_killed(brain_of, tmp_path):
     lifeline = Lifeline(tmp_path)
     brain = brain_of(f"""

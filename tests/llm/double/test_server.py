@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import urllib.error
 import urllib.request
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from openai import AsyncOpenAI
 
 from tests.llm.double.parts import ask, messages, together
-from wolfbus.errors import ConfigError
 from wolfbus.reading import Question, read
 from wolfbus.testing.model_behaviour import ERRORS
 from wolfbus.testing.model_server import ModelServer
@@ -128,62 +126,6 @@ def test_what_it_cannot_do_is_refused_in_the_words_of_real_servers(
     ask(server.url, **allowed)
 
 
-def test_a_reply_is_cut_at_the_longest_one_asked_for(server: ModelServer) -> None:
-    choice = ask(server.url, "speak", max_tokens=16).choices[0]
-    assert choice.finish_reason == "length"
-    assert len(choice.message.content or "") == 64
-
-
-def test_a_model_that_thinks_spends_tokens_on_it(server: ModelServer) -> None:
-    server.behave(reasoning=True)
-    enough = ask(server.url, max_completion_tokens=2000)
-    assert enough.usage is not None
-    assert enough.usage.completion_tokens_details is not None
-    assert (enough.usage.completion_tokens_details.reasoning_tokens or 0) >= 150
-    assert read(enough.choices[0].message.content or "", Question("bid")).reading == "clean"
-    short = ask(server.url, max_completion_tokens=100)
-    assert (short.choices[0].message.content, short.choices[0].finish_reason) == ("", "length")
-    assert short.usage is not None
-    assert short.usage.completion_tokens == 100
-
-
-def test_prompts_that_begin_alike_are_found_in_the_cache(server: ModelServer) -> None:
-    def cached(rules: str, model: str = "m") -> int:
-        usage = ask(server.url, messages=messages("bid", rules=rules), model=model).usage
-        assert usage is not None
-        assert usage.prompt_tokens_details is not None
-        return usage.prompt_tokens_details.cached_tokens or 0
-
-    assert cached("r" * 2000) == 0
-    assert cached("r" * 2000) == 512
-    assert cached("r" * 1300 + "s" * 700) == 256
-    assert cached("q" + "r" * 1999) == 0
-    assert cached("r" * 2000, "other") == 0
-
-
-STATUSES: dict[str, type[openai.APIStatusError]] = {
-    "429": openai.RateLimitError,
-    "500": openai.InternalServerError,
-    "502": openai.InternalServerError,
-    "503": openai.InternalServerError,
-    "408": openai.APIStatusError,
-}
-
-
-@pytest.mark.parametrize("sort", STATUSES)
-def test_errors_with_a_status_have_it(server: ModelServer, sort: Any) -> None:
-    server.behave(errors={sort: 1.0})
-    with pytest.raises(STATUSES[sort]) as caught:
-        ask(server.url)
-    assert caught.value.status_code == int(sort)
-    assert server.stats().errors == {sort: 1}
-    assert server.stats().statuses == {sort: 1}
-    if sort == "429":
-        assert caught.value.response.headers["retry-after"] == "0.2"
-    if sort == "502":
-        assert caught.value.response.headers["content-type"].startswith("text/html")
-
-
 @pytest.mark.parametrize("sort", ["reset", "half"])
 def test_connections_that_break_are_broken(server: ModelServer, sort: Any) -> None:
     server.behave(errors={sort: 1.0})
@@ -245,10 +187,3 @@ def test_a_server_that_is_down_refuses_and_comes_back_on_its_port(server: ModelS
 
     asyncio.run(main())
     assert server.stats().open == 0
-
-
-def test_a_port_in_use_is_told_in_a_line() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(ConfigError, match=rf"cannot listen on 127.0.0.1:{port}: "):
-            ModelServer(port=port).start()

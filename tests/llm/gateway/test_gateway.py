@@ -45,15 +45,6 @@ def test_a_probe_says_in_one_line_what_is_wrong(asking: Asking, server: Scripted
     assert len(server.bodies) <= 3
 
 
-def test_in_a_container_a_dead_endpoint_on_its_own_loopback_says_where_to_look(
-    asking: Asking, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("container", "docker")
-    server.shut()
-    with pytest.raises(PlayerError, match=r"connection refused; .*host\.docker\.internal"):
-        asking.gateway.probe([model_at(server)])
-
-
 def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
     make_gateway: MakeGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from players.llm.provider import ProviderReply
-from players.llm.providers.wire import read_reply
 from players.llm.settings import Price
 
 from .conftest import KEY, Asking, model_at, question
@@ -38,15 +36,6 @@ def test_reasoning_beside_the_text_is_the_thought(asking: Asking, server: Script
     assert (came.text, came.thought) == ('{"bid": 2}', "I keep quiet.")
 
 
-def test_content_in_parts_is_put_together_and_its_thinking_apart() -> None:
-    parts = [
-        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
-        {"type": "text", "text": '{"bid"'},
-        {"type": "text", "text": ": 3}"},
-    ]
-    assert read_reply(reply(parts)) == ProviderReply('{"bid": 3}', thought="hm", finish="stop", served="tiny")
-
-
 def test_a_content_filter_is_named(asking: Asking, server: ScriptedServer) -> None:
     server.plan(Step(reply("", finish="content_filter")))
     came = asking.one(question(model_at(server)))
@@ -60,17 +49,6 @@ def test_reasoning_models_that_reject_for_lack_of_room_get_more(asking: Asking, 
     came = asking.one(question(model_at(server, max_tokens=64)))
     assert (came.text, came.attempts) == ('{"bid": 1}', 2)
     assert [body["max_tokens"] for body in server.bodies] == [64, 128]
-
-
-def test_text_that_the_server_itself_found_wanting_is_left_to_our_own_reading(
-    asking: Asking, server: ScriptedServer
-) -> None:
-    server.plan(refuse(400, "Failed to generate JSON.", code="json_validate_failed", failed_generation='{"bid": 3'))
-    came = asking.one(question(model_at(server)))
-    assert (came.text, came.finish, came.error) == ('{"bid": 3', "json_validate_failed", None)
-    server.plan(refuse(400, "Failed to generate JSON.", code="json_validate_failed", failed_generation=""))
-    came = asking.one(question(model_at(server)))
-    assert (came.text, came.attempts, came.parameters["structured"]) == ('{"bid": 1}', 2, "schema")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -165,19 +164,6 @@ def test_questions_are_asked_one_after_the_other_with_the_time_they_have_left(se
     assert isinstance(judgement, Answer)
 
 
-def test_questions_whose_time_went_by_are_counted_and_not_asked(seat: Seat) -> None:
-    view = view_of(assess_other=1e-6)
-    stale = tuple(ask_for("assess_other", 1e-6, turn=turn) for turn in (1, 2))
-    seat.brain.start((ask_for("bid"), *stale, ask_for("bid", turn=3)), view, seat)
-    seat.prompted()
-    seat.type("1\n")
-    shown = seat.prompted()
-    assert "2 questions went by without you." in shown
-    assert "your bid" in shown
-    seat.type("2\n")
-    assert seat.answers(2) == [Answer(Bid(bid=1)), Answer(Bid(bid=2))]
-
-
 def test_who_is_away_is_asked_the_newest_question_with_its_full_time(seat: Seat) -> None:
     view = view_of()
     seat.brain.start((ask_for("bid"),), view, seat)
@@ -232,16 +218,6 @@ def test_only_one_person_plays_at_one_terminal(seat: Seat) -> None:
         HumanBrain(Keyboard(seat.read_end), Screen(seat.paper))
     seat.brain.close()
     HumanBrain(Keyboard(seat.read_end), Screen(seat.paper)).close()
-
-
-def test_a_screen_that_is_closed_ends_nothing(seat: Seat) -> None:
-    gone = io.StringIO()
-    seat.brain.close()
-    brain = HumanBrain(Keyboard(seat.read_end), Screen(gone))
-    gone.close()
-    seat.type("6\n")
-    assert seat.ask(ask_for("bid"), view_of(), brain) == Answer(Bid(bid=6))
-    brain.close()
 
 
 def test_a_person_without_any_input_plays_from_the_command_line_and_sees_no_secret(tmp_path: Path) -> None:

@@ -103,27 +103,3 @@ def test_a_person_who_was_killed_is_told_how_and_watches_the_game_to_its_end(tmp
     said = [int(number) for number in re.findall(r"^  #(\d+) ", paper.text, re.MULTILINE)]
     assert said == list(range(1, len(said) + 1))
     assert said
-
-
-def test_a_blank_statement_is_a_silence_on_the_screen_and_in_the_record(tmp_path: Path) -> None:
-    script = Script()
-
-    def mute(asked: str, shown: str) -> str:
-        return {"bid": "10", "statement": "  "}.get(asked) or script(asked, shown)
-
-    with seated(mute) as paper:
-        (proof,) = play_many(tmp_path, [3], [PERSON, *[OTHERS] * 7], config_for("Villager"))
-
-    assert proof.verified, proof.problems
-    statements = [each for each in answers_of(proof, "Ada") if each.kind == "speak"]
-    assert statements
-    assert {(each.outcome, each.content, each.note) for each in statements} == {
-        ("defaulted", None, "a blank statement")
-    }
-    events = [each.event for each in proof.records]
-    silences = [event for event in events if event.type == "silence" and event.seat == "Ada"]
-    assert len(silences) == len(statements)
-    assert not [each for each in events if each.type == "statement" and (each.speaker, each.phase) == ("Ada", "debate")]
-    assert paper.text.count("That counts as silence.") == len(statements)
-    assert "you have the floor and say nothing." in paper.text
-    assert "You say" not in paper.text

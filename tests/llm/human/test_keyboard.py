@@ -49,20 +49,6 @@ def test_lines_come_one_by_one_however_they_are_written(pipe: tuple[Keyboard, in
     assert keyboard.read_line(soon()) == Line("Ana")
 
 
-@pytest.mark.parametrize(
-    ("typed", "line"),
-    [
-        (b"\x1b[A\x1b[3~Ana\x1bOP\n", "Ana"),
-        (b"\xff\xfe7\n", "\ufffd\ufffd7"),
-        (b"a\x00\x07b\n", "ab"),
-        (b"  7 \n", "  7 "),
-    ],
-)
-def test_what_keys_without_letters_send_is_left_out(pipe: tuple[Keyboard, int], typed: bytes, line: str) -> None:
-    os.write(pipe[1], typed)
-    assert pipe[0].read_line(soon()) == Line(line)
-
-
 def test_a_half_typed_line_is_dropped_with_its_rest_when_the_time_is_up(pipe: tuple[Keyboard, int]) -> None:
     keyboard, person = pipe
     os.write(person, b"Br")
@@ -119,16 +105,6 @@ def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked(
     keyboard.freshen()
     os.write(person, b"Bram\n")
     assert keyboard.read_line(soon()) == Line("Bram")
-
-
-def test_a_terminal_that_is_closed_has_ended() -> None:
-    master, slave = pty.openpty()
-    keyboard = Keyboard(slave)
-    os.close(master)
-    assert {keyboard.read_line(soon()) for _ in range(3)} <= {"gone", "left out"}
-    keyboard.freshen()
-    keyboard.close()
-    os.close(slave)
 
 
 def test_nobody_plays_without_a_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:

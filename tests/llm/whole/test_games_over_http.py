@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import socket
 from collections import Counter
 from collections.abc import Sequence
@@ -121,18 +120,6 @@ def test_a_cassette_plays_the_same_game_without_a_network(tmp_path):
     assert again.over is not None
     assert first.over.digest == again.over.digest
     assert proof_of(tmp_path / "again").digest == first.over.digest
-
-
-def test_a_missing_reply_on_a_cassette_ends_the_run_and_names_the_call(tmp_path):
-    with ModelServer() as server:
-        brains = [f"llm:double@{server.url}"] * 8
-        with BrainContext(cassette=Cassette.record(tmp_path / "tape")) as brain_context:
-            play(tmp_path, brain_context, brains)
-    (tmp_path / "other").mkdir()
-    with BrainContext(cassette=Cassette.play(tmp_path / "tape")) as brain_context:
-        game = play(tmp_path / "other", brain_context, brains, seed="6")
-    assert game.over is not None
-    assert re.search(r"/1/night/1/\w+/\w+", str(game.over.error))
 
 
 def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record(tmp_path):

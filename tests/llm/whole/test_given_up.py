@@ -59,19 +59,6 @@ def test_a_game_of_which_nothing_can_be_read_ends_with_the_reason_in_its_record(
     assert 30 <= babbling.stats().calls < 60
 
 
-def test_a_server_that_is_not_there_is_given_up_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with ModelServer() as server:
-        pass
-    rules = tmp_path / "models.toml"
-    rules.write_text(
-        f'{RULES}[endpoints.gone]\nurl = "{server.url}"\nattempts = 1\npatience = 0.0\n'
-        '[models.gone]\nendpoint = "gone"\n'
-    )
-    words = ["--players", "llm:gone", "--config", str(rules), "--out", str(tmp_path), "--no-probe", "--quiet"]
-    assert cli.run(["play", "--seed", "3", *words]) == 1
-    assert "30 replies in a row could not be read" in capsys.readouterr().err
-
-
 def test_a_model_of_which_anything_was_ever_read_is_never_given_up() -> None:
     unread, model = Unread(2), Model(model="a")
     assert unread.take(model, None, None) is None
