@@ -15,7 +15,7 @@ from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
 from wolfbus.messages.calls import ChatRole, Scalar
-from wolfbus.reading.json_text import extent
+from wolfbus.reading.text import extent
 from wolfbus.vocabulary import Kind
 
 Purpose: TypeAlias = Kind | Literal["probe"]
