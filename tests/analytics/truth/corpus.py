@@ -26,4 +26,5 @@ def _claim(told: dict[str, Any]) -> Claim:
 CLAIMS: tuple[tuple[str, tuple[Claim, ...]], ...] = tuple(
     (text, tuple(map(_claim, claims))) for text, claims in _SENTENCES["claims"].items()
 )
+OPENINGS, HOSTILE, WORDS = (tuple(_SENTENCES[name]) for name in ("openings", "hostile", "words"))
 NOTHING: tuple[str, ...] = ("", *(text for texts in _SENTENCES["nothing"].values() for text in texts.splitlines()))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.claims import claims_in, same_claim
-from tests.analytics.truth.corpus import CLAIMS, NAMES, NOTHING, SPEAKER
+from tests.analytics.truth.corpus import CLAIMS, HOSTILE, NAMES, NOTHING, OPENINGS, SPEAKER, WORDS
 from wolfbus.messages.content import InspectionClaim, RoleClaim
 
 
@@ -50,69 +50,12 @@ def test_a_night_that_is_named_only_once_makes_no_other_claim():
     assert not same_claim(seen, RoleClaim(target="Raj", role="Werewolf"))
 
 
-WORDS = st.sampled_from(
-    [
-        *(
-            "I",
-            "am",
-            "I'm",
-            "the",
-            "a",
-            "Seer",
-            "Doctor",
-            "Villager",
-            "Werewolf",
-            "is",
-            "was",
-            "Raj",
-            "Old",
-            "Joe",
-            "not",
-        ),
-        *(
-            "checked",
-            "inspected",
-            "and",
-            "he",
-            ",",
-            ".",
-            "?",
-            "!",
-            ":",
-            '"',
-            "'",
-            "\u201c",
-            "\u2019",
-            "\u2014",
-            "-",
-            "if",
-        ),
-        *(
-            "As",
-            "my",
-            "inspection",
-            "of",
-            "last",
-            "night",
-            "2",
-            "says",
-            "*",
-            "_",
-            "\n",
-            "\ue000",
-            "\ufffc",
-            "\x00",
-            "(",
-            ")",
-        ),
-    ]
-)
-
-
 @settings(max_examples=300, deadline=None)
 @given(
     st.one_of(
-        st.text(max_size=200), st.lists(WORDS, max_size=60).map(" ".join), st.lists(WORDS, max_size=60).map("".join)
+        st.text(max_size=200),
+        st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join),
+        st.lists(st.sampled_from(WORDS), max_size=60).map("".join),
     )
 )
 def test_any_text_is_read_and_claims_are_about_players(text):
@@ -121,17 +64,6 @@ def test_any_text_is_read_and_claims_are_about_players(text):
     assert all(claim.target != SPEAKER for claim in found if isinstance(claim, InspectionClaim))
     assert len(set(found)) == len(found)
     assert found == claims_in(text, SPEAKER, NAMES)
-
-
-OPENINGS = (
-    "Is it so that ",
-    "Raj says: ",
-    "If ",
-    "Maybe it is a lie that ",
-    "Suppose ",
-    "Imagine that ",
-    "According to Bea, ",
-)
 
 
 @pytest.mark.parametrize("opening", OPENINGS)
@@ -143,36 +75,6 @@ def test_hearsay_and_hypotheses_before_a_sentence_take_its_claims_away(opening):
         alone = sum(text.count(mark) for mark in ".!?;\u2014:\n") <= 1
         if alone and not any(piece in text for piece in apart):
             assert claims_in(opening + text.rstrip(".!") + closing, SPEAKER, NAMES) == (), text
-
-
-HOSTILE = (
-    "I am the Seer, ",
-    "I am the Seer. ",
-    "i ",
-    "Raj is ",
-    "seer'",
-    "seer'a",
-    "I checked Raj ",
-    "I checked Raj. ",
-    "seer,",
-    "seer_ ",
-    "I must tell you that ",
-    "seer \ue000",
-    "if I am the Seer ",
-    "the Seer is ",
-    "Raj is the Seer and ",
-    "Old ",
-    "\u0130",
-    "I used my power on ",
-    "As the Seer, ",
-    "my inspection of Raj showed ",
-    "... ",
-    "seer - ",
-    "Raj is a wolf: I checked ",
-    "\u2019\u2018seer",
-    '"seer ',
-    "I know that we know that ",
-)
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
