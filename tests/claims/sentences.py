@@ -1,4 +1,4 @@
-"""Sentences with the claims that are in them, from `corpus.toml`. The speaker is Ana."""
+"""Sentences with the claims that are in them, from `sentences.toml`. The speaker is Ana."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, Pr
 
 SPEAKER = "Ana"
 NAMES = ("Ana", "Raj", "Bea", "Tom", "Mia", "Old Joe")
-_SENTENCES = tomllib.loads(Path(__file__).with_name("corpus.toml").read_text("utf-8"))
+_SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
 
 
 def _claim(told: dict[str, Any]) -> Claim:
@@ -26,4 +26,5 @@ def _claim(told: dict[str, Any]) -> Claim:
 CLAIMS: tuple[tuple[str, tuple[Claim, ...]], ...] = tuple(
     (text, tuple(map(_claim, claims))) for text, claims in _SENTENCES["claims"].items()
 )
+OPENINGS, HOSTILE, PIECES = (tuple(_SENTENCES[name]) for name in ("openings", "hostile", "words"))
 NOTHING: tuple[str, ...] = ("", *(text for texts in _SENTENCES["nothing"].values() for text in texts.splitlines()))

@@ -1,14 +1,74 @@
-"""The paper against itself: every claim is worked out once more here, from numbers typed in from the paper."""
+"""The paper's values beside ours, the paper against itself, and Table 3 of the authors' published log.
+
+Every contradiction is worked out once more here, from numbers typed in from the paper. The log's tests are skipped
+where it is absent.
+"""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import pytest
 
 from analytics.findings import metrics
-from analytics.published import contradictions, counts, values
+from analytics.paper import rows_of_paper_log
+from analytics.published import contradictions, counts, published, values
+from wolfbus.record.published_log import read_paper_log
 from wolfbus.vocabulary import ROLES
 
+
+def test_everything_is_plain_json():
+    assert json.loads(json.dumps(published(), allow_nan=False)) == published()
+
+
+def test_its_sections_are_those_of_the_findings_with_a_place_in_the_paper():
+    found = published()
+    sections = set(found) - {"places"}
+    assert sections - set(metrics([])) <= {"table4", "events", "variability"}
+    assert sections - set(values().places) == {"variability"}
+
+
+@pytest.mark.parametrize("name", ["table1", "table3", "table5"])
+def test_tables_have_the_keys_of_our_tables(name):
+    ours = metrics([])[name]
+    for row, theirs in published()[name].items():
+        assert set(theirs) <= set(ours[row])
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("outcomes", "winners", "werewolves", "k"), 70),
+        (("outcomes", "per_game", "debate_turns", "mean"), 16.1),
+        (("production", "base_rate"), 0.694),
+        (("table1", "Doctor", "flagged"), 0.605),
+        (("table2", "Doctor", "Werewolf"), 0.587),
+        (("table3", "overall", "fn"), 526),
+        (("table4", "Seer", "auprc"), 0.77),
+        (("table5", "omission", "suspicion"), 0.619),
+        (("events", "doctor", "killed"), 0.621),
+        (("trends", "Werewolf", "slope"), 0.016),
+        (("figure1", "final_round", "Villager", "sem"), 0.009),
+        (("variability", "metrics", "accuracy/Villager"), 0.58),
+        (("variability", "metrics", "deception_rate"), 0.694),
+    ],
+)
+def test_some_values_by_hand(path, value):
+    found = published()
+    for key in path:
+        found = found[key]
+    assert found == value
+
+
+def test_a_caller_cannot_change_the_papers_values():
+    published()["table1"]["Doctor"]["flagged"] = 1
+    assert published()["table1"]["Doctor"]["flagged"] == 0.605
+
+
 PAPER = values()
+
+
 TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5 = PAPER.table1, PAPER.table2, PAPER.table3, PAPER.table4, PAPER.table5
 
 
@@ -136,3 +196,58 @@ def test_average_suspicion_differs_between_tables_1_and_5():
     kinds = (426 * 57.1 + 129 * 61.9 + 76 * 50.3 + 51 * 54.6 + 28 * 51.7) / 710
     assert f"{roles:.1f} %" in found.says
     assert f"{kinds:.1f} %" in found.but
+
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
+
+
+LOGGED = pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published log is not here")
+
+
+def table3(*, as_recorded):
+    return metrics([rows_of_paper_log(read_paper_log(PUBLISHED), as_recorded)])["table3"]["overall"]
+
+
+def cells_of(row):
+    return tuple(row[name] for name in ("n", "tp", "tn", "fp", "fn"))
+
+
+def by_hand():
+    """The counts, straight from the file: replies parsed on their own, cut-off ones searched for their flag."""
+    found = {"tp": 0, "tn": 0, "fp": 0, "fn": 0}
+
+    def flag(analysis):
+        raw = analysis["_raw_response"]
+        return int(raw[raw.index('"is_deceptive":') + 15 :].lstrip()[0])
+
+    with PUBLISHED.open() as lines:
+        for event in map(json.loads, lines):
+            if event["event"] != "deception_analysis":
+                continue
+            truth = flag(event["details"]["self_analysis"])
+            for other in event["details"]["other_analyses"].values():
+                found[("tn", "fp", "fn", "tp")[2 * truth + flag(other)]] += 1
+    return found
+
+
+@LOGGED
+def test_as_recorded_every_flag_and_label_is_a_filler_that_says_truthful():
+    row = table3(as_recorded=True)
+    assert cells_of(row) == (79, 0, 79, 0, 0)
+    assert row["accuracy"] == 1.0
+    assert row["base_rate"] == 0.0
+    assert [row[name] for name in ("precision", "recall", "f1", "balanced_accuracy", "mcc", "dprime")] == [None] * 6
+
+
+@LOGGED
+def test_read_again_observers_flag_36_of_79_statements_that_their_speakers_call_truthful():
+    row = table3(as_recorded=False)
+    assert cells_of(row) == (79, 0, 43, 36, 0)
+    assert row["accuracy"] == pytest.approx(43 / 79)
+    assert (row["precision"], row["recall"], row["constant_accuracy"]) == (0.0, None, 1.0)
+
+
+@LOGGED
+def test_the_counts_are_those_of_the_file():
+    row = table3(as_recorded=False)
+    assert by_hand() == {name: row[name] for name in ("tp", "tn", "fp", "fn")}

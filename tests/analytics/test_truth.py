@@ -8,69 +8,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_corrcoef
 
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.bootstrap import SEED
 from analytics.measures.study import Study
 from analytics.measures.truth import truth
-from tests.analytics.script import Script, tails
+from tests.analytics.script import tails
 from tests.simulator import draw_agents, simulate
-
-
-def by_hand():
-    """Sia's true claim that she labels honest; Wim's lie that he admits, Wes's that he does not; Von's mistake; Doc
-    says nothing that can be checked.
-    """
-    game = Script("g1", brains={"Wim": "w", "Wes": "w"}).dawn()
-    flags = {"Vic": (True, 0.9), "Val": (False, 0.1)}
-    texts = (
-        ("Sia", "I am the Seer.", False),
-        ("Wim", "I am the Seer.", True),
-        ("Wes", "I am the Doctor.", False),
-        ("Von", "Val is the Seer.", False),
-        ("Doc", "Good morning.", False),
-    )
-    for speaker, text, label in texts:
-        number = game.say(speaker, text=text)
-        game.label(number, speaker, label)
-        for observer, verdict in flags.items():
-            game.judge(number, observer, verdict)
-    return columns_of([game.rows()])
-
-
-def test_a_small_game_counted_by_hand():
-    found = truth(Study(by_hand()).estimates)
-    overall = found["overall"]
-    counts = {name: overall[name] for name in ("statements", "checkable", "coverage", "true", "mistakes", "lies")}
-    assert counts == {"statements": 5, "checkable": 4, "coverage": 0.8, "true": 1, "mistakes": 1, "lies": 2}
-    few = "fewer than 5 games (blocks) to resample"
-    expected = {"value": 0.5, "low": None, "high": None, "n": 4, "reason": None, "interval_reason": few}
-    assert overall["lie_rate"] == expected
-    assert (overall["labelled_lies"], overall["admitted"]) == (2, 1)
-    assert overall["confession_rate"]["value"] == 0.5
-    assert (overall["labelled_true"], overall["false_confessions"]) == (1, 0)
-    wolves = found["by_agent"]["w"]
-    assert (wolves["lies"], wolves["admitted"], wolves["coverage"]) == (2, 1, 1.0)
-    assert found["by_role"]["Doctor"]["coverage"] == 0.0
-    assert found["by_role"]["Doctor"]["lie_rate"] == {
-        "value": None,
-        "low": None,
-        "high": None,
-        "n": 0,
-        "reason": "no checkable claim",
-    }
-    # Vic flags all four checkable statements, Val none: two are lies, of which one is labelled deceptive, one is true,
-    # one a mistake
-    against = {
-        name: [found["detection"][name][cell] for cell in ("tp", "fn", "fp", "tn")]
-        for name in ("against_role", "against_truth", "against_label", "against_role_all")
-    }
-    assert against == {
-        "against_role": [2, 2, 1, 1],
-        "against_truth": [2, 2, 1, 1],
-        "against_label": [1, 1, 2, 2],
-        "against_role_all": [2, 2, 3, 3],
-    }
-    assert found["detection"]["mistakes"] == {"n": 2, "flagged": 0.5}
 
 
 def test_a_speaker_who_never_confesses_stands_out():

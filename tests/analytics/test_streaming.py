@@ -1,15 +1,24 @@
-"""All figures together: they stream, merge, ignore order and names, and are JSON without NaN."""
+"""All figures together: they stream, merge, ignore order and names, and keep little of a game."""
 
 from __future__ import annotations
 
+import gc
 import math
 import random
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.findings import Metrics, metrics
-from tests.analytics.script import TABLE, Script, random_game
+from analytics.columns import columns_of
+from analytics.findings import TABLES, Metrics, metrics, tables
+from analytics.measures.summing import sums_of
+from analytics.measures.sums import Estimates
+from analytics.rows import GameRows
+from tests.analytics.script import TABLE, Script, held_by, random_game
 from wolfbus.usage import Mean
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
@@ -75,16 +84,6 @@ def test_a_metrics_may_be_merged_with_itself():
     doubled.add(GAMES[0])
     doubled.merge(doubled)
     assert doubled.result() == metrics([GAMES[0]] * 2)
-
-
-@given(st.permutations(list(TABLE)), st.integers(0, 50))
-@settings(max_examples=15, deadline=None)
-def test_seating_order_does_not_matter(order, seed):
-    script = random_game(seed)
-    opened = script.events[0]
-    seats = {seat.name: seat for seat in opened.seats}
-    script.events[0] = opened.model_copy(update={"seats": tuple(seats[name] for name in order)})
-    assert metrics([script.rows()]) == metrics([random_game(seed).rows()])
 
 
 def test_names_do_not_matter():
@@ -155,3 +154,73 @@ def test_a_mean_is_the_correctly_rounded_sum_over_the_count_in_any_partition(val
     other.merge(one)
     assert other.total() == math.fsum(values)
     assert other.mean() == (math.fsum(values) / len(values) if values else None)
+
+
+PLAYED = [random_game(seed).rows() for seed in range(16)]
+
+
+@pytest.fixture
+def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Games are summed up sixteen by sixteen; returns how many that is."""
+    monkeypatch.setattr("analytics.findings.AT_ONCE", 16)
+    return 16
+
+
+def drawn(count: int, agents: int) -> Iterator[GameRows]:
+    """Yield that many drawn, each seat held by one of some agents."""
+    for number in range(count):
+        game = PLAYED[number % len(PLAYED)]
+        agent_of = {name: f"agent{(3 * number + place) % agents}" for place, name in enumerate(game.seats)}
+        yield replace(held_by(game, agent_of), game=f"game-{number:032}")
+
+
+def kept(count: int, agents: int) -> int:
+    """Return the bytes that metrics hold after that many drawn."""
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
+    held = Metrics()
+    for game in drawn(count, agents):
+        held.add(game)
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0] - before
+
+
+def test_a_game_leaves_a_kilobyte_and_a_half_even_where_eight_agents_play(in_small_parts):
+    few, many = 2 * in_small_parts, 6 * in_small_parts
+    kept(few, 8)
+    tracemalloc.start()
+    try:
+        a_game = (kept(many, 8) - kept(few, 8)) / (many - few)
+    finally:
+        tracemalloc.stop()
+    assert 0 < a_game < 1600
+
+
+def leaves(value: object, *path: object) -> Iterator[tuple[tuple[object, ...], object]]:
+    """Yield every value of nested results, with its path."""
+    if not isinstance(value, dict | list):
+        yield path, value
+        return
+    for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from leaves(item, *path, name)
+
+
+def test_values_equal_those_of_every_single_entry_to_the_last_bit_and_intervals_to_the_twelfth_digit(in_small_parts):
+    many = list(drawn(3 * in_small_parts + 1, 8))
+    whole = dict(leaves(tables(Estimates(sums_of(columns_of(many))))))
+    streamed = metrics(many)
+    found = dict(leaves({name: streamed[name] for name in TABLES}))
+    assert found.keys() == whole.keys()
+    for path, value in whole.items():
+        end = value is not None and path[0] in {"events", "votes"} and path[-1] in {"low", "high"}
+        assert found[path] == (pytest.approx(value, rel=1e-12) if end else value), path
+
+
+def test_metrics_that_keep_no_single_games_refuse_what_needs_them():
+    held = Metrics(pooled=True)
+    for game in PLAYED:
+        held.add(game)
+    whole = metrics(PLAYED)
+    assert held.sections("outcomes", "headline") == {name: whole[name] for name in ("outcomes", "headline")}
+    with pytest.raises(ValueError, match="only totals"):
+        held.sections("votes")
