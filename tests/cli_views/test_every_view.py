@@ -135,6 +135,7 @@ def test_only_calls_that_a_server_may_have_worked_on_lack_tokens():
     unknown = {"prompt_tokens": None, "cached_tokens": None, "completion_tokens": None}
     lost = {**unknown, "reply": None}
     refused = {**lost, "charged": False}
+    slow = {"attempts": 2, "failures": ("http://a: 429: slow",)}
     busy = "http://a asked to be left alone for another 9 s, longer"
     calls = [
         call("1/debate/1/bid/Ada", **fields)
@@ -143,20 +144,10 @@ def test_only_calls_that_a_server_may_have_worked_on_lack_tokens():
             unknown,
             {**unknown, "cassette": True},
             {**lost, "attempts": 0, "error": "the circuit is open"},
-            {
-                **refused,
-                "attempts": 2,
-                "failures": ("http://a: 429: slow",),
-                "error": "http://a: 429: slow (2 attempts)",
-            },
+            {**refused, **slow, "error": "http://a: 429: slow (2 attempts)"},
             {**refused, "error": "http://a: connection refused"},
             {**refused, "failures": ("http://a: 429",), "error": busy},
-            {
-                **lost,
-                "attempts": 2,
-                "failures": ("http://a: 429",),
-                "error": "http://a: no reply within 3 s (2 attempts)",
-            },
+            {**lost, **slow, "error": "http://a: no reply within 3 s (2 attempts)"},
         )
     ]
     opened, *_, ended = (each.event for each in lively("1"))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.llm.calls.woven import lines
 from tests.whole.house import outcomes, play_many
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import GameConfig
 from wolfbus.messages.calls import REPLY_KEPT
 from wolfbus.record.digest import essence
-from wolfbus.record.line import seal
 from wolfbus.record.prompts import PromptBook
 
 QUICK = GameConfig(debate_turns=2, max_rounds=3)
@@ -85,12 +85,7 @@ def test_an_edited_prompt_is_found_even_if_the_record_is_sealed_anew(tmp_path: P
     at = next(at for at, recorded in enumerate(records) if recorded.event.type == kind)
     event = records[at].event
     records[at] = records[at]._replace(event=event.model_copy(update=change(event)))
-    head, lines = "", []
-    for recorded in records:
-        sealed, line, _ = seal(head, recorded)
-        head = sealed.hash
-        lines.append(line)
-    (tmp_path / "edited.ndjson").write_bytes(b"".join(lines))
+    (tmp_path / "edited.ndjson").write_bytes(lines(records))
     proof = prove(open_source(str(tmp_path / "edited.ndjson")), ProofCriteria(), keep=False)
     assert not proof.verified
     assert "segment" in proof.problems[0]
