@@ -17,7 +17,7 @@ from wolfbus.cli.up import seats_of, up
 from wolfbus.errors import BusError, ConfigError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.plan import HousePlan
-from wolfbus.service.redis import PrivateRedis, redis_installed
+from wolfbus.service.redis import RedisHome, redis_installed
 from wolfbus.service.supervisor import Child, Said, Speaker
 
 PLAN = HousePlan(
@@ -75,14 +75,15 @@ def test_a_person_needs_a_terminal_and_processes_a_server() -> None:
 
 def test_without_a_redis_server_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _name: None)
-    with pytest.raises(BusError, match=r"apt install redis-server.* --redis redis://HOST:PORT"):
-        PrivateRedis()
+    told = CliRunner().invoke(up, [])
+    assert isinstance(told.exception, BusError)
+    assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", str(told.exception))
 
 
 @pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
 def test_the_redis_of_a_run_is_to_be_reached_by_this_user_alone_and_survives_a_kill() -> None:
     said: Said = queue.SimpleQueue()
-    with Stopping() as stopping, PrivateRedis() as redis:
+    with Stopping() as stopping, RedisHome() as redis:
         child = Child(redis.program, said)
         try:
             child.start()

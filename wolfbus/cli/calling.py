@@ -16,6 +16,7 @@ GIVE_UP: Final = 30
 
 if TYPE_CHECKING:
     from players.context import BrainContext
+    from players.llm.cassette import Cassette
     from players.llm.redis_budget import BudgetShare
     from players.llm.settings import Model
     from wolfbus.stage.people import People
@@ -69,6 +70,15 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def open_cassette(record: Path | None, play: Path | None) -> Cassette | None:
+    """Open the folder that replies are recorded into or played from; None where neither is told."""
+    if record is None and play is None:
+        return None
+    from players.llm.cassette import Cassette
+
+    return Cassette.record(record) if record is not None else Cassette.play(play or Path())
+
+
 @contextlib.contextmanager
 def open_brain_context(
     brains: Sequence[str],
@@ -96,21 +106,14 @@ def open_brain_context(
 
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
-    spending = tape = None
+    spending = None
     if budget is not None or budget_tokens is not None:
         from players.llm.budget import Budget
 
         spending = Budget(budget, budget_tokens, ledger=ledger)
         if ledger is not None:
             ledger.hear = spending.hear
-    if cassette is not None:
-        from players.llm.cassette import Cassette
-
-        tape = Cassette.record(cassette)
-    elif replay_cassette is not None:
-        from players.llm.cassette import Cassette
-
-        tape = Cassette.play(replay_cassette)
+    tape = open_cassette(cassette, replay_cassette)
     with BrainContext(models, spending, tape, logs, give_up=give_up, people=people) as brain_context:
         check(brains, brain_context)
         if spending is not None:

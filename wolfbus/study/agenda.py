@@ -129,16 +129,12 @@ class LocalAgenda:
                 del self._held[int(entry)]
                 self._waiting.appendleft(int(entry))
 
-    def finish(self, taken: Taken, house: str, result: GameResult) -> bool:  # noqa: ARG002 - the result says which
+    def finish(self, taken: Taken, house: str, result: GameResult) -> bool:
         """Tell what came of a game; returns whether it was this player's to tell."""
-        return self.note(house, result)
-
-    def note(self, house: str, result: GameResult) -> bool:
-        """Take in what came of a game that a player holds; returns whether it does hold it."""
         with self._lock:
-            if self._held.get(result.number) != house:
+            if self._held.get(taken.number) != house:
                 return False
             # told before it counts as no more under way: who waits for that has heard of all
             self._told(result)
-            del self._held[result.number], self._games[result.number]
+            del self._held[taken.number], self._games[taken.number]
         return True

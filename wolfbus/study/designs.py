@@ -12,7 +12,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args, overload
 
 from wolfbus.draws import shuffled
@@ -33,89 +32,97 @@ _Rotation: TypeAlias = list[tuple[int, ...]]
 """Per game of a rotation, the place in the pattern of each slot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """Seat i is always the same agent's."""
+class Design:
+    """Who takes which place.
 
-    agents: tuple[str, ...]
-    kind: DesignKind = "fixed"
+    Attributes:
+        kind: what it is called.
+        rotation: games after which every agent has had every role in proportion to its share of the seats; 1 where
+            nothing of the kind is promised. Of mirrored games, the two of a match.
+        cycle: games after which meetings are equal too; None where no number makes them so for sure.
+        deals: how many games in a row are dealt from one seed.
+    """
+
+    kind: DesignKind
     rotation: int = 1
     cycle: int | None = None
     deals: int = 1
 
-    def places(self, _number: int, _roles: Sequence[Role]) -> tuple[str, ...]:
+    def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
+        """Return the agent of each seat of a game, given its number and its seats' roles."""
+        raise NotImplementedError
+
+
+class Fixed(Design):
+    """Seat i is always the same agent's."""
+
+    kind: DesignKind = "fixed"
+
+    def __init__(self, agents: tuple[str, ...]) -> None:
+        self._agents = agents
+
+    def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:  # noqa: ARG002
         """Return the agents as they were given."""
-        return self.agents
+        return self._agents
 
 
-@dataclass(frozen=True, slots=True)
-class Shuffle:
+class Joined(Fixed):
+    """Whoever has joined a house plays; who that is, is known once a game has begun."""
+
+    kind = "joined"
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+
+class Shuffle(Design):
     """Every game draws anew who sits where; of more agents than seats, also who plays.
 
-    Attributes:
+    Args:
         agents: as many entries as seats, or more.
         seed: the study's.
     """
 
-    agents: tuple[str, ...]
-    seed: str
-    kind: DesignKind = "shuffle"
-    rotation: int = 1
-    cycle: int | None = None
-    deals: int = 1
+    kind = "shuffle"
+
+    def __init__(self, agents: tuple[str, ...], seed: str) -> None:
+        self._agents = agents
+        self._seed = seed
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return a draw of its own for each game."""
-        return shuffled(self.seed, f"study seats {number}", self.agents)[: len(roles)]
+        return shuffled(self._seed, f"study seats {number}", self._agents)[: len(roles)]
 
 
-@dataclass(frozen=True, slots=True)
-class Mirrored:
+class Mirrored(Design):
     """Matches of two agents: one plays the Werewolves and the other the village, and then, dealt from the same seed,
     the other way round. Names, seats and roles are the same in both games: what differs is who plays which side.
 
-    Attributes:
+    Args:
         agents: at least two, each once; every two of them meet in each cycle.
         seed: the study's; it decides in what order.
     """
 
-    agents: tuple[str, ...]
-    seed: str
-    kind: DesignKind = "mirrored"
-    rotation: int = 2
-    deals: int = 2
+    kind = "mirrored"
+    rotation = 2
+    deals = 2
 
-    @property
-    def cycle(self) -> int:
-        """Games until all have met all."""
-        return len(self.agents) * (len(self.agents) - 1)
+    def __init__(self, agents: tuple[str, ...], seed: str) -> None:
+        self._matches = list(itertools.combinations(agents, 2))
+        self._seed = seed
+        self.cycle = 2 * len(self._matches)
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return one agent for the Werewolves and the other for everybody else."""
         match, again = divmod(number - 1, 2)
-        matches = list(itertools.combinations(self.agents, 2))
-        turn, place = divmod(match, len(matches))
-        pair = shuffled(self.seed, f"study matches {turn}", matches)[place]
-        first, second = shuffled(self.seed, f"study sides {match}", pair)
+        turn, place = divmod(match, len(self._matches))
+        pair = shuffled(self._seed, f"study matches {turn}", self._matches)[place]
+        first, second = shuffled(self._seed, f"study sides {match}", pair)
         wolves, village = (second, first) if again else (first, second)
         return tuple(wolves if role == "Werewolf" else village for role in roles)
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """Whoever has joined a house plays; who that is, is known once a game has begun."""
-
-    kind: DesignKind = "joined"
-    rotation: int = 1
-    cycle: int | None = None
-    deals: int = 1
-
-    def places(self, _number: int, _roles: Sequence[Role]) -> tuple[str, ...]:
-        """Return nobody."""
-        return ()
-
-
-class Balanced:
+class Balanced(Design):
     """Rotations of the agents over the role slots.
 
     The slots of the roles, and as many empty ones as there are more agents than seats, are numbered from 0 to N - 1,
@@ -131,8 +138,7 @@ class Balanced:
         seed: the study's; it decides who begins where.
     """
 
-    kind: DesignKind = "balanced"
-    deals = 1
+    kind = "balanced"
 
     def __init__(self, shares: Sequence[tuple[str, int]], slots: Sequence[Role], seed: str) -> None:
         whole = sum(share for _, share in shares)
@@ -146,7 +152,6 @@ class Balanced:
         self.rotation = whole
         field = field_of(size)
         self._maps: Sequence[_Rotation]
-        self.cycle: int | None = None
         if len(shares) == 1:
             self._maps, self.cycle = [[tuple([0] * size)]], 1
             self.rotation = 1
@@ -174,15 +179,6 @@ class Balanced:
             seated.append(free[role][taken[role]])
             taken[role] += 1
         return tuple(seated)
-
-
-Design: TypeAlias = Fixed | Shuffle | Balanced | Mirrored | Joined
-"""Who takes which place: `places` gives the agent of each seat of a game, given its number and its seats' roles.
-
-Every design has a `kind`; a `rotation`, the number of games after which every agent has had every role in proportion to
-its share of the seats (1 where nothing of the kind is promised; of mirrored games, the two of a match); a `cycle`, the
-number after which meetings are equal too (None where no number makes them so for sure); and `deals`, how many games in
-a row are dealt from one seed."""
 
 
 def shares_of(brains: Sequence[str]) -> tuple[tuple[str, int], ...]:
