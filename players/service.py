@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from players.context import BrainContext
 from players.spec import build
 from wolfbus.agent.membership import Membership
-from wolfbus.agent.seats import Seats
+from wolfbus.agent.router import Seats
 from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Health, Stopping
 

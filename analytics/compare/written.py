@@ -24,7 +24,7 @@ from wolfbus.document.blocks import (
     warning,
 )
 from wolfbus.document.formats import UNDEFINED, between, count, listed, number, of, shown
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 from wolfbus.printable import shortened
 
 _COLUMNS: Final = (
@@ -62,7 +62,7 @@ def compared_page(result: Result, version: str) -> str:
         version: of wolfbus.
     """
     from analytics.report.context import Context
-    from analytics.report.page import page
+    from analytics.report.html import page
 
     names = [shortened(result[side]["name"], _NAME) for side in "ab"]
     first: list[Block] = [
@@ -96,7 +96,7 @@ def _answer(result: Result, names: Sequence[str]) -> str:
 def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iterator[Figure]:
     """Yield the differences of primary or of exploratory metrics as forest plots, one for each scale."""
     from analytics.figures import Panel, forest
-    from analytics.report.drawings import drawing
+    from analytics.report.context import drawing
 
     kind = "exploratory" if exploratory else "comparison"
     for key, scale, units in (("points", "percentage points", _POINTS), ("score", "scores", None)):

@@ -1,18 +1,23 @@
-"""`TABLES`: the exported tables. What a column is called and means stands at the row's field (`analytics.schema`)."""
+"""`TABLES`: the exported tables, and how a file becomes a game of theirs.
+
+What a column is called and means stands at the row's field (`analytics.rows.fields`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from analytics.export.game import ExportedGame
-from analytics.export.results import ResultRow
+from analytics.columns import Columns
+from analytics.gather import Collection, Criteria, FileNote, Planned, Source
+from analytics.gather.reading import read_game
 from analytics.rows import (
     BidRow,
     CallRow,
     ClaimRow,
+    GameRows,
     InspectionRow,
     JudgementRow,
     NightRow,
@@ -23,7 +28,183 @@ from analytics.rows import (
     VoteRow,
     WhisperRow,
 )
-from analytics.schema import Cell, Column, exported, reader
+from analytics.rows.fields import FOREIGN, Cell, Column, Derived, Nested, exported, reader
+from wolfbus.canonical import canonical
+from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.record.line import Recorded
+
+_NO_STUDY = "no study.json tells of it"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedGame:
+    """One game, as far as its file holds.
+
+    Attributes:
+        note: what became of the file.
+        planned: its place in a study; None for a game of none.
+        rows: the game itself, with the statements' words.
+    """
+
+    note: FileNote
+    planned: Planned | None
+    id: ClassVar[Derived[Annotated[str, Column("the game", name="game_id")]]] = Derived(lambda game: game.rows.game)
+    study: ClassVar[
+        Derived[Annotated[str | None, Column("the study that it was played in", _NO_STUDY, category=True)]]
+    ] = Derived(lambda game: None if game.planned is None else game.planned.study)
+    number: ClassVar[Derived[Annotated[int | None, Column("its number in the study", _NO_STUDY)]]] = Derived(
+        lambda game: None if game.planned is None else game.planned.number
+    )
+    block: ClassVar[
+        Derived[
+            Annotated[
+                str,
+                Column("games of one block belong together: resample blocks, not games; a game of no study is its own"),
+            ]
+        ]
+    ] = Derived(lambda game: game.id if game.planned is None else game.planned.block)
+    file: ClassVar[Derived[Annotated[str, Column("name of the file it was read from")]]] = Derived(
+        lambda game: game.note.path.replace("\\", "/").rsplit("/", 1)[-1]
+    )
+    problem: ClassVar[
+        Derived[
+            Annotated[
+                str | None,
+                Column("why the file does not hold to its end; what stands before is exported", "it does"),
+            ]
+        ]
+    ] = Derived(lambda game: None if game.note.problem is None else printable(game.note.problem, 2 * NOTE_SHOWN))
+    rows: Annotated[GameRows, Nested]
+    lines: Annotated[int, Column("lines of the record that hold; 0 for a published log")] = 0
+    digest: Annotated[
+        str | None,
+        Column(
+            "SHA-256 of rules, seats, accepted answers and what followed: equal digests, equal games",
+            "the file does not hold to the game's end, or a published log",
+        ),
+    ] = None
+    config: ClassVar[Derived[Annotated[str | None, Column("all rules, as JSON", FOREIGN)]]] = Derived(
+        lambda game: _rules(game.rows)
+    )
+
+
+def _rules(rows: GameRows) -> str | None:
+    return None if rows.opened is None else canonical(rows.opened.config.model_dump(mode="json")).decode()
+
+
+def read_games(
+    collection: Collection,
+    criteria: Criteria | None = None,
+    tell: Callable[[int, int], None] = lambda _read, _all: None,
+    watch: Callable[[Recorded], None] = lambda _recorded: None,
+) -> Iterator[tuple[FileNote, ExportedGame | None]]:
+    """Yield what became of each file, with its game where at least the opening holds.
+
+    Args:
+        collection: what to read.
+        criteria: how to compute; as the games were played unless given.
+        tell: called after each file with the number of files read, and of all.
+        watch: called with every line of a record that holds, before its game is yielded.
+    """
+    for note in collection.refused:
+        yield note, None
+    for number, source in enumerate(collection.files, 1):
+        note, game = read_exported(source, criteria or Criteria(), collection, watch)
+        yield note, game
+        # a game is large; it goes before the next one comes
+        del game
+        tell(number, len(collection.files))
+
+
+def read_exported(
+    source: Source,
+    criteria: Criteria,
+    collection: Collection,
+    watch: Callable[[Recorded], None] = lambda _recorded: None,
+) -> tuple[FileNote, ExportedGame | None]:
+    """Return what became of a file, and as much of its game as holds, None if not even the opening does.
+
+    What is checked, and what counts, is as `read_game` has it.
+    """
+    note, rows = read_game(source, criteria, keep_text=True, watch=watch)
+    if rows is None:
+        return note, None
+    lines = 0 if note.published else note.events
+    return note, ExportedGame(note, collection.planned.get(rows.game), rows, lines, note.digest)
+
+
+_UNDEFINED = "it is undefined"
+_NO_INTERVAL = "there is none, as below five blocks of games"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow:
+    """One figure over all games of an export."""
+
+    metric: Annotated[str, Column("the metric, by the name that docs/metrics.md gives it", category=True)]
+    group: Annotated[
+        str,
+        Column(
+            "whose: `all`; `role:Seer`, of observers of a role, for `deception_rate` of speakers; `agent:NAME`, of "
+            "what one agent did or how it was seen",
+            category=True,
+        ),
+    ]
+    observers: Annotated[
+        Literal["uninformed", "all", "none"],
+        Column(
+            "over pairs whose observer does not know whether the target is a Werewolf; over all, as in the paper; or "
+            "`none` where it is not over pairs"
+        ),
+    ]
+    value: Annotated[float | None, Column("the pooled estimate, in the metric's unit", _UNDEFINED)]
+    low: Annotated[float | None, Column("lower end of its 95 % interval", _NO_INTERVAL)]
+    high: Annotated[float | None, Column("upper end of its 95 % interval", _NO_INTERVAL)]
+    n: Annotated[int, Column("what it is over: statements, judgements, pairs, votes, games")]
+    unit: Annotated[
+        str,
+        Column("`share` and `probability` from 0 to 1, `points` a difference of shares, `score`", category=True),
+    ]
+    baseline: Annotated[float | None, Column("what needs no skill", "there is no such thing")]
+
+
+def results_of(columns: Columns) -> Iterator[ResultRow]:
+    """Yield the figures of the sections ``variability`` and ``agents`` of findings."""
+    from analytics.measures.agents import agents
+    from analytics.measures.study import Study, variability
+
+    study = Study(columns)
+    for name, found in variability(study)["metrics"].items():
+        metric, _, role = name.partition("/")
+        group = f"role:{role}" if role else "all"
+        everybody = found.get("all_observers")
+        yield _row(metric, group, "uninformed" if everybody else "none", found)
+        if everybody:
+            yield _row(metric, group, "all", everybody)
+    for agent, row in agents(study).items():
+        flat = {**row, **{f"{side}_won": estimate for side, estimate in row["wins"].items()}}
+        for metric, found in flat.items():
+            if isinstance(found, dict) and "value" in found:
+                own = metric in _OF_SEATS
+                yield _row(metric, f"agent:{agent}", "none" if own else "uninformed", found)
+
+
+_OF_SEATS = frozenset({"deception_rate", "villagers_won", "werewolves_won"})
+
+
+def _row(metric: str, group: str, observers: Any, found: Mapping[str, Any]) -> ResultRow:
+    return ResultRow(
+        metric=metric,
+        group=group,
+        observers=observers,
+        value=found["value"],
+        low=found.get("low"),
+        high=found.get("high"),
+        n=found["n"],
+        unit=found.get("unit") or "share",
+        baseline=found.get("baseline"),
+    )
+
 
 Row: TypeAlias = tuple[Cell, ...]
 """One row, in the order of the table's columns."""

@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 from analytics.columns import ColumnsBuilder
-from analytics.export.card import CARD, CROISSANT, card, croissant
-from analytics.export.game import read_games
-from analytics.export.landing import Landing
-from analytics.export.package import PACKAGE, package
-from analytics.export.results import results_of
-from analytics.export.table_files import CsvFile, ParquetFile, pyarrow
-from analytics.export.tables import TABLES, ExportTable, Row
+from analytics.export.package import CARD, CROISSANT, PACKAGE, card, croissant, package
+from analytics.export.table_files import CsvFile, Landing, ParquetFile, pyarrow
+from analytics.export.tables import TABLES, ExportTable, Row, read_games, results_of
 from analytics.gather import Criteria, FileNote, collect
-from analytics.gather.checks import StudyCheck, checks
+from analytics.gather.reading import StudyCheck, checks
 from wolfbus.errors import ConfigError
 
 Tell = Callable[[int, int], None]

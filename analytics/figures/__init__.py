@@ -7,15 +7,11 @@ include. matplotlib draws them and is imported only then; without it they raise 
 
 from __future__ import annotations
 
-from analytics.figures.confusion import confusion
-from analytics.figures.figure1 import figure1
+from analytics.figures.bars import confusion, production_by_role, win_shares
+from analytics.figures.curves import figure1, reliability, roc
 from analytics.figures.forest import Panel, forest
 from analytics.figures.heatmap import suspicion_heatmap
 from analytics.figures.palette import css
-from analytics.figures.production import production_by_role
-from analytics.figures.reliability import reliability
-from analytics.figures.roc import roc
-from analytics.figures.win_shares import win_shares
 
 __all__ = [
     "Panel",

@@ -10,7 +10,7 @@ from typing import Any, Final
 from xml.sax.saxutils import escape
 
 from analytics.figures.palette import paint
-from analytics.figures.words import labels_of
+from analytics.figures.svg import labels_of
 from wolfbus.document.formats import between, shown
 
 _WIDTH: Final = 720

@@ -6,9 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from analytics import Result
-from analytics.figures.drawing import SMALL, colour, draw
 from analytics.figures.palette import HEATS
-from analytics.figures.words import decimal, percent
+from analytics.figures.svg import SMALL, colour, decimal, draw, percent
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

@@ -7,12 +7,22 @@ many figures share one page. Equal drawings give equal bytes.
 
 from __future__ import annotations
 
+import hashlib
+import io
 import re
-from typing import Final
+import warnings
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from analytics.figures.palette import variable
+from analytics.figures.palette import sentinel, variable
+from wolfbus.errors import ConfigError
+from wolfbus.printable import told_apart
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FONTS: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 """The page's fonts; all are narrower than the one that matplotlib measures with, so what fits there fits here."""
@@ -162,3 +172,139 @@ def _rounded(number: re.Match[str]) -> str:
 def _short(number: str) -> str:
     text = f"{float(number):.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+WIDTH: Final = 7.2
+"""Width of a figure, in inches of 72 points."""
+SMALL: Final = 8.0
+"""Size of secondary words, in points."""
+
+
+def draw(name: str, title: str, description: str, height: float, paint: Callable[[Figure], None]) -> str:
+    """Return one figure as an ``<svg>`` element; the same data give the same bytes.
+
+    Args:
+        name: prefix of the ids; a digest of the drawing follows it.
+        title: its title, for readers who do not see it.
+        description: what it shows, in sentences.
+        height: in inches; figures are `WIDTH` wide.
+        paint: puts the axes and all that is on them into an empty figure, in colours of `colour`.
+
+    Raises:
+        ConfigError: matplotlib is not installed.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as missing:
+        raise ConfigError('figures need matplotlib: pip install "wolfbus[report]"') from missing
+    with mpl.rc_context(), warnings.catch_warnings():
+        # a reader's own style sheet must not leak in
+        mpl.rcdefaults()
+        mpl.rcParams.update(_style())
+        # names may be in scripts that the measuring font lacks; the browser has its own
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from", category=UserWarning)
+        figure = Figure(figsize=(WIDTH, height), dpi=72)
+        paint(figure)
+        drawn = io.StringIO()
+        figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    # two figures of one kind may share a page, such as those of two studies
+    digest = hashlib.sha256(drawn.getvalue().encode()).hexdigest()[:8]
+    return page_svg(drawn.getvalue(), f"wb-{name}-{digest}", title, description)
+
+
+def colour(name: str) -> str:
+    """Return the colour to draw with for a name of `analytics.figures.palette.LIGHT`."""
+    return sentinel(name)
+
+
+def key_above(axes: Axes, columns: int) -> None:
+    """Put the key of the lines above the axes, out of the way of the data."""
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=columns,
+        frameon=False,
+        borderaxespad=0.2,
+        handlelength=3.0,
+        columnspacing=1.4,
+        handletextpad=0.6,
+    )
+
+
+def _style() -> dict[Any, Any]:
+    ink, muted, grid = colour("ink"), colour("muted"), colour("grid")
+    return {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "wolfbus",
+        "font.family": "DejaVu Sans",
+        "font.size": 9.0,
+        # a "$" in a name is a dollar sign
+        "text.parse_math": False,
+        "axes.formatter.useoffset": False,
+        "axes.unicode_minus": True,
+        "figure.facecolor": "none",
+        "figure.edgecolor": "none",
+        "savefig.facecolor": "none",
+        "savefig.edgecolor": "none",
+        "axes.facecolor": "none",
+        "axes.edgecolor": muted,
+        "axes.labelcolor": ink,
+        "axes.titlecolor": ink,
+        "axes.titlesize": 9.0,
+        "axes.titlelocation": "left",
+        "axes.labelsize": 9.0,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.linewidth": 0.8,
+        "grid.color": grid,
+        "grid.linewidth": 0.8,
+        "text.color": ink,
+        "xtick.color": muted,
+        "ytick.color": muted,
+        "xtick.labelcolor": muted,
+        "ytick.labelcolor": muted,
+        "xtick.labelsize": 8.5,
+        "ytick.labelsize": 8.5,
+        "xtick.major.size": 3.0,
+        "ytick.major.size": 3.0,
+        "legend.fontsize": 8.5,
+        "legend.labelcolor": ink,
+        "lines.linewidth": 1.8,
+        "lines.markersize": 5.5,
+        "patch.linewidth": 0.8,
+        "hatch.color": muted,
+    }
+
+
+Score: TypeAlias = Literal["suspicion", "before"]
+"""Which score of a judgement is meant: the suspicion that it states, or smoothed suspicion D just before it."""
+
+SCORE_WORDS: Final[dict[Score, str]] = {
+    "suspicion": "stated suspicion",
+    "before": "smoothed suspicion before the statement",
+}
+LABEL_SHOWN: Final = 26
+"""Characters of an agent's name within a figure."""
+
+
+def percent(share: float | None) -> str:
+    """Return a share as whole per cent, "undefined" for None."""
+    return "undefined" if share is None else f"{100 * share:z.0f} %"
+
+
+def decimal(value: float | None, places: int = 2) -> str:
+    """Return a number with a real minus sign, which what rounds to 0 has not, "undefined" for None."""
+    return "undefined" if value is None else f"{value:z.{places}f}".replace("-", "−")
+
+
+def labels_of(names: Iterable[str], limit: int = LABEL_SHOWN) -> dict[str, str]:
+    """Return strangers' names fit to draw: visible characters only, short, and still told apart."""
+    return {name: shown or "?" for name, shown in told_apart(names, limit).items()}
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Return "a, b and c"."""
+    held = list(parts)
+    return held[0] if len(held) == 1 else f"{', '.join(held[:-1])} and {held[-1]}" if held else ""

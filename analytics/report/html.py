@@ -1,19 +1,32 @@
-"""The writer of HTML: templates, in which whatever is put in is escaped and every hidden character of it visible.
+"""The page: one HTML file that needs nothing else and lets nothing else in, written by templates.
 
-Names and words come from any model, agent, file name or edited record, so that no template decides what is safe: only
-what a template made, our own drawings, style and script are taken as they stand.
+Names and words come from any model, agent, file name or edited record, so that no template decides what is safe:
+whatever is put in is escaped and every hidden character of it visible; only what a template made, our own drawings,
+style and script are taken as they stand. `Index` holds the statements: what was said, how its speaker labels it,
+whether it is true, and who judged it how.
 """
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from itertools import islice
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from wolfbus.document.blocks import Block, Figure, Section
-from wolfbus.document.visible import visible, words
+from analytics.figures import css
+from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
+from analytics.report.entries import IndexedGame, Judged1, Matching, StatementEntry
+from analytics.rows import GameRows
+from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
+from wolfbus.document.formats import of, percent, visible, words
+from wolfbus.messages.content import ScoredClaim
+from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 _LONG: Final = 18
 _ROWS: Final = 12
@@ -68,3 +81,226 @@ def _breadth(text: str) -> str:
     if any(len(word) > _LONG for word in text.split()):
         return "long"
     return "wordy" if len(text) > _LONG else ""
+
+
+TEXT_SHOWN: Final = 2_000
+"""Characters of a statement."""
+SIZE: Final = 12_000_000
+"""Characters of the index at most; games beyond are left out."""
+_TRUE: Final = (("lie", "lie"), ("mistake", "mistake"), ("true", "true"), ("checkable", "any that can be checked"))
+_NAME: Final = 40
+_FIRST: Final = 5
+"""Statements that a selection links to for readers without script."""
+
+_JUDGED: Final = {
+    "tp": "flags it, rightly",
+    "fp": "flags it, wrongly",
+    "tn": "passes it, rightly",
+    "fn": "passes it, wrongly",
+    "flag": "flags it",
+    "pass": "passes it",
+    "none": "no judgement that counts",
+}
+_CHOICES: Final = {
+    "tp": "deceptive, flagged (TP)",
+    "fp": "truthful, flagged (FP)",
+    "tn": "truthful, passed (TN)",
+    "fn": "deceptive, passed (FN)",
+    "flagged": "flagged",
+    "scored": "judged, with a self-label",
+    "judged": "judged",
+}
+_TRUTHS: Final = {"true": "every checkable claim is true", "mistake": "a mistake", "lie": "a lie", "none": ""}
+
+
+class Index:
+    """Takes games one by one and keeps their HTML, and their entries for counting selections."""
+
+    def __init__(self) -> None:
+        self._games: list[Markup] = []
+        self._titles: list[tuple[int, str]] = []
+        self._entries: list[StatementEntry] = []
+        self._rounds = 0
+        self._size = 0
+
+    def add(self, game: IndexedGame) -> bool:
+        """Take in one game; return False, and leave it out, if the index would become too large."""
+        made: Markup = _macros().game(game)
+        if self._size + len(made) > SIZE:
+            return False
+        self._size += len(made)
+        self._games.append(made)
+        self._titles.append((game.place, game.rows.game))
+        self._entries += game.entries
+        self._rounds = max([self._rounds, *(entry.row.round for entry in game.entries)])
+        return True
+
+    def indexed(self, all_games: int, all_statements: int) -> Indexed:
+        """Return how much of all there is the index holds."""
+        return Indexed(len(self._games), all_games, len(self._entries), all_statements)
+
+    def markup(self, context: Context, selections: Iterable[Selection]) -> Markup:
+        """Return the section, with an element for every selection that numbers link to."""
+        held = context.indexed
+        if held.whole:
+            told = f"All {of(held.statements, 'statement')} of {of(held.games, 'game')} are here."
+        else:
+            told = (
+                f"A sample: all {of(held.statements, 'statement')} of {held.games:,} whole games, drawn "
+                f"by their ids alone, "
+                f"of {held.all_statements:,} in {of(held.all_games, 'game')}. The numbers above are over all games; "
+                "“wolfbus report --csv DIR” writes every statement and judgement."
+            )
+        choices, meant = self._choices(context), self._selections(context, selections)
+        made: Markup = _macros().index(INDEX, told, choices, meant, self._games)
+        return made
+
+    def _choices(self, context: Context) -> Iterator[tuple[str, str, Iterable[tuple[str, str]]]]:
+        """Yield what statements can be filtered by: name, title, values with their labels."""
+        agents = [(str(place), name) for place, name in enumerate(context.shown)]
+        roles = [(role, role) for role in ROLES]
+        yield "role", "Speaker's role", roles
+        yield "agent", "Speaker's agent", agents
+        yield "said", "Self-label", [("deceptive", "deceptive"), ("truthful", "truthful")]
+        yield "kind", "Kind", [(kind, kind) for kind in DECEPTIONS]
+        yield "truth", "Truth", _TRUE
+        yield "round", "Round", [(str(round_), str(round_)) for round_ in range(1, self._rounds + 1)]
+        yield "phase", "Phase", [("debate", "debate"), ("vote", "vote")]
+        yield "game", "Game", [(str(place), name) for place, name in self._titles]
+        yield "judged", "Judgement", _CHOICES.items()
+        yield "observer", "Observer's role", roles
+        yield "by", "Observer's agent", agents
+
+    def _selections(
+        self, context: Context, selections: Iterable[Selection]
+    ) -> Iterator[tuple[str, str, list[str], bool]]:
+        """Yield what script replaces: how many statements each link of a number means, and the first of them."""
+        matching, agents = Matching(self._entries), context.shown
+        for wanted in dict.fromkeys(selections):
+            if wanted.anchor == INDEX:
+                continue
+            found = matching.count(wanted)
+            first = [each.anchor for each in islice(matching.find(wanted), _FIRST)]
+            yield wanted.anchor, f"{wanted.in_words(agents)}: {found:,} in the index", first, found > _FIRST
+
+
+@functools.cache
+def _macros() -> Any:
+    environment = templates()
+    environment.globals |= {"JUDGED": _JUDGED, "TRUTHS": _TRUTHS, "TEXT_SHOWN": TEXT_SHOWN}
+    environment.filters |= {
+        "claim_in_words": _claim,
+        "ending_in_words": _ending,
+        "judged_in_words": _judged,
+        "label_in_words": _label,
+        "names": _names,
+        "path": path_of,
+        "percent": percent,
+    }
+    return environment.get_template("index.html").module
+
+
+def _names(seats: Iterable[str]) -> dict[str, Markup]:
+    """Return the names of seats fit to show; each stands on the page hundreds of times."""
+    return {name: Markup("<bdi>{}</bdi>").format(words(name, _NAME)) for name in seats}
+
+
+def _ending(rows: GameRows) -> str:
+    winner = {"villagers": "the villagers won", "werewolves": "the Werewolves won", None: "nobody won"}[rows.winner]
+    return f"{winner} after {of(rows.rounds, 'round')}" if rows.finished else "not finished"
+
+
+def _label(entry: StatementEntry) -> str:
+    row = entry.row
+    if row.d is None:
+        return "Self-label: none that counts"
+    kind = f" ({row.kind})" if row.d and row.kind else ""
+    sure = "" if row.c is None else f", confidence {percent(row.c)}"
+    return f"Self-label: {entry.said}{kind}{sure}"
+
+
+def _claim(scored: ScoredClaim) -> str:
+    claim = scored.claim
+    told = {
+        "role": "{0.target} is {0.role}",
+        "inspection": "inspected {0.target}, saw {0.role}",
+        "protection": "protected {0.target}",
+        "accusation": "{0.target} is a Werewolf",
+    }[claim.claim].format(claim)
+    how = " (found in the text)" if scored.extracted else ""
+    return f"{words(told, 120)}: {scored.verdict}{how}"
+
+
+def _judged(judgements: Sequence[Judged1]) -> str:
+    counting = [each.row for each in judgements if each.row.d is not None]
+    suspicions = [row.s for row in counting if row.s is not None]
+    mean = f", mean suspicion {percent(sum(suspicions) / len(suspicions))}" if suspicions else ""
+    return f"{of(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
+
+
+REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"
+"""What the page forbids itself, besides every script and style that is not its own."""
+
+
+def page(
+    title: str, sections: Sequence[Section], context: Context, index: Index | None = None, *, before: str = "cite"
+) -> str:
+    """Return the whole document.
+
+    Args:
+        title: of the page.
+        sections: what it says, in order; the first is shown, the others are folded.
+        context: what the page is about.
+        index: the statements, None for a page without any.
+        before: key of the section that the index comes before.
+    """
+    style, script = css() + _own("page.css"), _own("page.js")
+    document = (
+        templates()
+        .get_template("page.html")
+        .render(
+            title=title,
+            sections=sections,
+            before=before,
+            index_key=INDEX,
+            index="" if index is None else index.markup(context, selections_of(sections)),
+            version=context.version,
+            policy=f"{REFUSED}; style-src {_hash(style)}; script-src {_hash(script)}",
+            # both are files of this package
+            style=Markup(style),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+        )
+    )
+    # a lone surrogate cannot be stored, and none should have come so far
+    return document.encode("utf-8", "replace").decode()
+
+
+def selections_of(sections: Iterable[Section]) -> Iterator[Selection]:
+    """Yield what the numbers of these sections link to."""
+    for section in sections:
+        for block in section.blocks:
+            yield from _linked(block)
+
+
+def _linked(block: Block) -> Iterator[Selection]:
+    if isinstance(block, TableBlock):
+        for row in block.rows:
+            yield from (cell.link for cell in (row.head, *row.cells) if isinstance(cell.link, Selection))
+        return
+    for part in _parts(block):
+        if isinstance(part, LinkText) and isinstance(part.to, Selection):
+            yield part.to
+
+
+def _parts(block: Block) -> Iterator[Part]:
+    for held in (getattr(block, "items", ()), (getattr(block, "parts", ()),)):
+        for item in held:
+            yield from item[1] if item and isinstance(item[-1], tuple) else item
+
+
+def _own(name: str) -> str:
+    return files("analytics.report").joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -8,64 +8,54 @@ from typing import Final
 
 from analytics import Result
 from analytics.gather import Criteria, Gathered
-from analytics.gather.checks import checks
+from analytics.gather.reading import checks
 from analytics.published import published
-from analytics.report.cite import bibtex
-from analytics.report.cite import section as cite_section
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
-from analytics.report.index import Index
-from analytics.report.markdown import escaped, section_markdown
-from analytics.report.page import page
+from analytics.report.html import Index, page
 from analytics.report.sections import (
     agents,
     answer,
     apparatus,
-    bias,
     calibration,
     design,
-    events,
+    evidence,
     example,
-    figure1,
     methods,
     outcomes,
-    paper,
-    reception,
-    skill,
-    summary,
-    table2,
-    table3,
-    table4,
+    rounds,
+    tables,
     truth,
-    variability,
 )
+from analytics.report.sections.methods import bibtex, cite
 from wolfbus import __version__
 from wolfbus.document.blocks import Section
-from wolfbus.document.visible import visible
+from wolfbus.document.formats import visible
+from wolfbus.document.writers import escaped, section_markdown
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     answer.section,
-    variability.primary,
-    agents.section,
+    evidence.primary,
+    agents.agents,
     outcomes.section,
     truth.section,
-    reception.table1,
-    table2.section,
-    table3.section,
-    figure1.section,
-    table4.section,
-    calibration.section,
-    reception.table5,
-    skill.section,
-    events.events,
-    events.votes,
-    bias.section,
-    variability.section,
+    tables.table1,
+    tables.table2,
+    tables.table3,
+    rounds.section,
+    calibration.table4,
+    calibration.calibration,
+    tables.table5,
+    agents.skill,
+    rounds.events,
+    rounds.votes,
+    evidence.bias,
+    evidence.variability,
     apparatus.repair,
     apparatus.cost,
     design.section,
-    paper.section,
-    methods.section,
+    methods.paper,
+    methods.methods,
 )
 """The page's sections in order; the index and how to cite follow."""
 
@@ -130,7 +120,7 @@ class Report:
 
     def headlines(self) -> list[str]:
         """Return the most important findings, five sentences."""
-        return summary.headlines(self._findings, self.context)
+        return answer.headlines(self._findings, self.context)
 
     def bibtex(self) -> str:
         """Return entries for the paper, the software and the games."""
@@ -138,7 +128,7 @@ class Report:
 
     def _sections(self, context: Context) -> list[Section]:
         made = [_with_pointer(section(self._findings, context)) for section in ORDER]
-        return [*made, cite_section(context, self._gathered.columns.ids)]
+        return [*made, cite(context, self._gathered.columns.ids)]
 
 
 def _with_pointer(section: Section) -> Section:

@@ -8,29 +8,21 @@ from typing import Final
 from analytics import Result
 from analytics.report.caveats import fillers, missing_answers, protocols
 from analytics.report.context import Context
-from analytics.report.sections import (
-    apparatus,
-    events,
-    figure1,
-    outcomes,
-    reception,
-    table2,
-    table3,
-)
+from analytics.report.sections import apparatus, outcomes, rounds, tables
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
 from wolfbus.document.formats import count, number, of
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 from wolfbus.printable import shortened
 
 _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     outcomes.section,
-    reception.table1,
-    table2.section,
-    table3.section,
-    reception.table5,
-    figure1.section,
-    events.events,
-    events.votes,
+    tables.table1,
+    tables.table2,
+    tables.table3,
+    tables.table5,
+    rounds.section,
+    rounds.events,
+    rounds.votes,
     apparatus.repair,
     apparatus.cost,
 )

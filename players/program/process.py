@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, Literal, TypeAlias
 
-from players.program.reply import Overlong, Splitter
+from players.program.protocol import Overlong, Splitter
 from players.program.stderr import open_stderr
 from wolfbus.service.supervisor import signal_group, signal_name
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from analytics.export import TABLES, write_csv
-from analytics.export.game import read_games
+from analytics.export.tables import read_games
 from analytics.gather import collect
 from tests.export.records import HOSTILE, game, write
 from wolfbus.errors import ConfigError

@@ -10,7 +10,7 @@ import signal
 import pytest
 
 from analytics.export import write_csv, write_parquet
-from analytics.export.game import read_games
+from analytics.export.tables import read_games
 from analytics.gather import collect
 from tests.export.records import game, lines_of, write
 from wolfbus.errors import ConfigError, RecordError

@@ -11,7 +11,7 @@ import pytest
 
 from analytics.export import TABLES, write_csv, write_parquet
 from analytics.export.dictionary import dictionary
-from analytics.export.inspect_log.writing import write_inspect
+from analytics.export.inspect_log import write_inspect
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "data.md"

@@ -7,11 +7,10 @@ import json
 
 import pytest
 
-from analytics.export.inspect_log.log import mean, standard_error
-from analytics.export.inspect_log.measures import MEASURES
-from analytics.export.inspect_log.writing import write_inspect
+from analytics.export.inspect_log import mean, standard_error, write_inspect
+from analytics.export.inspect_measures import MEASURES
+from analytics.findings import Metrics
 from analytics.gather import Criteria
-from analytics.metrics import Metrics
 from tests.export.records import HOSTILE, game, with_calls, write
 from tests.export.test_tables import metrics_of, tables_of
 from wolfbus.errors import ConfigError

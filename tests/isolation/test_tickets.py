@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ConnectionError as Disconnected
 
-from moderator.house.tickets import Tickets
+from moderator.house.roster import Tickets
 from tests.bus.conftest import wait_until
 from tests.bus.parts import InThread
 from tests.isolation.conftest import client

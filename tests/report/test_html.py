@@ -6,7 +6,7 @@ import pytest
 
 from analytics.report.html import section_html
 from wolfbus.document.blocks import Cell, LinkText, Listing, Row, Section, TableBlock, columns, plain
-from wolfbus.document.visible import visible, words
+from wolfbus.document.formats import visible, words
 
 
 def test_words_of_strangers_are_escaped_and_visible_wherever_they_stand():

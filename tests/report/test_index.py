@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from analytics.columns import TRUE
+from analytics.findings import tables_of
 from analytics.report import entries as module
-from analytics.report.entries import chosen, indexed_game
-from analytics.report.index import Index
-from analytics.report.links import Selection
-from analytics.report.matching import Matching
-from analytics.report.page import selections_of
+from analytics.report.context import Selection
+from analytics.report.entries import Matching, chosen, indexed_game
+from analytics.report.html import Index, selections_of
 from analytics.report.report import ORDER
 from tests.report import sample
 from wolfbus.vocabulary import ROLES
@@ -52,7 +51,7 @@ def played():
 
 def test_table_1s_links_mean_as_many_statements_as_its_counts(played):
     gathered, entries, _ = played
-    for role, row in gathered.tables()["table1"].items():
+    for role, row in tables_of(gathered)["table1"].items():
         if role != "overall":
             assert sum(matches(entry, Selection(role=role)) for entry in entries) == row["statements"]
             deceptive = Selection(role=role, said="deceptive")
@@ -61,7 +60,7 @@ def test_table_1s_links_mean_as_many_statements_as_its_counts(played):
 
 def test_table_3s_links_mean_the_statements_of_its_judgements(played):
     gathered, entries, _ = played
-    table = gathered.tables()["table3"]
+    table = tables_of(gathered)["table3"]
     for role in ROLES:
         for name in ("tp", "tn", "fp", "fn"):
             wanted = Selection(observer=role, judged=name)
@@ -74,7 +73,7 @@ def test_table_3s_links_mean_the_statements_of_its_judgements(played):
 
 def test_table_5s_links_mean_as_many_statements_as_its_counts(played):
     gathered, entries, _ = played
-    for kind, row in gathered.tables()["table5"].items():
+    for kind, row in tables_of(gathered)["table5"].items():
         if kind != "overall":
             assert sum(matches(entry, Selection(kind=kind)) for entry in entries) == row["count"]
 
@@ -142,7 +141,7 @@ def test_few_statements_are_all_there_and_of_many_the_same_whole_games(played):
 
 def test_an_index_that_grows_too_large_leaves_whole_games_out(played, monkeypatch):
     _, _, made = played
-    monkeypatch.setattr("analytics.report.index.SIZE", 60_000)
+    monkeypatch.setattr("analytics.report.html.SIZE", 60_000)
     index = Index()
     kept = [index.add(game) for game in made]
     assert not all(kept)

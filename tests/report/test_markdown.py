@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from analytics.report.markdown import escaped
 from analytics.report.report import Report
 from tests.report import sample
+from wolfbus.document.writers import escaped
 
 
 def test_words_have_no_meaning_for_markdown():

@@ -11,14 +11,13 @@ import pytest
 
 from analytics.gather import FileNote, StudySource
 from analytics.report.caveats import caveats
-from analytics.report.html import section_html
-from analytics.report.markdown import section_markdown
-from analytics.report.page import selections_of
+from analytics.report.html import section_html, selections_of
 from analytics.report.report import ORDER, Report
-from analytics.report.sections import agents, answer, events, paper, reception, summary, table3, truth, variability
+from analytics.report.sections import agents, answer, evidence, methods, rounds, tables, truth
 from tests.report import sample
 from wolfbus.document.blocks import TableBlock
 from wolfbus.document.formats import number
+from wolfbus.document.writers import section_markdown
 
 NAMES = [made.__module__.rpartition(".")[2] for made in ORDER]
 
@@ -67,7 +66,7 @@ def test_a_section_stands_where_its_findings_are_missing(made, found):
 
 def test_table_1_has_the_papers_values_beside_ours_and_leads_to_the_statements(found):
     findings, context = found
-    (table, *_) = reception.table1(findings, context).blocks
+    (table, *_) = tables.table1(findings, context).blocks
     wolf = next(row for row in table.rows if row.head.text == "Werewolf")
     ours = findings["table1"]["Werewolf"]
     assert wolf.cells[0].text == f"{ours['statements']:,}"
@@ -80,7 +79,7 @@ def test_table_1_has_the_papers_values_beside_ours_and_leads_to_the_statements(f
 
 def test_table_3_leads_from_a_count_to_those_judgements_and_has_its_baselines(found):
     findings, context = found
-    paper, baselines, *_ = table3.section(findings, context).blocks
+    paper, baselines, *_ = tables.table3(findings, context).blocks
     seer = next(row for row in paper.rows if row.head.text == "Seer")
     assert seer.cells[2].text == str(findings["table3"]["Seer"]["fp"])
     assert seer.cells[2].link.anchor == "statements?observer=Seer&judged=fp"
@@ -89,7 +88,7 @@ def test_table_3_leads_from_a_count_to_those_judgements_and_has_its_baselines(fo
 
 
 def test_what_contradicts_itself_in_the_paper_is_told_once(found):
-    told = str(section_html(paper.section(*found)))
+    told = str(section_html(methods.paper(*found)))
     assert told.count("7,230") == 1
     assert "0.616" in told
     everything = "".join(section_markdown(made(*found)) for made in ORDER)
@@ -107,7 +106,7 @@ def test_an_interval_that_is_lacking_is_explained():
         "reason": None,
         "interval_reason": "one game",
     }
-    (table,) = events.events(findings, sample.context(gathered)).blocks
+    (table,) = rounds.events(findings, sample.context(gathered)).blocks
     assert "No interval: one game." in table.remarks()
 
 
@@ -133,7 +132,7 @@ VERDICTS = {
 
 def said(findings, context) -> str:
     return "\n".join(
-        "".join(getattr(part, "text", part) for part in each) for each in summary.sentences(findings, context)
+        "".join(getattr(part, "text", part) for part in each) for each in answer.sentences(findings, context)
     )
 
 
@@ -209,7 +208,7 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
 
 def test_the_summary_of_nothing_says_so():
     gathered = sample.gathered([])
-    lines = summary.headlines(gathered.tables(), sample.context(gathered))
+    lines = answer.headlines(gathered.tables(), sample.context(gathered))
     assert lines[0] == "No game could be read."
     assert len(lines) == 5
 
@@ -235,7 +234,7 @@ def test_agents_that_never_met_are_told_apart_and_sorted_by_component(whole):
     found = findings["abilities"]["label"]
     found["components"] = 2
     found["agents"]["llm:big"] |= {"component": 2, "sensitivity": sample.estimate(9.0)}
-    table = table_of(agents.section(findings, context), "abilities-label-table")
+    table = table_of(agents.agents(findings, context), "abilities-label-table")
     assert table.columns[-1].name == "Component"
     assert any("never met" in told for told in table.notes)
     assert [row.cells[-1].text for row in table.rows] == ["1", "2"]
@@ -245,7 +244,7 @@ def test_an_agent_without_an_ability_is_not_taken_for_an_average_one(whole):
     findings, context = whole
     _abilities(findings, "label", "sensitivity", big=(-0.5, 0.1), small=(-0.1, 0.1))
     _abilities(findings, "label", "concealment", big=(-0.5, 0.1), small=(None, 0))
-    table = table_of(agents.section(findings, context), "abilities-label-table")
+    table = table_of(agents.agents(findings, context), "abilities-label-table")
     assert [row.head.text for row in table.rows] == ["big", "small"]
 
 
@@ -276,7 +275,7 @@ def test_intervals_that_are_null_or_missing_leave_the_cells_as_they_are(whole):
 
 
 def test_votes_that_are_left_out_and_nights_without_an_exile_are_told(found):
-    told = section_markdown(events.votes(*found))
+    told = section_markdown(rounds.votes(*found))
     assert "7 votes by players who had judged nobody alive" in told
     assert "of those that exiled somebody" in told
 
@@ -302,7 +301,7 @@ def test_what_rounds_to_nothing_has_no_sign(value, signed, told):
 
 
 def test_a_headline_shows_our_interval_and_the_papers_way(found):
-    (table,) = variability.section(*found).blocks
+    (table,) = evidence.variability(*found).blocks
     first = table.rows[0]
     assert first.cells[0].under == "40.0–60.0\u00a0% · n 40"
     assert first.cells[2].text == "50.0\u00a0% ± 5.0"

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from analytics.metrics import metrics
+from analytics.findings import metrics
 from analytics.report.terminal import text
 from tests.analytics.script import Script, random_game
 from wolfbus.document.blocks import (
@@ -25,7 +25,7 @@ from wolfbus.document.blocks import (
     plain,
     warning,
 )
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 
 MANY = metrics(random_game(seed).rows() for seed in range(12))
 

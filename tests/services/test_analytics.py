@@ -10,8 +10,8 @@ import sys
 import msgpack
 import pytest
 
+from analytics.findings import metrics
 from analytics.fold import fold
-from analytics.metrics import metrics
 from tests.services.fed import HOUSE, FedHouse, Record, Told
 from wolfbus.bus import streams
 from wolfbus.cli.proof import ProofCriteria, open_source, prove

@@ -9,10 +9,9 @@ import threading
 
 import pytest
 
-from moderator.engine.verify import Verifier
-from moderator.house.archives import Archives
+from moderator.engine.reexecution import Verifier
 from moderator.house.housekeeping import GameSummaries
-from moderator.house.session import HouseSession
+from moderator.house.session import Archives, HouseSession
 from tests.services import fed
 from tests.services.guests import HOUSE, Moderating, archive, guests, until
 from wolfbus import session as fold

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from players.llm.shared_budget import NOTHING
+from players.llm.budget import NOTHING
 from tests.study.runs import ENVIRONMENT, WOLFBUS
 from wolfbus.cli.studying.agenda_player import Orders
 from wolfbus.cli.studying.workers import LocalPlayers

@@ -14,7 +14,7 @@ from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
-    from wolfbus.agent.writer import Replies
+    from wolfbus.agent.outbox import Replies
     from wolfbus.service.lifecycle import Stopping
 
 Returned: TypeAlias = Said | Awaitable[Said]
@@ -198,7 +198,7 @@ class Agent:
         """
         from wolfbus.agent.introduction import Introduction
         from wolfbus.agent.membership import Membership, default_name
-        from wolfbus.agent.seats import Seats
+        from wolfbus.agent.router import Seats
         from wolfbus.service.lifecycle import Stopping
         from wolfbus.service.logs import configure_logs
         from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from wolfbus.actors import Timers
-from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.introduction import Introduction, Resident
 from wolfbus.agent.member import AGAIN_S, LONELY_S, Member, MembershipEnd
-from wolfbus.agent.resident import Resident
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError

@@ -53,7 +53,7 @@ def bench(
     Each run is one measurement; repeat it and take medians. CPU is that of all its processes, without their start;
     memory is that of the largest.
     """
-    from players.llm.shared_budget import NOTHING
+    from players.llm.budget import NOTHING
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id, tune_garbage_collection
     from wolfbus.cli.studying.agenda_player import Orders

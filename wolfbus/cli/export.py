@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_of, criteria_options, tell_how_many, tell_problems
+from wolfbus.cli.options import criteria_of, criteria_options, tell_how_many, tell_problems
 
 if TYPE_CHECKING:
     from analytics.export import Exported
@@ -128,7 +128,7 @@ def inspect(sources: tuple[Path, ...], out: Path, *, prompts: bool, force: bool,
 
     This needs inspect-ai: pip install "wolfbus[inspect]".
     """
-    from analytics.export.inspect_log.writing import write_inspect
+    from analytics.export.inspect_log import write_inspect
 
     with _progress() as tell:
         exported = write_inspect(sources, out, criteria_of(**criteria), prompts=prompts, force=force, tell=tell)

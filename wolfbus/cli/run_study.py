@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.calling import model_options
+from wolfbus.cli.brains import model_options
 from wolfbus.cli.options import check_seed
 from wolfbus.errors import ConfigError
 from wolfbus.study.designs import KINDS_OF_DESIGN

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.calling import model_options, open_brain_context, quiet_brains
+from wolfbus.cli.brains import model_options, open_brain_context, quiet_brains
 from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:

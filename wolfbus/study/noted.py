@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from wolfbus.errors import ConfigError, reason_of
 from wolfbus.printable import printable
-from wolfbus.record.checked import Checked
+from wolfbus.record.reader import Checked
 from wolfbus.study.journal import JOURNAL, GameResult, read_results
 from wolfbus.study.manifest import FILE, study_hash
 

@@ -1,4 +1,4 @@
-"""Who conceals, who detects, and what else is known of every agent."""
+"""Agents: who conceals, who detects, who wins with whoever plays beside and against it taken into account."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from math import inf
 from typing import Any, Final, Literal
 
 from analytics import Result
-from analytics.report.cells import counted, estimate, look, value
-from analytics.report.context import Context
-from analytics.report.links import Selection
+from analytics.report.context import Context, Selection, counted, estimate, look, value
 from wolfbus.document.blocks import Block, Cell, Heading, Prose, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import count, number, of
 
@@ -30,7 +28,7 @@ _AXES_OF_OBSERVERS: Final = ("sensitivity", "criterion")
 _AXES_OF_SPEAKERS: Final = ("concealment", "suspected")
 
 
-def section(findings: Result, context: Context) -> Section:
+def agents(findings: Result, context: Context) -> Section:
     """Return both abilities on each ground of truth, and the agents' plain rates."""
     blocks: list[Block] = [
         plain(
@@ -158,3 +156,41 @@ def _rates(findings: Result, context: Context) -> TableBlock:
         notes,
         empty="They were not computed.",
     )
+
+
+def skill(findings: Result, context: Context) -> Section:
+    """Return the skills of all agents, and how well they tell who wins."""
+    found = findings.get("skill") or {}
+    rows = []
+    for name, row in (found.get("agents") or {}).items():
+        cells = [
+            estimate(look(row, side, what), unit)
+            for side in ("werewolf", "village")
+            for what, unit in (("wins", "share"), ("skill", "logit"))
+        ]
+        rows.append(Row(context.agent_cell(name), tuple(cells)))
+    notes = [
+        "Wins: of how many games the side would win were all its seats the agent's, against average agents.",
+        "Skill: the same in logits; 0 is the average agent.",
+    ]
+    if (without := found.get("without_winner")) and rows:
+        notes.append(f"{of(without, 'game')} that nobody won count for neither side.")
+    heads = columns("Agent", "Wins as Werewolf", "Skill as Werewolf", "Wins with the village", "Skill with the village")
+    table = TableBlock(
+        "skill-agents",
+        "Skill of winning",
+        heads,
+        tuple(rows),
+        tuple(notes) if rows else (),
+        empty="It was not computed.",
+    )
+    held = found.get("held_out") or {}
+    reason = held.get("reason") or "it was not computed"
+    told = (
+        Row(Cell("The model, of games it was not fitted to"), (value(held.get("brier"), "score", reason=reason),)),
+        Row(Cell("Always the Werewolves' share of wins"), (value(held.get("constant"), "score", reason=reason),)),
+        Row(Cell("What the model is better by"), (estimate(held.get("difference") or {"reason": reason}, "score"),)),
+        Row(Cell("Games that somebody won"), (counted(found.get("games")),)),
+    )
+    scored = TableBlock("skill-held-out", "Does it tell who wins?", columns("", "Brier score"), told)
+    return Section("skill", "Skill of winning", (table, scored))

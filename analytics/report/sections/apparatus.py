@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from analytics import Result
-from analytics.report.cells import counted, ends, look, value
-from analytics.report.context import Context, shorten_name
+from analytics.report.context import Context, counted, ends, look, shorten_name, value
 from wolfbus.document.blocks import Cell, Row, Section, TableBlock, columns
 from wolfbus.document.formats import count, listed, of
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analytics import Result
-from analytics.gather.checks import StudyCheck
+from analytics.gather.reading import StudyCheck
 from analytics.report.caveats import SHOWN, alarms
-from analytics.report.cells import counted, look
-from analytics.report.context import Context, path_of
+from analytics.report.context import Context, counted, look, path_of
 from wolfbus.config import GameConfig
 from wolfbus.document.blocks import Block, Bullets, Cell, Row, Section, TableBlock, TableColumn, plain, warning
-from wolfbus.document.formats import count, number
-from wolfbus.document.visible import visible
+from wolfbus.document.formats import count, number, visible
 
 _FACTS = {
     "name": "Name",

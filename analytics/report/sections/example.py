@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from analytics.report.context import Context
 from analytics.report.entries import IndexedGame, StatementEntry
 from wolfbus.document.blocks import Bullets, LinkText, Part, Section, plain
-from wolfbus.document.formats import of
-from wolfbus.document.visible import words
+from wolfbus.document.formats import of, words
 
 _PER_ROUND = 2
 _ROUNDS = 2

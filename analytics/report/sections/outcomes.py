@@ -5,11 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from analytics import Result
-from analytics.figures import production_by_role, win_shares
-from analytics.report.cells import counted, either, ends, interval, look, value
-from analytics.report.context import Context
-from analytics.report.drawings import drawing
-from analytics.report.links import Selection
+from analytics.figures.bars import production_by_role, win_shares
+from analytics.report.context import Context, Selection, counted, drawing, either, ends, interval, look, value
 from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns
 
 _LENGTHS = {

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from analytics import Result
-from analytics.report.cells import counted, estimate, interval, look, value
-from analytics.report.context import Context
-from analytics.report.links import Selection
+from analytics.report.context import Context, Selection, counted, estimate, interval, look, value
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import of, percent
 from wolfbus.vocabulary import Verdict

@@ -12,16 +12,15 @@ from sklearn import metrics as sk
 from analytics.columns import columns_of
 from analytics.fold import fold
 from analytics.measures.maps import PlattMap, load_map, save_map
-from analytics.measures.recalibration import recalibrated, recalibration
+from analytics.measures.recalibration import recalibrated, recalibration, thresholds
 from analytics.measures.study import Study
 from analytics.measures.table4 import curves, table4
-from analytics.measures.thresholds import thresholds
 from analytics.report.terminal import recalibration_table
 from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import Script, random_game
 from tests.game.driver import play
 from wolfbus.cli import cli
-from wolfbus.document.terminal import written
+from wolfbus.document.writers import written
 from wolfbus.errors import ConfigError
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from players.context import BrainContext
+from players.llm.budget import NOTHING
+from players.llm.gateway import Unread
 from players.llm.settings import Endpoint, Model
-from players.llm.shared_budget import NOTHING
-from players.llm.unread import Unread
 from tests.study.runs import manifest, run_here
 from wolfbus import cli
 from wolfbus.cli.studying.agenda_player import Orders

@@ -28,11 +28,10 @@ from wolfbus.study.scheduler import KEPT_S, Done, Halt, StudyNews
 from wolfbus.study.shared_agenda import Finished, SharedAgenda
 
 if TYPE_CHECKING:
-    from moderator.house.agenda import Agenda
+    from moderator.house.settings import Agenda, ModeratorSettings
     from moderator.house.settings import GameReport as Told
-    from moderator.house.settings import ModeratorSettings
+    from players.llm.budget import Amount
     from players.llm.redis_budget import RedisBudget
-    from players.llm.shared_budget import Amount
     from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
     from wolfbus.study.folder import StudyFolder
     from wolfbus.study.plan import Plan
@@ -68,8 +67,7 @@ class HousePlayers:
         news: queue.SimpleQueue[StudyNews],
         say: Callable[[str], None],
     ) -> None:
-        from moderator.house.agenda import Agenda
-        from moderator.house.settings import ModeratorSettings
+        from moderator.house.settings import Agenda, ModeratorSettings
 
         url, house = options.url, options.house or ""
         session, ours = f"{plan.study}-{secrets.token_hex(4)}", folder.sessions()
@@ -119,7 +117,7 @@ class HousePlayers:
 
     def post(self, games: Iterable[PlannedGame]) -> None:
         """Ask for games; of those that were over before, it is told."""
-        from moderator.house.agenda import AgendaItem
+        from moderator.house.settings import AgendaItem
 
         for planned in games:
             with self._lock:
@@ -221,7 +219,7 @@ def _wait_until_free(bus: Bus, house: str) -> None:
 
 def _holders(url: str, house: str) -> int:
     """Return how many tickets a house has, as far as may be asked."""
-    from moderator.house.tickets import Tickets
+    from moderator.house.roster import Tickets
 
     try:
         with contextlib.closing(Tickets(url, house)) as tickets:

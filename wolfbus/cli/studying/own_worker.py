@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.calling import open_cassette, quiet_brains
+from wolfbus.cli.brains import open_cassette, quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
 from wolfbus.errors import WolfError
@@ -28,7 +28,7 @@ from wolfbus.study.plan import PlannedGame
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.shared_budget import Amount
+    from players.llm.budget import Amount
 
 
 class Wire:

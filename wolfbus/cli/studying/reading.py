@@ -21,9 +21,8 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, RecordError, WolfError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.record.checked import Prover
 from wolfbus.record.line import check_seal
-from wolfbus.record.reader import LINE_LIMIT, open_lines, read_record
+from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_record
 from wolfbus.study.folder import StudyFolder
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.manifest import FILE, Manifest
@@ -64,8 +63,8 @@ def result_of(
         prover: re-executes it; None not to.
         noted: what the study has noted of the game, for a record that is to be that; None if it has noted nothing.
     """
-    from analytics.driver import read_rows
     from analytics.fold import GameFold
+    from analytics.gather.reading import read_rows
 
     checked, rows = read_rows(open_lines(path), GameFold(), prover=prover)
     opened, end = checked.opened, checked.ended
@@ -278,7 +277,7 @@ def _look_into(path: Path, game: PlannedGame, plan: Plan, noted: NotedGame | Non
     A run that was killed leaves records of whose end nobody has noted anything. They count as
     played, and are not paid twice, if the rules give every derived event in them.
     """
-    from moderator.engine.verify import Verifier
+    from moderator.engine.reexecution import Verifier
 
     if noted is not None:
         return result_of(path, game, plan.config, noted=noted)

@@ -18,7 +18,7 @@ import click
 
 import wolfbus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.calling import open_cassette, quiet_brains
+from wolfbus.cli.brains import open_cassette, quiet_brains
 from wolfbus.cli.studying.agenda_player import Orders
 from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
 from wolfbus.cli.studying.reading import take_stock
@@ -33,8 +33,7 @@ from wolfbus.study.showing import design_lines, design_notes, house_note
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.budget import Budget
-    from players.llm.shared_budget import Amount
+    from players.llm.budget import Amount, Budget
 
 _PATIENCE_S: Final = 5.0
 
@@ -158,7 +157,7 @@ class StudyRun:
         options = self.options
         if options.quiet or options.house is not None or options.replay_cassette is not None or not pending:
             return
-        from wolfbus.cli.rehearsal import tell_expected
+        from wolfbus.cli.brains import tell_expected
 
         tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
 
@@ -166,8 +165,8 @@ class StudyRun:
         settings = self.study.settings
         if settings.budget is None and settings.budget_tokens is None:
             return None
+        from players.llm.budget import Amount
         from players.llm.budget import Budget as Kept
-        from players.llm.shared_budget import Amount
 
         before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
         return Kept(settings.budget, settings.budget_tokens, before)
@@ -314,7 +313,7 @@ class StudyRun:
         orders: Orders,
     ) -> StudyPlayers:
         """Return those who play: agents of a house, workers anywhere, or this machine."""
-        from players.llm.shared_budget import NOTHING
+        from players.llm.budget import NOTHING
 
         how, say = self.options, scheduler.say
         before = budget.spent if budget is not None else NOTHING

@@ -24,7 +24,7 @@ from wolfbus.study.scheduler import Done, Halt, StudyNews
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.shared_budget import Amount, SharedBudget
+    from players.llm.budget import Amount, SharedBudget
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class LocalPlayers:
             self._player = _OwnPlayer(orders, brain_context, self._agenda, news)
             return
         if orders.budget is not None or orders.budget_tokens is not None:
-            from players.llm.shared_budget import SharedBudget
+            from players.llm.budget import SharedBudget
 
             self._budget = SharedBudget(orders.budget, orders.budget_tokens, self._answer, before)
         try:

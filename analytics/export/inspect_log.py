@@ -1,0 +1,310 @@
+"""`write_inspect`: files of records into logs of the evaluation tool Inspect (inspect_ai), by its own log API."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from analytics.export.inspect_measures import (
+    MEASURES,
+    TABLES,
+    InspectLibrary,
+    UsageBook,
+    called_by,
+    model_of,
+    models_by_agent,
+)
+from analytics.export.inspect_samples import CallTexts, sample_of, started
+from analytics.export.table_files import Landing
+from analytics.export.tables import ExportedGame, read_games
+from analytics.export.writing import Exported
+from analytics.findings import Metrics
+from analytics.gather import Collection, Criteria, FileNote, collect
+from analytics.gather.reading import checks
+from wolfbus import __version__
+from wolfbus.canonical import canonical, sha256_hex
+from wolfbus.messages.calls import ChatRole, ModelCall
+from wolfbus.record.line import Recorded
+from wolfbus.record.prompts import PromptBook, WholeCalls
+from wolfbus.vocabulary import ROLES
+
+TASK: Final = "wolf"
+"""Name of the task in Inspect."""
+
+_TOLD: Final = ("name", "seed", "design", "complete", "totals", "prompts", "wolfbus", "python")
+"""What of a study's manifest goes into the log."""
+
+
+@dataclass(slots=True)
+class LogBuilder:
+    """Takes in the games of one study, or of none, that the same agents played, and makes their log.
+
+    Args:
+        library: inspect_ai.
+        study: the study's id; None for games of none.
+        agents: who plays in its games; Inspect compares logs by their models.
+        manifest: what its ``study.json`` says.
+        criteria: how the games were recomputed.
+    """
+
+    library: InspectLibrary
+    study: str | None
+    agents: frozenset[str]
+    manifest: Mapping[str, Any]
+    criteria: Criteria
+    samples: list[Any] = field(default_factory=list)
+    _metrics: Metrics = field(default_factory=Metrics)
+    _usage: UsageBook | None = None
+    _roles: dict[str, set[str]] = field(default_factory=dict)
+    _called: dict[str, set[str]] = field(default_factory=dict)
+    _begin: float = math.inf
+    _end: float = -math.inf
+
+    def add(self, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> None:
+        """Take in one game."""
+        if self._usage is None:
+            self._usage = UsageBook(self.library)
+        self.samples.append(sample_of(self.library, game, prompts))
+        self._metrics.add(game.rows)
+        self._usage.add(game)
+        models = models_by_agent(game)
+        for agent, called in called_by(game).items():
+            self._called.setdefault(agent, set()).update(called)
+        for seat in game.rows.seats.values():
+            self._roles.setdefault(seat.role, set()).add(models[seat.agent])
+        begin = started(game)
+        self._begin, self._end = min(self._begin, begin), max(self._end, begin + (game.rows.seconds or 0.0))
+
+    @property
+    def model(self) -> str:
+        """What Inspect is told is the model; see `model_of`."""
+        return model_of(self.agents, self._called)
+
+    @property
+    def name(self) -> str:
+        """The study's id, or one made from the games' ids."""
+        if self.study is not None:
+            return self.study
+        return "games-" + sha256_hex(canonical([sample.id for sample in self.samples]))[:8]
+
+    @property
+    def ident(self) -> str:
+        """The name's letters and digits and some of the agents' hash, which is what Inspect takes for a task's id."""
+        letters = "".join(letter for letter in self.name if letter.isalnum()) or "games"
+        return letters + self._digest[:6]
+
+    @property
+    def _digest(self) -> str:
+        return sha256_hex(canonical(sorted(self.agents)))
+
+    @property
+    def file(self) -> str:
+        """Name of the log's file, as Inspect names its own: when it began, its task, its id."""
+        return f"{datetime.fromtimestamp(self._begin, UTC):%Y-%m-%dT%H-%M-%S}+00-00_{TASK}_{self.ident}.eval"
+
+    def log(self) -> Any:
+        """Return the ``EvalLog``."""
+        log, usage = self.library.log, self._usage or UsageBook(self.library)
+        completed = sum(sample.error is None for sample in self.samples)
+        times = {"started_at": _instant(self._begin), "completed_at": _instant(self._end)}
+        return log.EvalLog(
+            status="success",
+            eval=self._spec(),
+            plan=log.EvalPlan(name="wolfbus", steps=[log.EvalPlanStep(solver="wolfbus")]),
+            results=log.EvalResults(
+                total_samples=len(self.samples), completed_samples=completed, scores=self._scores()
+            ),
+            stats=log.EvalStats(model_usage=usage.models, role_usage=usage.roles, **times),
+            samples=self.samples,
+        )
+
+    def _spec(self) -> Any:
+        log, model = self.library.log, self.library.model
+        usage = self._usage or UsageBook(self.library)
+        ident = sha256_hex(self.name.encode(), self._digest.encode())[:22]
+        roles = {
+            role: [model.ModelConfig(model=name) for name in sorted(self._roles[role])]
+            for role in ROLES
+            if role in self._roles
+        }
+        told = {name: self.manifest[name] for name in _TOLD if name in self.manifest}
+        git = self.manifest.get("git")
+        return log.EvalSpec(
+            eval_id=ident,
+            run_id=ident,
+            task=TASK,
+            task_id=self.ident,
+            task_display_name="WOLF: deception in Werewolf among language models",
+            task_args={
+                "study": self.study,
+                "alpha": self.criteria.alpha,
+                "prior": self.criteria.prior,
+                "include_defaulted": self.criteria.include_defaulted,
+            },
+            created=_instant(self._begin),
+            tags=["wolfbus"],
+            dataset=log.EvalDataset(
+                name=self.name,
+                samples=len(self.samples),
+                sample_ids=[sample.id for sample in self.samples],
+                shuffled=False,
+            ),
+            model=self.model,
+            model_roles={role: names[0] if len(names) == 1 else names for role, names in roles.items()},
+            config=log.EvalConfig(epochs=1, fail_on_error=False),
+            revision=_revision(self.library, git) if isinstance(git, dict) else None,
+            packages={"wolfbus": __version__, "inspect_ai": self.library.version},
+            metadata={
+                "study": self.study,
+                **told,
+                "usage_by_agent": usage.by_agent(),
+                "measures": {measure.name: measure.meaning for measure in MEASURES},
+            },
+            # so that Inspect can compute mean and stderr anew when somebody edits a score
+            scorers=[
+                {"name": measure.name, "metrics": [{"name": f"inspect_ai/{name}"} for name in ("mean", "stderr")]}
+                for measure in MEASURES
+            ],
+        )
+
+    def _scores(self) -> list[Any]:
+        pooled = self._metrics.sections(*TABLES)
+        found = []
+        for measure in MEASURES:
+            values = [sample.scores[measure.name].value for sample in self.samples if measure.name in sample.scores]
+            figures = {"mean": mean(values), "stderr": standard_error(values), "pooled": measure.of(pooled)}
+            found.append(
+                self.library.log.EvalScore(
+                    name=measure.name,
+                    scorer=measure.name,
+                    scored_samples=len(values),
+                    unscored_samples=len(self.samples) - len(values),
+                    metrics={
+                        name: self.library.log.EvalMetric(name=name, value=value)
+                        for name, value in figures.items()
+                        if value is not None
+                    },
+                    metadata={"meaning": measure.meaning, "n": measure.n(pooled)},
+                )
+            )
+        return found
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean over games, None over none."""
+    return math.fsum(values) / len(values) if values else None
+
+
+def standard_error(values: Sequence[float]) -> float | None:
+    """Return the standard error of the mean over games, None below two."""
+    middle = mean(values)
+    if middle is None or len(values) < 2:
+        return None
+    squares = math.fsum((value - middle) ** 2 for value in values)
+    return math.sqrt(squares / (len(values) - 1) / len(values))
+
+
+def _instant(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _revision(library: InspectLibrary, git: Mapping[str, Any]) -> Any:
+    commit = git.get("commit")
+    if not isinstance(commit, str):
+        return None
+    return library.log.EvalRevision(type="git", origin="", commit=commit, dirty=git.get("dirty"))
+
+
+class _Prompts:
+    """Keeps the prompts of the game that is being read, where they were asked for."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+        self._begin()
+
+    def _begin(self) -> None:
+        self._book, self._calls = PromptBook(), WholeCalls()
+        self._made: dict[int, tuple[ModelCall, list[tuple[ChatRole, str]]]] = {}
+
+    def by_line(self) -> dict[int, CallTexts]:
+        """Return the prompts of the game that was read, each with the reply, by the lines of their calls."""
+        return {
+            line: CallTexts(messages, self._calls.whole(call, line).reply)
+            for line, (call, messages) in self._made.items()
+        }
+
+    def watch(self, recorded: Recorded) -> None:
+        if not self._wanted:
+            return
+        if recorded.event.type == "opened":
+            self._begin()
+        self._book.feed(recorded.event, recorded.n)
+        self._calls.feed(recorded.event, recorded.n)
+        if isinstance(recorded.event, ModelCall):
+            self._made[recorded.n] = recorded.event, self._book.messages(recorded.event, recorded.n)
+
+
+def write_inspect(
+    sources: Sequence[str | Path],
+    folder: str | Path,
+    criteria: Criteria | None = None,
+    *,
+    prompts: bool = False,
+    force: bool = False,
+    tell: Callable[[int, int], None] = lambda _read, _all: None,
+) -> Exported:
+    """Write an ``.eval`` log per study and set of agents, and so of the games that belong to none: Inspect compares
+    logs by their models. Where agents call several models, the log has all of them for a model, as ``a+b``.
+
+    The games of a study are held in memory until it is written. `Exported.counts` holds samples by file name.
+
+    Args:
+        sources: folders and files; see `analytics.gather.find`.
+        folder: where the logs go; created if need be.
+        criteria: how to compute labels and suspicion; as the games were played unless given.
+        prompts: put the prompts and replies of model calls into their events.
+        force: whether logs that are there already are replaced.
+        tell: called after each file with the number of files read, and of all.
+
+    Raises:
+        ConfigError: inspect-ai is not installed, or a log is there already.
+        RecordError: there is nothing to read.
+        OSError: the folder cannot be written; the log that was being written does not appear.
+    """
+    library, wanted = InspectLibrary(), criteria or Criteria()
+    found = collect(sources, wanted.roles)
+    notes: list[FileNote] = list(found.refused)
+    manifests = found.manifests
+    counts: dict[str, int] = {}
+    paths: list[Path] = []
+    read, total = 0, len(found.files)
+    for study, part in _by_study(found):
+        builders: dict[frozenset[str], LogBuilder] = {}
+        book = _Prompts(wanted=prompts)
+        for note, game in read_games(part, wanted, watch=book.watch):
+            notes.append(note)
+            if game is not None:
+                agents = frozenset(seat.agent for seat in game.rows.seats.values())
+                if agents not in builders:
+                    builders[agents] = LogBuilder(library, study, agents, manifests.get(study or "", {}), wanted)
+                builders[agents].add(game, book.by_line())
+            read += 1
+            tell(read, total)
+        for builder in builders.values():
+            with Landing(Path(folder), [builder.file], force=force) as landing:
+                library.log.write_eval_log(builder.log(), landing.path(builder.file), format="eval")
+            counts[builder.file] = len(builder.samples)
+            paths.append(Path(folder) / builder.file)
+    return Exported(counts, tuple(notes), tuple(paths), tuple(checks(found.studies, notes)))
+
+
+def _by_study(sources: Collection) -> list[tuple[str | None, Collection]]:
+    parts: dict[str | None, list[Any]] = {}
+    for source in sources.files:
+        planned = sources.planned.get(source.game or "")
+        parts.setdefault(None if planned is None else planned.study, []).append(source)
+    return [(study, replace(sources, files=tuple(files), refused=())) for study, files in parts.items()]
