@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
@@ -18,7 +17,7 @@ from wolfbus.service.logs import LogStyle, configure_logs
 
 
 @pytest.fixture(autouse=True)
-def logs_as_they_were() -> Iterator[None]:
+def logs_as_they_were():
     root = logging.getLogger()
     handlers, level, hooks = list(root.handlers), root.level, (sys.excepthook, threading.excepthook)
     yield
@@ -28,17 +27,17 @@ def logs_as_they_were() -> Iterator[None]:
     logging.captureWarnings(capture=False)
 
 
-def fail(reason: str) -> None:
+def fail(reason):
     raise ValueError(reason)
 
 
-def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+def lines(capsys):
     out, err = capsys.readouterr()
     assert out == "", "stdout is for results"
     return [json.loads(line) for line in err.splitlines()]
 
 
-def test_a_json_line_says_when_where_and_what_in_that_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_json_line_says_when_where_and_what_in_that_order(capsys):
     configure_logs("json", service="player", house="main")
     logging.getLogger("players.agent").warning("%s is late", "Ada", extra={"seat": "Ada", "game": "g1", "by_s": 1.5})
     (line,) = lines(capsys)
@@ -56,13 +55,13 @@ def test_a_json_line_says_when_where_and_what_in_that_order(capsys: pytest.Captu
     }
 
 
-def test_what_a_call_gives_goes_before_what_is_bound(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_call_gives_goes_before_what_is_bound(capsys):
     configure_logs("json", agent="mine")
     logging.getLogger("x").info("hello", extra={"agent": "other"})
     assert [line["agent"] for line in lines(capsys)] == ["other"]
 
 
-def test_a_traceback_stays_in_one_json_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_traceback_stays_in_one_json_line(capsys):
     configure_logs("json")
     try:
         fail("no\nsuch thing")
@@ -74,7 +73,7 @@ def test_a_traceback_stays_in_one_json_line(capsys: pytest.CaptureFixture[str]) 
     assert "no\nsuch thing" in str(line["exception"])
 
 
-def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(capsys):
     said = "hello\n{}\x1b[2J\u202e"
     styles: tuple[LogStyle, ...] = ("json", "text")
     for style in styles:
@@ -86,7 +85,7 @@ def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(capsys: pyte
         assert "\x1b" not in err
 
 
-def test_a_text_line_is_short_and_a_traceback_is_indented_below(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_text_line_is_short_and_a_traceback_is_indented_below(capsys):
     configure_logs("text", service="moderator", house="main", agent="player-1")
     log = logging.getLogger("x")
     log.info("the game begins", extra={"game": "g1", "agent": "player-2"})
@@ -103,9 +102,7 @@ def test_a_text_line_is_short_and_a_traceback_is_indented_below(capsys: pytest.C
     assert all(line.startswith("  | ") for line in trace)
 
 
-def test_only_what_is_as_grave_as_asked_for_is_logged(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_what_is_as_grave_as_asked_for_is_logged(capsys, monkeypatch):
     monkeypatch.setenv("WOLFBUS_LOG_LEVEL", "Warning")
     configure_logs("json")
     logging.getLogger("x").info("little")
@@ -116,7 +113,7 @@ def test_only_what_is_as_grave_as_asked_for_is_logged(
         configure_logs("json")
 
 
-def test_warnings_and_what_nobody_catches_are_logged_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_and_what_nobody_catches_are_logged_too(capsys):
     configure_logs("json")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -135,14 +132,14 @@ def test_warnings_and_what_nobody_catches_are_logged_too(capsys: pytest.CaptureF
     assert (last["level"], last["event"]) == ("critical", "this was not expected: at last")
 
 
-def test_to_configure_again_replaces_and_does_not_double(capsys: pytest.CaptureFixture[str]) -> None:
+def test_to_configure_again_replaces_and_does_not_double(capsys):
     configure_logs("json")
     configure_logs("json", service="analytics")
     logging.getLogger("x").info("once")
     assert [line["service"] for line in lines(capsys)] == ["analytics"]
 
 
-def test_the_command_line_does_not_load_structlog_before_it_is_needed() -> None:
+def test_the_command_line_does_not_load_structlog_before_it_is_needed():
     code = (
         "import sys; from wolfbus.cli import run; run(['--help'])\n"
         "import wolfbus.service.logs, wolfbus.service.options\n"

@@ -34,6 +34,23 @@ class Taken:
     house: str
 
 
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a game.
+
+    Attributes:
+        number: the game's number in the study.
+        house: where it was played; its record is there. "" for nowhere.
+        error: why it failed; None if it ended.
+        seconds: how long it took.
+    """
+
+    number: int
+    house: str
+    error: str | None
+    seconds: float
+
+
 class StudyAgenda(Protocol):
     """What a player asks of an agenda. All but `take` may be repeated after an error."""
 
