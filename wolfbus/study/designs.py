@@ -12,7 +12,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal, TypeAlias, get_args, overload
+from typing import Final, Literal, TypeAlias, get_args
 
 from wolfbus.draws import shuffled
 from wolfbus.vocabulary import ROLES, Role
@@ -151,24 +151,28 @@ class Balanced(Design):
         self._labels = shuffled(seed, "study slots", range(size))
         self.rotation = whole
         field = field_of(size)
-        self._maps: Sequence[_Rotation]
         if len(shares) == 1:
-            self._maps, self.cycle = [[tuple([0] * size)]], 1
-            self.rotation = 1
+            self._maps: list[_Rotation] = [[tuple([0] * size)]]
+            self.rotation = self.cycle = self._turns = 1
         elif field is not None:
             self._maps = _affine(field, self._copies)
-            self.cycle = len(self._maps) * whole
+            self._turns = len(self._maps)
+            self.cycle = self._turns * whole
         else:
-            self._maps = _Sought(_sought(self._pattern, self._copies, self._slots, self._labels, seed))
+            # each takes a while to seek, and a short study needs few
+            self._maps, self._turns = [], _ROTATIONS_SOUGHT
+            self._left = _sought(self._pattern, self._copies, self._slots, self._labels, seed)
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return whom the slots of this game's rotation give to the seats, seats of a role in seating order."""
         turn, place = divmod(number - 1, self.rotation)
-        again, turn = divmod(turn, len(self._maps))
+        again, turn = divmod(turn, self._turns)
         if self.cycle is not None:
             # every cycle has an order of its own, so that its beginning does not always favour the same; what was
             # sought, on the other hand, is most even in the order in which it was found
-            turn = shuffled(self._seed, f"study cycle {again}", range(len(self._maps)))[turn]
+            turn = shuffled(self._seed, f"study cycle {again}", range(self._turns))[turn]
+        while len(self._maps) <= turn:
+            self._maps.append(next(self._left))
         where = self._maps[turn][place]
         free: dict[Role, list[str]] = {role: [] for role in ROLES}
         for slot, role in enumerate(self._slots):
@@ -191,28 +195,6 @@ def shares_of(brains: Sequence[str]) -> tuple[tuple[str, int], ...]:
 def role_slots(counts: dict[Role, int]) -> tuple[Role, ...]:
     """Return the role slots of a game, from how many seats each role has."""
     return tuple(role for role in ROLES for _ in range(counts[role]))
-
-
-class _Sought(Sequence[_Rotation]):
-    """Rotations that are sought when they are asked for: each takes a while, and a short study needs few."""
-
-    def __init__(self, found: Iterator[_Rotation]) -> None:
-        self._left = found
-        self._found: list[_Rotation] = []
-
-    def __len__(self) -> int:
-        return _ROTATIONS_SOUGHT
-
-    @overload
-    def __getitem__(self, turn: int) -> _Rotation: ...
-    @overload
-    def __getitem__(self, turn: slice) -> Sequence[_Rotation]: ...
-    def __getitem__(self, turn: int | slice) -> _Rotation | Sequence[_Rotation]:
-        if isinstance(turn, slice):
-            return [self[each] for each in range(*turn.indices(len(self)))]
-        while len(self._found) <= turn:
-            self._found.append(next(self._left))
-        return self._found[turn]
 
 
 def _affine(field: Field, copies: int) -> list[_Rotation]:

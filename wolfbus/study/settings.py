@@ -138,6 +138,13 @@ def rules_from_table(rules: Any, source: str) -> GameConfig:
     return config_from_table(rules, f"{source}: [rules]")
 
 
+_FORMS: Final = {
+    "players": "players: a spec, a list of brains, or a table of seat name to brain",
+    "report": "[report] primary: input should be a list of names of metrics",
+    "agents": "agents: input should be a list of brains",
+}
+
+
 def _first_line(error: ValidationError) -> str:
     # of a name that is misspelt, the misspelling says more than what follows from it
     first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
@@ -151,12 +158,8 @@ def _first_line(error: ValidationError) -> str:
             return f"{place}: a rule of the game; it belongs under [rules]"
         close = difflib.get_close_matches(place, [*StudySettings.model_fields, *TABLES], n=1)
         return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
-    if place == "players":
-        return "players: a spec, a list of brains, or a table of seat name to brain"
-    if place == "report":
-        return "[report] primary: input should be a list of names of metrics"
-    if place == "agents" and first["type"] not in {"value_error", "too_short", "too_long"}:
-        return "agents: input should be a list of brains"
+    if place in _FORMS and first["type"] not in {"value_error", "too_short", "too_long"}:
+        return _FORMS[place]
     if first["type"] == "value_error":
         message = first["msg"].removeprefix("Value error, ")
     else:
