@@ -1,16 +1,15 @@
-"""analytics watches: it folds records into rows, rows into columns, columns into sums, and sums
-into the tables, figures and verdicts of the paper and beyond.
+"""analytics watches: it folds records into rows, rows into columns, columns into sums, and sums into the tables,
+figures and verdicts of the paper and beyond.
 
 ::
 
     events of a game --fold.GameFold--+
     a log of the paper's own code ----+--> rows.GameRows --> columns.Columns --> measures
         --paper.rows_of_paper_log                                                   |
-                      report, compare <-- findings, metrics: a JSON-able dict <----+
+                      report, compare <-- findings.findings: a JSON-able dict <----+
 
-Live and finished games go the same way: `metrics.Metrics` sums games up as they come, `findings`
-all at once. Games can be added in any order, in any number of processes, and the numbers come out
-equal.
+Live and finished games go the same way: `findings.Metrics` sums games up as they come, `findings.findings` all at
+once. Games can be added in any order, in any number of processes, and the numbers come out equal.
 """
 
 from typing import Any, TypeAlias

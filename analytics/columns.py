@@ -31,7 +31,7 @@ from analytics.rows import (
     SuspicionRow,
     VoteRow,
 )
-from analytics.schema import UNKNOWN, Stored, stored
+from analytics.rows.fields import UNKNOWN, Stored, stored
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,24 +1,32 @@
-"""`findings`: all figures of a set of games as one JSON-able value; a report shows it, ``report
---json`` prints it.
+"""`findings`: all figures of a set of games as one JSON-able value, which a report shows and ``report --json`` prints;
+`Metrics`: the paper's tables and figures alone, over a stream of games (paper, sections 4.5 and 5.2-5.9; metrics:
+tables and figures of the paper).
+
+Every table is a function of sums that returns plain values.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, Final
 
 from analytics import Result
-from analytics.columns import Columns
-from analytics.gather import Gathered
-from analytics.gather import StudySource as Told
-from analytics.gather.checks import study_check
+from analytics.columns import Columns, ColumnsBuilder
+from analytics.definitions import DEFINITIONS
+from analytics.gather import Gathered, StudySource
+from analytics.gather.reading import study_check
+from analytics.measures.frames import FAMILIES
 from analytics.measures.ledger import Ledger
 from analytics.measures.primary import primary_of
+from analytics.measures.rounds import events, figure1, trends, votes
 from analytics.measures.study import Study
-from analytics.metrics import paper_tables
+from analytics.measures.summing import sums_of
+from analytics.measures.sums import Estimates, Sums
+from analytics.measures.tables import claims, headline, labels, outcomes, production, table1, table2, table3, table5
+from analytics.rows import GameRows
 
 FORMAT: Final = "wolfbus-findings"
 VERSION: Final = 1
@@ -26,18 +34,16 @@ LARGE: Final = 300_000
 """Judgements from which a second process is worth its start."""
 
 _INTERVALS: Final = (
-    *(
-        "table1",
-        "table2",
-        "table4",
-        "table5",
-        "production",
-        "thresholds",
-        "recalibration",
-        "truth_detection",
-    ),
+    "table1",
+    "table2",
+    "table4",
+    "table5",
+    "production",
+    "thresholds",
+    "recalibration",
+    "truth_detection",
 )
-_TOLD: Final = (
+_OF_STUDY: Final = (
     "study",
     "name",
     "seed",
@@ -50,6 +56,127 @@ _TOLD: Final = (
     "git",
 )
 """What a study's manifest says once, for all of its games."""
+
+AT_ONCE: Final = 64
+"""Games whose rows are held until they are summed up."""
+
+TABLES: Final[Mapping[str, Callable[[Estimates], Result]]] = {
+    table.__name__: table
+    for table in (
+        outcomes,
+        production,
+        table1,
+        table2,
+        table3,
+        table5,
+        figure1,
+        trends,
+        events,
+        votes,
+        claims,
+        labels,
+        headline,
+    )
+}
+"""The sections of the findings that are formulas of sums alone, in their order."""
+SINGLE: Final[Mapping[str, str]] = {
+    "game": "state",
+    "line": "pairs target_role round",
+    "raw_line": "pairs target_role round",
+    "moved": "pairs target_role round what",
+    "slope": "pairs target_role",
+    "difference": "pairs round",
+    "event": "condition part",
+    "change": "part",
+    "hits": "pairs round part",
+    "follows": "pairs part",
+    "exile": "pairs part",
+}
+"""Families of which these sections need more than totals, and on which axes: spreads and intervals
+are over games.
+"""
+
+
+class Metrics:
+    """Takes in games one by one, in any order and any partition. What it keeps does not grow with
+    statements, judgements or agents: totals, and by game the few numbers that intervals and spreads
+    are over.
+
+    Args:
+        pooled: keep nothing of single games; then only `sections` without intervals are to be had.
+    """
+
+    def __init__(self, *, pooled: bool = False) -> None:
+        self._single = {} if pooled else SINGLE
+        self._ledger = Ledger()
+        self._waiting = ColumnsBuilder()
+        self._sums = Sums(FAMILIES, self._single)
+
+    def add(self, game: GameRows, block: str | None = None) -> None:
+        """Take in one game.
+
+        Args:
+            game: its rows.
+            block: name of the block of the design that it is resampled with; its own id unless given.
+        """
+        self._ledger.add(game)
+        self._waiting.add(game, block)
+        if len(self._waiting) >= AT_ONCE:
+            self._sum_up()
+
+    def merge(self, other: Metrics) -> None:
+        """Add all that `other` holds; the result is that of adding its games here."""
+        other._sum_up()
+        self._sum_up()
+        self._ledger.merge(other._ledger)
+        self._sums.merge(other._sums)
+
+    def result(self) -> Result:
+        """Return everything as plain values: JSON takes it as it stands, undefined is None."""
+        self._sum_up()
+        return paper_tables(Estimates(self._sums), self._ledger)
+
+    def sections(self, *names: str) -> Result:
+        """Return some of the tables only."""
+        self._sum_up()
+        held = Estimates(self._sums)
+        return {name: TABLES[name](held) for name in names}
+
+    def _sum_up(self) -> None:
+        if len(self._waiting):
+            self._sums.merge(sums_of(self._waiting.columns(), self._single))
+            self._waiting = ColumnsBuilder()
+
+
+def tables(held: Estimates) -> Result:
+    """Return all tables of the games by name."""
+    return {name: table(held) for name, table in TABLES.items()}
+
+
+def paper_tables(held: Estimates, ledger: Ledger) -> Result:
+    """Return the sections that live and finished games have alike: ``definitions``, the version of
+    what the numbers mean, ``settings``, `tables`, ``repair`` and ``cost``.
+    """
+    return {
+        "definitions": DEFINITIONS,
+        "settings": ledger.settings(),
+        **tables(held),
+        "repair": ledger.repair(),
+        "cost": ledger.cost(),
+    }
+
+
+def tables_of(gathered: Gathered) -> Result:
+    """Return `paper_tables` over all games that were read."""
+    return paper_tables(Study(gathered.columns).estimates, gathered.ledger)
+
+
+def metrics(games: Iterable[GameRows]) -> Result:
+    """Return all figures of `games`; see `Metrics.result`."""
+    found = Metrics()
+    for game in games:
+        found.add(game)
+    return found.result()
 
 
 def findings(gathered: Gathered) -> Result:
@@ -85,9 +212,8 @@ def _together(gathered: Gathered, of_agents: Result, of_tables: Result) -> Resul
 
 
 def _of_tables(study: Study, ledger: Ledger) -> Result:
-    from analytics.measures.recalibration import recalibration
+    from analytics.measures.recalibration import recalibration, thresholds
     from analytics.measures.table4 import curves, table4
-    from analytics.measures.thresholds import thresholds
 
     return {
         **paper_tables(study.estimates, ledger),
@@ -107,10 +233,9 @@ def table_intervals(study: Study) -> Result:
     recompute the pooled figure. A leaf is ``[low, high]``, or None where the figure has no interval.
     Thresholds and maps are not fitted anew in the draws.
     """
-    from analytics.measures.intervals import intervals_of_tables
-    from analytics.measures.recalibration import recalibration_intervals
+    from analytics.measures.recalibration import recalibration_intervals, thresholds_intervals
     from analytics.measures.table4 import table4_intervals
-    from analytics.measures.thresholds import thresholds_intervals
+    from analytics.measures.tables import intervals_of_tables
 
     found = intervals_of_tables(study.estimates) | {
         "table4": table4_intervals(study),
@@ -127,13 +252,11 @@ def _of_agents_in(columns: Columns, wanted: tuple[Sequence[str], bool]) -> Resul
 
 def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
     from analytics.measures.abilities import abilities
-    from analytics.measures.agents import agents
+    from analytics.measures.agents import agents, skill
     from analytics.measures.bias import bias
-    from analytics.measures.lying import lying
     from analytics.measures.primary import primary
-    from analytics.measures.skill import skill
-    from analytics.measures.truth import truth
-    from analytics.measures.variability import variability
+    from analytics.measures.study import variability
+    from analytics.measures.truth import lying, truth
 
     return {
         "primary": primary(study, wanted[0], declared=wanted[1]),
@@ -159,8 +282,8 @@ def _files(gathered: Gathered) -> Result:
     }
 
 
-def _study(study: Told, gathered: Gathered) -> Result:
-    told: dict[str, Any] = {name: study.manifest.get(name) for name in _TOLD}
+def _study(study: StudySource, gathered: Gathered) -> Result:
+    told: dict[str, Any] = {name: study.manifest.get(name) for name in _OF_STUDY}
     states = Counter(str(game.get("state")) for game in study.manifest.get("games", ()))
     checked = study_check(study, gathered.files).as_json()
     del checked["study"]

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from analytics.calls import CallBook
+from analytics.books import CallBook, RoundSuspicion
 from analytics.rows import BidRow, CallRow, GameRows, Noted, SeatRow, Step, WhisperRow, call_row
-from analytics.rows.parts import NOTHING, Beside
+from analytics.rows.fields import NOTHING, Beside
 from analytics.scorebook import Scorebook
-from analytics.smoothed import RoundSuspicion
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall

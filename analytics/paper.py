@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from analytics.books import RoundSuspicion
 from analytics.rows import Departure, GameRows, SeatRow
-from analytics.rows.parts import NOTHING
+from analytics.rows.fields import NOTHING
 from analytics.scorebook import Scorebook
-from analytics.smoothed import RoundSuspicion
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
 from wolfbus.record.published_log import (

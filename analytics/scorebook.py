@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from zlib import crc32
 
+from analytics.books import NightBook, RoundSuspicion
 from analytics.claims import Heard, claims_in, says_it, scored
-from analytics.nightbook import NightBook
 from analytics.rows import (
     FILLER_CONFIDENCE,
     FILLER_SUSPICION,
@@ -21,11 +21,10 @@ from analytics.rows import (
     StatementRow,
     VoteRow,
 )
-from analytics.rows.parts import NOTHING, Beside
-from analytics.smoothed import RoundSuspicion
+from analytics.rows.fields import NOTHING, Beside
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import ScoredClaim
+from wolfbus.messages.content import ScoredClaim
 from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Reveal, Winner
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from openai import AsyncOpenAI
 from openai.types.shared_params import ResponseFormatJSONSchema
 
-from wolfbus.testing.model_process import ModelProcess
+from wolfbus.testing.model_server import ModelProcess
 
 JUDGEMENT: Final[ResponseFormatJSONSchema] = {
     "type": "json_schema",

@@ -31,18 +31,17 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from bare_loop import bare_loop
-from prompt_text import LONG_RULES, prompt_text
+from prompt_text import LONG_RULES, prefix_share, prompt_text
 
-from analytics.metrics import Metrics
+from analytics.findings import Metrics
 from players.context import BrainContext
-from players.llm.prompts.share import prefix_share
 from players.llm.settings import Endpoint
 from wolfbus.cli.bench import peak_memory_mb
 from wolfbus.cli.embedded import EmbeddedHouse, Game, tune_garbage_collection
 from wolfbus.config import GameConfig
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.testing.model_process import ModelProcess
+from wolfbus.testing.model_server import ModelProcess
 
 
 class Run:

@@ -12,14 +12,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from players.llm.prompts.share import prefix_share
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.testing.model_process import ModelProcess
+from wolfbus.testing.model_server import ModelProcess
 
 HERE: Final = Path(__file__).resolve().parent.parent
 
@@ -33,6 +34,41 @@ debate_turns = 3
 max_rounds = 12
 """
 """Rules under which games last eight rounds and more."""
+
+
+def prefix_share(prompts: Iterable[str]) -> float | None:
+    """Return the share of all characters that stand in the longest beginning which a prompt shares with an earlier one.
+
+    It is what a cache without limits of size, time or block would serve. All prompts are kept while it is computed.
+
+    Args:
+        prompts: whole prompts in the order they are sent, the messages of each joined.
+
+    Returns:
+        A share from 0 to 1; None without any text.
+    """
+    earlier: list[str] = []
+    total = cached = 0
+    for prompt in prompts:
+        place = bisect_left(earlier, prompt)
+        # the longest common beginning with any string is the one with a neighbour in their order
+        neighbours = earlier[max(place - 1, 0) : place + 1]
+        cached += max((_common(prompt, other) for other in neighbours), default=0)
+        total += len(prompt)
+        earlier.insert(place, prompt)
+    return cached / total if total else None
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two strings have in common at their beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 @dataclass(frozen=True, slots=True)

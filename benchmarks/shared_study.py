@@ -20,8 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from wolfbus.record.reader import open_lines
-from wolfbus.testing.redis_cluster import RedisClusterServers
-from wolfbus.testing.redis_server import RedisServer
+from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
 CPU = ("used_cpu_user", "used_cpu_sys")
 WOLFBUS = [sys.executable, "-m", "wolfbus"]

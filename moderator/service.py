@@ -14,18 +14,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from moderator.house.agenda import Agenda
 from moderator.house.closing import finish_closed
 from moderator.house.host import Host
 from moderator.house.lease import TermEnd, stand_by
+from moderator.house.roster import Tickets
 from moderator.house.session import HouseSession
-from moderator.house.settings import GameReport, ModeratorSettings
-from moderator.house.tickets import Tickets
+from moderator.house.settings import Agenda, GameReport, ModeratorSettings
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
-from wolfbus.service.health import Health
-from wolfbus.service.opening import open_when_there
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from players.context import BrainContext
 from players.spec import build
 from wolfbus.agent.membership import Membership
-from wolfbus.agent.seats import Seats
+from wolfbus.agent.router import Seats
 from wolfbus.errors import WolfError
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ import logging
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.codec import HOUSE_NEWS, unpack, validate
 from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, News, SessionSoFar

@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Statement
 from wolfbus.vocabulary import Role, Team, Verdict
 

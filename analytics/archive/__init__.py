@@ -1,13 +1,13 @@
-"""The archive service: carries the records of a house's session from the bus to disk, shows how
-its games stand while they run, and reports when the house has closed.
+"""The archive service: carries the records of a house's session from the bus to disk, shows how its games stand while
+they run, and reports when the house has closed.
 
 ::
 
     games stream --session.SessionNews--+
                                         +--> actor.ArchiveActor --> index.ArchiveIndex --> results
     records -----record.GameArchive-----+                                |
-                                             house's live stream <-- live
+                                             house's live stream <-------+
 
-`service` puts the actor into a house, as a member of it. `folding` folds the games of a house
-that is one process, whose moderator writes the records itself.
+`service` puts the actor into a house, as a member of it. `folding` folds the games of a house that is one process,
+whose moderator writes the records itself.
 """

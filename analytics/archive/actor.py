@@ -11,56 +11,67 @@ which end a word of ours is about.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from analytics.archive.index import ArchiveIndex
-from analytics.archive.live import LIVE_GAMES, picture
-from analytics.archive.record import GameArchive
+from analytics.archive.index import LIVE_GAMES, ArchiveIndex, picture
+from analytics.archive.record import GameArchive, UnsettledGame
 from analytics.archive.results import Kept, Results
 from analytics.archive.session import SessionNews
-from analytics.archive.subscriptions import ArchiveView, Subscriptions
 from analytics.rows import GameRows
 from wolfbus.actors import PooledActor
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import RecordError, RulesError
-from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, SessionSoFar
+from wolfbus.messages.house import Archived, GameClosed, GameOpened, SessionSoFar
 from wolfbus.printable import counted
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class UnsettledGame:
-    """A game whose record is being carried into its file.
+class Subscriptions(Protocol):
+    """Brings what is followed on the bus to the actor of an archive; none of it waits."""
+
+    def follow(self, game: str, after: str) -> None:
+        """Have the entries of a game's record after this id brought to `ArchiveActor.take`."""
+
+    def unfollow(self, game: str) -> None:
+        """Have no more of them brought."""
+
+    def follow_news(self) -> None:
+        """Have the ``games`` stream brought to `ArchiveActor.hear`, from its beginning."""
+
+    def tell(self, message: Archived) -> None:
+        """Send a message to the moderator."""
+
+    def look(self) -> None:
+        """Have somebody look around soon: a game has begun, or is over."""
+
+    def over(self) -> None:
+        """Say that nothing is left to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveView:
+    """How things stand.
 
     Attributes:
-        number: its place in the session, from 1.
-        closed: how the moderator closed it.
-        archive: its file, None if there can be none.
-        error: why its record will not be whole.
-        rereading: whether its record is read again, and has not come from its first line yet.
-        from_start: whether its record was followed from its first line when that was last begun.
-        doubted_at: where the record did not go on when it was last read again.
-        news_doubted: news of the end, the game's or the house's, that was asked for again since it did not go with the
-            record.
-        looked_at: lines there were when somebody last looked around.
-        seen: number of the last line that was brought since the record was last followed.
+        live: the rolling picture for those who watch, plain values; None if nothing happened since the last look.
+        waited_for: games whose last lines do not come though they, or the whole house, have closed: lines that are
+            here, and lines there should be (None if nobody knows); game "" is the ``games`` stream, if it lost
+            something.
+        running: games under way.
+        archived: games whose record is whole.
+        failed: games that failed, or whose record is not whole.
     """
 
-    number: int
-    closed: GameClosed | None = None
-    archive: GameArchive | None = None
-    error: str | None = None
-    rereading: bool = False
-    from_start: bool = False
-    doubted_at: tuple[int, str] | None = None
-    news_doubted: GameClosed | HouseClosed | None = None
-    looked_at: int = -1
-    seen: int = 0
+    live: dict[str, Any] | None = None
+    waited_for: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
+    running: int = 0
+    archived: int = 0
+    failed: int = 0
 
 
 class ArchiveActor(PooledActor):

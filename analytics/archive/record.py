@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -19,6 +20,7 @@ from wolfbus.bus.protocol import Entry
 from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import Asked, Opened
+from wolfbus.messages.house import GameClosed, HouseClosed
 from wolfbus.printable import counted
 from wolfbus.record.line import Recorded, check_seal, line_of, parse_flat
 from wolfbus.record.reader import FIRST_LINE_LIMIT, RecordReader, open_lines, read_record
@@ -245,6 +247,36 @@ class GameArchive:
             counted(self.lines, "line"),
             extra={"game": self.game},
         )
+
+
+@dataclass(slots=True)
+class UnsettledGame:
+    """A game whose record is being carried into its file.
+
+    Attributes:
+        number: its place in the session, from 1.
+        closed: how the moderator closed it.
+        archive: its file, None if there can be none.
+        error: why its record will not be whole.
+        rereading: whether its record is read again, and has not come from its first line yet.
+        from_start: whether its record was followed from its first line when that was last begun.
+        doubted_at: where the record did not go on when it was last read again.
+        news_doubted: news of the end, the game's or the house's, that was asked for again since it did not go with the
+            record.
+        looked_at: lines there were when somebody last looked around.
+        seen: number of the last line that was brought since the record was last followed.
+    """
+
+    number: int
+    closed: GameClosed | None = None
+    archive: GameArchive | None = None
+    error: str | None = None
+    rereading: bool = False
+    from_start: bool = False
+    doubted_at: tuple[int, str] | None = None
+    news_doubted: GameClosed | HouseClosed | None = None
+    looked_at: int = -1
+    seen: int = 0
 
 
 def _is_cut_off(path: Path) -> bool:

@@ -15,24 +15,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pykka import ActorDeadError
 
-from analytics.archive.actor import ArchiveActor
-from analytics.archive.live import LIVE_KEPT
+from analytics.archive.actor import ArchiveActor, ArchiveView
+from analytics.archive.index import LIVE_KEPT
 from analytics.archive.results import Results, finished_session, write_results
 from analytics.archive.session import SessionNews, past_sessions
-from analytics.archive.subscriptions import ArchiveView
 from wolfbus import __version__
 from wolfbus.actors import ActorPool, Timer
 from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.member import AGAIN_S, Member
 from wolfbus.agent.membership import Membership, last_words
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Entry, every_entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, NotAllowed, RecordError, StreamLost, WolfError
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Archived
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 
 if TYPE_CHECKING:
     from pykka import Future

@@ -7,8 +7,8 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.messages.house import GameOpened, HouseClosed, HouseOpened, News, SessionSoFar
 from wolfbus.session import Session
 

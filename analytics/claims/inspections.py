@@ -1,12 +1,17 @@
-"""Inspections by the speaker: "I checked Raj", "my vision of Raj", "N1 Raj", whatever they showed."""
+"""What the speaker did at night: inspections ("I checked Raj", "my vision of Raj", "N1 Raj"), whatever they showed, and
+protections ("I saved Raj on night 1", "my protection was on Raj").
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
-from analytics.claims import persons
-from analytics.claims.found import Inspecting
-from analytics.claims.statement import StatementWords
+from analytics.claims import statement
+from analytics.claims.lexicon import WORDS
+from analytics.claims.statement import FoundClaim, Inspecting, StatementWords, meant, taken_back
 
 
 def inspection(said: StatementWords, place: int, pending: Inspecting | None) -> Inspecting | None:
@@ -21,7 +26,7 @@ def inspection(said: StatementWords, place: int, pending: Inspecting | None) -> 
     if said.player(place) is not None:
         found = _listed(said, place, pending)
     elif said.is_(place, "inspected", "saw", "inspect"):
-        found = _by_verb(said, place)
+        found = _inspected_by_verb(said, place)
     elif said.is_(place, "inspecting"):
         found = _whom(said, place, place - 1) if said.near(place, "by_inspecting") is not None else None
     elif said.is_(place, "turned"):
@@ -31,7 +36,7 @@ def inspection(said: StatementWords, place: int, pending: Inspecting | None) -> 
     if found is None and said.is_(place, "shown"):
         found = _by_showing(said, place)
     if found is None and said.is_(place, "inspection"):
-        found = _by_noun(said, place)
+        found = _inspected_by_noun(said, place)
     return _with_others(said, found) if found is not None else None
 
 
@@ -39,14 +44,14 @@ def _told(said: StatementWords, begin: int, end: int, target: int | None, verb: 
     return Inspecting(begin, end, target, said.night(begin, end, verb))
 
 
-def _by_verb(said: StatementWords, place: int) -> Inspecting | None:
+def _inspected_by_verb(said: StatementWords, place: int) -> Inspecting | None:
     """Return "I checked Raj", "Raj, whom I checked", "Raj was checked by me", "I checked: …"."""
     if said.is_(place, "inspect") and said.near(place, "inspect_done") is None:
         return None
     passive = said.near(place, "inspected_by_me")
     if passive is not None:
         return _known(said, passive, place, place + 3)
-    begin = persons.by_speaker(said, place)
+    begin = statement.by_speaker(said, place)
     if begin is None:
         return None
     found = _whom(said, place, begin)
@@ -77,21 +82,23 @@ def _whom(said: StatementWords, verb: int, begin: int) -> Inspecting | None:
         return None
     who = found.start("who")
     if said.word(who) in {"you", "your"}:
-        target = persons.alone(said, who) if said.word(who) == "you" else persons.addressed(said, who, found.end() - 1)
+        target = (
+            statement.alone(said, who) if said.word(who) == "you" else statement.addressed(said, who, found.end() - 1)
+        )
     else:
-        target = said.other(who) if said.player(who) is not None else persons.antecedent(said, verb)
+        target = said.other(who) if said.player(who) is not None else statement.antecedent(said, verb)
     return _told(said, begin, found.end(), target, verb) if target is not None else None
 
 
 def _by_turning(said: StatementWords, place: int) -> Inspecting | None:
     """Return "I turned my gaze upon Raj"."""
-    begin, sense = persons.by_speaker(said, place), said.near(place, "my_sense")
+    begin, sense = statement.by_speaker(said, place), said.near(place, "my_sense")
     return _whom(said, sense.end() - 1, begin) if begin is not None and sense is not None else None
 
 
 def _by_learning(said: StatementWords, place: int) -> Inspecting | None:
     """Return "last night I learned that Raj is …", "I discovered Raj's role"."""
-    begin, found = persons.by_speaker(said, place), said.near(place, "learned_of")
+    begin, found = statement.by_speaker(said, place), said.near(place, "learned_of")
     if begin is None or found is None:
         return None
     who = found.start("who")
@@ -112,7 +119,7 @@ def _by_showing(said: StatementWords, place: int) -> Inspecting | None:
     return _told(said, place, found.end(), None, place)
 
 
-def _by_noun(said: StatementWords, place: int) -> Inspecting | None:
+def _inspected_by_noun(said: StatementWords, place: int) -> Inspecting | None:
     """Return "my inspection", with whom it was of if that is told right before or after."""
     before = said.near(place, "subject_of_my")
     if before is not None:
@@ -126,7 +133,7 @@ def _by_noun(said: StatementWords, place: int) -> Inspecting | None:
         # "my inspection of the village" is of no role
         return _told(said, mine.start(), place + 1, None, place) if not said.near(place, "of_other") else None
     who = behind.start("who")
-    target = said.player(who) if said.player(who) is not None else persons.antecedent(said, mine.start())
+    target = said.player(who) if said.player(who) is not None else statement.antecedent(said, mine.start())
     return _told(said, mine.start(), who + 1, target, place)
 
 
@@ -159,3 +166,191 @@ def _with_others(said: StatementWords, found: Inspecting) -> Inspecting:
             also.append((target, said.night(who, who + 1, who)))
         at = who + 1
     return Inspecting(found.start, at, found.target, found.night, tuple(also)) if also else found
+
+
+_FAR: Final = 160
+"""Words that may lie between an inspection and its result."""
+_BEHIND: Final = 14
+"""Words behind a role in which its inspection may be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An inspection told of around its result.
+
+    Attributes:
+        night: the night named.
+    """
+
+    night: int | None
+
+
+def result_of(said: StatementWords, pending: Inspecting, place: int) -> int | None:
+    """Return who turns out by an inspection to be what the word at a place says, if only joining words lie between."""
+    if not 0 <= place - pending.end <= _FAR or said.near(place, "i_am") is not None:
+        return None
+    targets = {pending.target, *(other for other, _ in pending.also)} - {None}
+    named = pending.target if len(targets) < 2 else None
+    at, stops, skipped = pending.end, 0, False
+    while at < place:
+        mark = said.player(at)
+        if mark is not None:
+            if named is None and (not targets or mark in targets):
+                named = mark
+            elif mark != named:
+                return None
+        elif said.is_(at, "role") and len(targets) > 1:
+            named, stops = None, stops - 1
+        elif not skipped and _is_aside(said, at):
+            skipped = True
+            at = _clause_end(said, at, place)
+            continue
+        elif said.is_(at, "stop"):
+            stops += 1
+            if stops > 2:
+                return None
+        elif not said.is_(at, "modifier", "connector") and said.night_at(at) is None:
+            return None
+        at += 1
+    if named is None and not targets:
+        named = _pronoun(said, pending, place)
+    return named if named != said.speaker else None
+
+
+def _clause_end(said: StatementWords, at: int, place: int) -> int:
+    """Return where the clause at a place ends, at most `place`."""
+    while at < place and not said.is_(at, "clause_end"):
+        at += 1
+    return at
+
+
+def _is_aside(said: StatementWords, at: int) -> bool:
+    """Return whether words begin that tell neither who nor what: ", fearing the worst", "who was so quiet"."""
+    word = said.word(at)
+    return (
+        said.is_(at, "aside")
+        or (word == "who" and not said.is_(at + 1, "shows"))
+        or (word.endswith("ing") and said.word(at - 1) == "," and not said.is_(at, "modifier"))
+    )
+
+
+def _pronoun(said: StatementWords, pending: Inspecting, place: int) -> int | None:
+    """Return whom the words between an inspection of somebody not named and its result mean."""
+    between = said.words[pending.end : place]
+    if not WORDS["third_person"].isdisjoint(between):
+        return statement.antecedent(said, pending.start)
+    return statement.addressed(said, pending.start, place) if "you" in between else None
+
+
+def cleared(said: StatementWords, place: int, pending: Inspecting) -> int | None:
+    """Return whom an inspection shows to be no Werewolf, without naming a role."""
+    if said.word(place) == "werewolf":
+        denied = said.near(place, "no_werewolf")
+        if denied is None or denied.start() < pending.end:
+            return None
+        place = denied.start()
+    elif not said.is_(place, "cleared"):
+        return None
+    target = result_of(said, pending, place)
+    return target if target is not None and meant(said, pending.start) else None
+
+
+def seen(said: StatementWords, begin: int, place: int, target: int) -> Seen | None:
+    """Return the inspection of a target that is told around its role: "Raj is a Werewolf, I checked him".
+
+    Args:
+        said: the statement.
+        begin: where the words for who has the role begin.
+        place: the place of the role.
+        target: who has it.
+    """
+    for at in range(begin + 1, place):
+        if said.is_(at, "inspection") and "my" in said.words[max(at - 2, begin) : at]:
+            return Seen(said.night(at, at + 1, at))
+    stops = 0
+    for at in range(place + 1, min(place + _BEHIND, len(said.words))):
+        if said.is_(at, "stop"):
+            stops += 1
+        if stops > 1 or said.player(at) not in {None, target} or said.word(at) == "shown":
+            return None
+        if said.is_(at, "seen_it") and at not in said.silent:
+            return _seen_by(said, at, place, target)
+        if said.is_(at, "inspection") and said.near(at, "my_proof") is not None:
+            return Seen(said.night(at, at + 3, at))
+    return None
+
+
+def _seen_by(said: StatementWords, verb: int, place: int, target: int) -> Seen | None:
+    """Return the inspection that a verb behind a role tells of."""
+    by = statement.by_speaker(said, verb)
+    if by is None:
+        return None
+    if by == verb:
+        return Seen(said.night(verb, verb + 1, verb)) if said.near(verb, "seen_alone") is not None else None
+    whom = said.near(verb, "whom")
+    end = whom.end() if whom is not None else verb + 1
+    about = said.other(whom.start("who")) if whom is not None and "who" in whom.groupdict() else None
+    if said.is_(verb + 1, "third_person"):
+        about = statement.antecedent(said, place)
+    if about == target or said.near(verb, "seen_that") is not None or (about is None and said.word(verb + 1) == "you"):
+        return Seen(said.night(verb, end, verb))
+    return None
+
+
+def protections(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield the protections that the word at a place tells of."""
+    if said.is_(place, "protected", "protect", "watched", "kept", "protecting"):
+        yield from _protected_by_verb(said, place)
+    if said.is_(place, "protection") and said.near(place, "my_protection") is not None:
+        yield from _protected_by_noun(said, place)
+
+
+def _protected_by_verb(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+    passive = said.near(place, "protected_by_me")
+    if passive is not None:
+        at = passive.start("who")
+        if meant(said, at, own=True):
+            yield FoundClaim("protection", said.player(at), None, said.night(at, place + 3, place))
+        return
+    begin = _begins(said, place)
+    if begin is None or not meant(said, begin, own=True):
+        return
+    if said.near(place, "myself_protected") is not None or said.word(place) == "self-protected":
+        yield FoundClaim("protection", said.speaker, None, said.night(begin, place + 1, place))
+        return
+    found = said.near(place, "whom_kept" if said.is_(place, "kept") else "whom_protected")
+    if found is None or taken_back(said, found.end("who")):
+        return
+    at, verb = found.start("who"), place
+    target = _meant_by(said, at)
+    while target is not None:
+        yield FoundClaim("protection", target, None, said.night(begin, at + 1, verb))
+        following = said.near(at, "and_whom")
+        if following is None:
+            return
+        begin = verb = at = following.start("who")
+        target = said.player(at)
+
+
+def _meant_by(said: StatementWords, at: int) -> int | None:
+    """Return the player that a name or a pronoun behind a verb means."""
+    if said.word(at) == "you":
+        return statement.alone(said, at)
+    return said.player(at) if said.player(at) is not None else statement.antecedent(said, at)
+
+
+def _begins(said: StatementWords, place: int) -> int | None:
+    """Return where the words by which the speaker tells of a protection begin; None if it does not, or only plans."""
+    if said.is_(place, "protecting"):
+        found = said.near(place, "i_was_at")
+        return found.start("me") if found is not None else None
+    if said.is_(place, "protect") and said.near(place, "protect_done") is None:
+        return None
+    return statement.by_speaker(said, place)
+
+
+def _protected_by_noun(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+    found = said.near(place, "protection_on") or said.near(place, "under_protection")
+    if found is not None and meant(said, min(found.start("who"), place), own=True):
+        at = found.start("who")
+        yield FoundClaim("protection", said.player(at), None, said.night(min(at, place), max(at, place) + 1, place))

@@ -1,12 +1,26 @@
-"""The words by which claims are told, from `lexicon.toml`: the one place for them."""
+"""The words by which claims are told and the patterns over them, from `lexicon.toml`: the one place for them.
+
+A statement becomes a string of one character a word, a pattern a regular expression over it. `lexicon.toml` holds the
+patterns, one a line, their parts with spaces between them:
+
+- `word`, `one|another`, `{class}|word`: one word of these; `!one|{class}`: one word that is none of these.
+- `@`: a player. `#`: words for a night. `~`: any word but the end of a sentence. `_`: any word that takes nothing
+  back, reports nothing and names nobody. `HERE`: the word asked about.
+- `part*`, `part+`, `part?`, `part{0,3}`: repeated; `name:part`: to be asked for by that name.
+- `( a b || c )?`: a group; `<name>`: another pattern of the table.
+- `>part`, `>!part`: what follows is, is not. `<!part`: what stands before is not. `>( a b )`, `>!( a b )`, `<!( a b )`
+  likewise.
+- `^`: a clause may begin. `^^`: a sentence begins. `$`: a sentence ends.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Final
 
-from wolfbus.marks import MARK
+from wolfbus.marks import MARK, MARKS
 from wolfbus.package_data import PackageData, read_data
 
 
@@ -18,7 +32,7 @@ class Lexicon(PackageData):
     words: Mapping[str, str]
     """Words by what they do in a claim."""
     patterns: Mapping[str, str]
-    """Rows of words by what they say; `analytics.claims.patterns` tells how they are written."""
+    """Rows of words by what they say; `analytics.claims.lexicon` tells how they are written."""
 
 
 _DATA: Final = read_data("analytics.claims", "lexicon", Lexicon)
@@ -55,3 +69,139 @@ def any_of(*kinds: str) -> frozenset[str]:
 def joined(words: str) -> str:
     """Return words with spaces between them, those of a phrase that counts as one word joined by underscores."""
     return _PHRASE.sub(lambda found: found[0].replace(" ", "_"), words)
+
+
+_UNKNOWN: Final = "\x01"
+_HERE: Final = "\x02"
+_FIRST_WORD: Final = 0x4E00
+_FIRST_NIGHT: Final = 0xE200
+_MOST: Final = 12
+"""Words that `*` stands for at most: it keeps every search short."""
+_REACH: Final = 22
+"""Words before a place in which a pattern around it may begin."""
+
+_codes: dict[str, str] = {}
+_NIGHTS: Final = f"{chr(_FIRST_NIGHT)}-{chr(_FIRST_NIGHT + 99)}"
+_NAMED: Final = re.compile(r"(?<!\S)\w+:\S")
+_PART: Final = re.compile(r"(?:(\w+):(?=.))?(!?)(.+?)([*+?]|\{\d,\d+\})?")
+
+
+def _code(word: str) -> str:
+    """Return the character that stands for a word of the lexicon."""
+    return _codes.setdefault(word, chr(_FIRST_WORD + len(_codes)))
+
+
+@cache
+def _set(alternatives: str) -> str:
+    """Return the inside of a character class for "one|{class}|@"."""
+    inside = ""
+    for each in alternatives.split("|"):
+        if each in _SIGNS:
+            if each in {"~", "_"} and each != alternatives:
+                raise ValueError(f"{alternatives!r}: {each} stands alone, for it excludes words")
+            inside += _SIGNS[each]
+        elif each.startswith("{"):
+            inside += "".join(_code(word) for word in sorted(WORDS[each[1:-1]]))
+        else:
+            inside += _code(each)
+    return inside
+
+
+def _part(part: str) -> str:
+    """Return the regular expression for one part of a pattern."""
+    if part in _FIXED:
+        return _FIXED[part]
+    if part[0] == ")":
+        return part.replace("*", f"{{0,{_MOST}}}").replace("+", f"{{1,{_MOST}}}")
+    if part.endswith(":("):
+        return f"(?P<{part[:-2]}>"
+    if part[0] == "<" and part[-1] == ">":
+        return f"(?:{_expression(PATTERNS[part[1:-1]])})"
+    for sign, opening in ((">!", "(?!"), (">", "(?="), ("<!", "(?<!")):
+        if part.startswith(sign):
+            return f"{opening}[{_set(part.removeprefix(sign))}])"
+    found = _PART.fullmatch(part)
+    if found is None:
+        raise ValueError(f"{part!r} is no part of a pattern")
+    name, negated, alternatives, often = found.groups()
+    often = {"*": f"{{0,{_MOST}}}", "+": f"{{1,{_MOST}}}"}.get(often or "", often or "")
+    inside = f"[{'^' if negated else ''}{_set(alternatives)}]{often}"
+    return f"(?P<{name}>{inside})" if name else inside
+
+
+def _expression(lines: str) -> str:
+    return "|".join("".join(map(_part, line.split())) for line in lines.strip().splitlines())
+
+
+def compiled(lines: str) -> re.Pattern[str]:
+    """Return the regular expression for any of these lines of a table.
+
+    Raises:
+        ValueError: if a part is written wrongly.
+    """
+    return re.compile(_expression(lines))
+
+
+@cache
+def _table(name: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of a table: all its lines at once, which is faster, unless their parts have names, which may
+    repeat from line to line.
+    """
+    lines = PATTERNS[name].strip()
+    return tuple(map(compiled, lines.splitlines() if _NAMED.search(lines) else (lines,)))
+
+
+_SIGNS: Final = {"HERE": _HERE, "@": MARKS, "##": _NIGHTS}
+_SIGNS["#"] = _NIGHTS + _set("{when}")
+_SIGNS["~"] = "^" + _set("{stop}")
+_SIGNS["_"] = "^" + _set("{stop}|,|@|{hedge}|{negation}|{condition}|{report}|{role}|{roles}|{cut}")
+_FIXED: Final = {
+    "||": "|",
+    "(": "(?:",
+    ">(": "(?=",
+    ">!(": "(?!",
+    "<!(": "(?<!",
+    "^": f"(?<![^{_set('{clause_start}|{log}|#')}])",
+    "^^": f"(?<![^{_set('{stop}')}])",
+    "$": f"(?![^{_set('{stop}')}])",
+}
+for _lines in PATTERNS.values():
+    # every word gets its character now; what is not asked for is never compiled
+    _expression(_lines)
+
+
+def coded(words: Iterable[str]) -> str:
+    """Return words as one character each; the marks of players stay what they are."""
+    return "".join(map(_coded, words))
+
+
+def _coded(word: str) -> str:
+    if word.startswith("night_") and word[6:].isdigit():
+        return chr(_FIRST_NIGHT + int(word[6:]) % 100)
+    return _codes.get(word) or (word if re.fullmatch(MARK, word) else _UNKNOWN)
+
+
+def around(code: str, place: int, name: str) -> re.Match[str] | None:
+    """Return where a line of a table fits the words around a place: the first that does, if parts have names.
+
+    Args:
+        code: the words, coded.
+        place: the place that `HERE` stands for.
+        name: the table of the lexicon.
+
+    Returns:
+        the match, whose offsets are places of words; None if no line fits.
+    """
+    text = f"{code[:place]}{_HERE}{code[place + 1 :]}"
+    begin, end = max(place - _REACH, 0), place + _REACH
+    for pattern in _table(name):
+        found = pattern.search(text, begin, end)
+        if found is not None:
+            return found
+    return None
+
+
+def begins(code: str, place: int, name: str) -> re.Match[str] | None:
+    """Return where the first line of a table fits that fits the words from a place on."""
+    found = (pattern.match(code, place, place + _REACH) for pattern in _table(name))
+    return next((each for each in found if each is not None), None)

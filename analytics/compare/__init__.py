@@ -1,6 +1,344 @@
-"""Comparison of two studies, or of two agents of one, in every headline metric."""
+"""Comparison of two studies, or of two agents of one, in every headline metric: values, difference, interval, p-value;
+as blocks, a page and CSV in `written` (metrics: variability).
+"""
 
-from analytics.compare.comparison import compare, compare_agents
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING
+
+from analytics import Result
 from analytics.compare.written import as_csv, compared_page, render
+from analytics.measures.agents import seats_of
+from analytics.measures.bootstrap import Draws, told
+from analytics.measures.formulas import number
+from analytics.measures.frames import HEADLINES, aligned
+from analytics.measures.headlines import MEASURES
+from analytics.measures.measure import Measure, Score, View, evaluate
+from analytics.measures.primary import PERMUTATIONS, PRIMARY, Rearrangements, max_t
+from analytics.measures.study import Sheet, Study, describe
+
+if TYPE_CHECKING:
+    from analytics.columns import Array, Columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """Units of two sides, pairs first, then those of A alone, then those of B alone.
+
+    Attributes:
+        a: unit of each game of A, -1 for a game that is not compared.
+        b: the same of B.
+        pairs: units that both sides have.
+        only_a: units of A alone.
+        only_b: units of B alone.
+        paired_a: games of A in pairs.
+        paired_b: games of B in pairs.
+    """
+
+    a: Array
+    b: Array
+    pairs: int
+    only_a: int
+    only_b: int
+    paired_a: int
+    paired_b: int
+
+    @property
+    def count(self) -> int:
+        """Number of units."""
+        return self.pairs + self.only_a + self.only_b
+
+    @property
+    def fewest(self) -> int:
+        """Number of units drawn together that the side with fewer of them rests on."""
+        return min(max(self.pairs, self.only_a), max(self.pairs, self.only_b))
+
+
+def by_seed(a: Columns, b: Columns) -> Units:
+    """Return the units of two sets of games: games of one seed belong together, and so do games of
+    one block.
+
+    A game without a seed, or with one that the other side has not, is paired with nothing, unless
+    another game of its block is.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    sides = {
+        side: [(side, columns.block_names[block]) for block in columns.blocks.tolist()]
+        for side, columns in (("a", a), ("b", b))
+    }
+    common = (set(a.seeds) & set(b.seeds)) - {""}
+    nodes: dict[tuple[str, str], int] = {}
+    links: list[tuple[int, int]] = []
+    for side, columns in (("a", a), ("b", b)):
+        for node, seed in zip(sides[side], columns.seeds, strict=True):
+            own = nodes.setdefault(node, len(nodes))
+            links.append((own, nodes.setdefault(("seed", seed), len(nodes)) if seed in common else own))
+    graph = coo_array(([1] * len(links), tuple(zip(*links, strict=True)) or ([], [])), shape=(len(nodes),) * 2)
+    label = connected_components(graph.tocsr(), directed=False)[1].tolist()
+    held = {side: [label[nodes[node]] for node in own] for side, own in sides.items()}
+    of: defaultdict[int, set[str]] = defaultdict(set)
+    for side, found in held.items():
+        for place in found:
+            of[place].add(side)
+    return _units(held, of)
+
+
+def _units(held: dict[str, list[int]], sides: dict[int, set[str]]) -> Units:
+    import numpy as np
+
+    pairs = [node for node, found in sides.items() if len(found) == 2]
+    alone = {side: [node for node, found in sides.items() if found == {side}] for side in ("a", "b")}
+    place = {node: at for at, node in enumerate([*pairs, *alone["a"], *alone["b"]])}
+    paired = set(pairs)
+    return Units(
+        a=np.array([place[node] for node in held["a"]], np.int64),
+        b=np.array([place[node] for node in held["b"]], np.int64),
+        pairs=len(pairs),
+        only_a=len(alone["a"]),
+        only_b=len(alone["b"]),
+        paired_a=sum(node in paired for node in held["a"]),
+        paired_b=sum(node in paired for node in held["b"]),
+    )
+
+
+def by_block(columns: Columns, one: int, other: int) -> Units:
+    """Return the blocks in which either of two agents plays; in every one of them the two may be
+    swapped.
+
+    Args:
+        columns: the games.
+        one: index of an agent.
+        other: index of another.
+    """
+    import numpy as np
+
+    agent = columns.seats["agent"]
+    games = {code: np.unique(columns.seats["game"][agent == code]) for code in (one, other)}
+    kept = np.unique(columns.blocks[np.concatenate(list(games.values()))])
+    place = np.full(len(columns.block_names), -1)
+    place[kept] = np.arange(len(kept))
+    units = place[columns.blocks]
+    return Units(units, units, len(kept), 0, 0, *(len(found) for found in games.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _ComparedSide:
+    name: str
+    sheet: Sheet
+    """With calibration bins of its own."""
+    common: Sheet
+    """With calibration bins common to both sides."""
+    about: Result
+
+
+def compare(
+    a: Columns,
+    b: Columns,
+    names: tuple[str, str] = ("A", "B"),
+    metrics: Iterable[str] | None = None,
+    permutations: int = PERMUTATIONS,
+    primary: Iterable[str] = PRIMARY,
+) -> Result:
+    """Compare two studies in every headline metric.
+
+    Games are paired by their seeds where both sides have the seed, blocks staying whole. ``a`` and
+    ``b`` are pooled over all games of a side. ``difference`` is B minus A; its 95 % bootstrap
+    interval resamples pairs together and what is paired with nothing on each side for itself; there
+    is none below five units, or where every draw gives the same. ``p`` is a two-sided permutation
+    test: pairs are swapped, unpaired blocks dealt anew to the sides. ``p_adjusted`` is adjusted for
+    all primary metrics together, by their greatest difference in each of the same rearrangements;
+    every other metric is ``exploratory`` and has none. A difference says how these agents did in
+    these games; p says how easily chance alone would do that, not how large or how important it is.
+
+    Args:
+        a: one study.
+        b: the other.
+        names: what they are called.
+        metrics: names of the metrics; all unless given.
+        permutations: rearrangements to draw, unless there are no more than that.
+        primary: names of the primary metrics; those of them that are compared are adjusted together.
+
+    Raises:
+        KeyError: there is no such metric.
+    """
+    units = by_seed(a, b)
+    own = (Study(a), Study(b))
+    sides = []
+    for at, unit in enumerate((units.a, units.b)):
+        columns, beside = own[at].columns, own[1 - at]
+        about = {"games": len(columns.ids), "agents": list(columns.agents)}
+        sheet, common = (Sheet(Study(columns, beside, own_bins=kept), unit, units.count) for kept in (True, False))
+        sides.append(_ComparedSide(names[at], sheet, common, about))
+    by = "seed" if units.pairs else None
+    measures = _measures(metrics)
+    return _compare("studies", (sides[0], sides[1]), units, by, measures, permutations, set(primary))
+
+
+def compare_agents(
+    columns: Columns,
+    a: str,
+    b: str,
+    metrics: Iterable[str] | None = None,
+    permutations: int = PERMUTATIONS,
+    primary: Iterable[str] = PRIMARY,
+) -> Result:
+    """Compare two agents of one study by what they did: as `compare`, but the units are the blocks
+    in which either played, and a rearrangement swaps the two within blocks.
+
+    Judgements are those they made, statements and votes their own, wins those of their seats (by
+    side), the suspicion gap that of their own suspicion. Were one of them dealt other roles than
+    the other, the difference would be that of the roles, too: ``roles`` counts both agents' seats.
+
+    Args:
+        columns: the study.
+        a: name of an agent.
+        b: name of another.
+        metrics: as in `compare`.
+        permutations: as in `compare`.
+        primary: as in `compare`.
+
+    Raises:
+        KeyError: there is no such metric.
+        ValueError: there is no such agent.
+    """
+    codes = (columns.agents.index(a), columns.agents.index(b))
+    units = by_block(columns, *codes)
+    study = Study(columns)
+    sides = []
+    for name in (a, b):
+        sheet = Sheet(study, units.a, units.count, name)
+        sides.append(_ComparedSide(name, sheet, sheet, seats_of(study, name)))
+    measures = _measures(metrics)
+    return _compare("agents", (sides[0], sides[1]), units, "block", measures, permutations, set(primary))
+
+
+def _measures(names: Iterable[str] | None) -> list[Measure]:
+    return [MEASURES[name] for name in (MEASURES if names is None else names)]
+
+
+def _compare(
+    kind: str,
+    sides: tuple[_ComparedSide, _ComparedSide],
+    units: Units,
+    paired_by: str | None,
+    measures: list[Measure],
+    permutations: int,
+    primary: set[str],
+) -> Result:
+    a, b = sides
+    draws = Draws([units.pairs, units.only_a, units.only_b], fewest=units.fewest)
+    held = [side.sheet.held(measures) for side in (a, b)]
+    drawn = [side.sheet.drawn(measures, draws) for side in (a, b)]
+    deals = Rearrangements(units.pairs, units.only_a, units.only_b, permutations)
+    rearranged = _rearranged(measures, a.common, b.common, deals)
+    values = [side.sheet.pooled(measures) for side in (a, b)]
+    totals = [side.sheet.total for side in (a, b)]
+    found: dict[str, Result] = {}
+    p_values: dict[str, float] = {}
+    for measure in measures:
+        name = measure.name
+        n = [round(float(measure.n(sums))) for sums in totals]
+        p, why = deals.p_value(rearranged[name])
+        if p is not None:
+            p_values[name] = p
+        difference = values[1][name] - values[0][name]
+        reason = _undefined(measure, (a.name, b.name), (values[0][name], values[1][name]))
+        found[name] = {
+            "label": measure.label,
+            "unit": measure.unit,
+            "better": measure.better,
+            "a": number(values[0][name]),
+            "b": number(values[1][name]),
+            "n_a": n[0],
+            "n_b": n[1],
+            **{
+                f"baseline_{side}": describe(measure, sums)["baseline"] for side, sums in zip("ab", totals, strict=True)
+            },
+            "difference": told(
+                *(difference, sum(n)),
+                *(
+                    draws.interval(drawn[1][name] - drawn[0][name], min(side[name] for side in held)),
+                    reason,
+                ),
+            ),
+            "p": p,
+            "p_reason": why,
+        }
+    adjusted = _adjusted({name: rearranged[name] for name in p_values if name in primary}, deals)
+    for name, row in found.items():
+        row |= {"exploratory": name not in primary, "p_adjusted": adjusted.get(name)}
+    return {
+        "kind": kind,
+        "a": {"name": a.name, **a.about},
+        "b": {"name": b.name, **b.about},
+        "pairing": {
+            "by": paired_by,
+            "pairs": units.pairs,
+            "unpaired_a": units.only_a,
+            "unpaired_b": units.only_b,
+            "paired_games_a": units.paired_a,
+            "paired_games_b": units.paired_b,
+        },
+        "metrics": found,
+        "draws": draws.draws,
+        "permutations": deals.count,
+        "exact": deals.exact,
+        "tested": len(p_values),
+        "adjusted": len(adjusted),
+    }
+
+
+def _adjusted(rearranged: Mapping[str, Array], deals: Rearrangements) -> dict[str, float]:
+    """Return p-values adjusted together; differences are held against their spread over the
+    rearrangements, so that they are on one scale.
+    """
+    import numpy as np
+
+    scaled = {}
+    for name, differences in rearranged.items():
+        spread = float(np.nanstd(differences[1:]))
+        scaled[name] = abs(differences) / (spread or 1.0)
+    kept = slice(1, None) if deals.exact else slice(None)
+    return max_t(
+        {name: float(own[0]) for name, own in scaled.items()}, {name: own[kept] for name, own in scaled.items()}
+    )
+
+
+def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangements) -> Mapping[str, Array]:
+    import numpy as np
+
+    frames = [frame.stacked(HEADLINES) for frame in aligned([a.frame, b.frame], HEADLINES, "agent")]
+    (one, back), (other, _) = frames
+
+    def both(one: Array, other: Array, part: slice) -> Array:
+        moved = deals.moved(other - one, part)
+        return np.stack([one.sum(axis=0, dtype=np.float64) + moved, other.sum(axis=0, dtype=np.float64) - moved])
+
+    def view(part: slice) -> View:
+        # either side's frame will do: of an agent both know that its wins are those of its seats
+        frame = back(both(one, other, part))
+
+        def cells(score: Score, role: int) -> Array:
+            return both(a.histogram(score, role), b.histogram(score, role), part)
+
+        return View(frame, cells)
+
+    parts = [evaluate(measures, view(part)) for part in deals.parts()]
+    return {
+        measure.name: np.concatenate([values[measure.name][1] - values[measure.name][0] for values in parts])
+        for measure in measures
+    }
+
+
+def _undefined(measure: Measure, names: tuple[str, str], values: tuple[float, float]) -> str:
+    missing = [name for name, value in zip(names, values, strict=True) if isnan(value)]
+    return f"{' and '.join(missing)}: {measure.reason}"
+
 
 __all__ = ["as_csv", "compare", "compare_agents", "compared_page", "render"]

@@ -10,7 +10,7 @@ from typing import Final
 
 from analytics.export.inspect_measures import MEASURES
 from analytics.export.tables import TABLES, ExportTable
-from analytics.schema import Column
+from analytics.rows.fields import Column
 
 _MEMORY: Final = "some 100 MB, and for every game half a megabyte, or four with 300 model calls"
 _WIDTH: Final = 120

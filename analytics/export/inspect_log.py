@@ -22,9 +22,9 @@ from analytics.export.inspect_samples import CallTexts, sample_of, started
 from analytics.export.table_files import Landing
 from analytics.export.tables import ExportedGame, read_games
 from analytics.export.writing import Exported
+from analytics.findings import Metrics
 from analytics.gather import Collection, Criteria, FileNote, collect
-from analytics.gather.checks import checks
-from analytics.metrics import Metrics
+from analytics.gather.reading import checks
 from wolfbus import __version__
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.messages.calls import ChatRole, ModelCall

@@ -24,7 +24,7 @@ class InspectMeasure:
         name: its name.
         meaning: what it says of a game.
         undefined: why a game may lack it.
-        of: takes it out of the `TABLES` of `analytics.metrics.Metrics`; None where it is undefined.
+        of: takes it out of the `TABLES` of `analytics.findings.Metrics`; None where it is undefined.
         n: takes out how many observations it rests on.
     """
 

@@ -18,9 +18,9 @@ from analytics.export.inspect_measures import (
     usage_of,
 )
 from analytics.export.tables import ExportedGame
-from analytics.metrics import Metrics
+from analytics.findings import Metrics
 from analytics.rows import JudgementRow, Noted, StatementRow, Step
-from analytics.rows.parts import call_id, statement_id
+from analytics.rows.fields import call_id, statement_id
 from wolfbus.canonical import sha256_hex
 from wolfbus.messages.calls import ChatRole, ModelCall
 from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from analytics.export.tables import ExportTable
-from analytics.schema import Column
+from analytics.rows.fields import Column
 from wolfbus import __version__
 
 PACKAGE: Final = "datapackage.json"

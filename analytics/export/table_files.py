@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import IO, Any, Final, Self
 
 from analytics.export.tables import ExportTable, Row
-from analytics.schema import Cell, Column
+from analytics.rows.fields import Cell, Column
 from wolfbus.errors import ConfigError
 from wolfbus.printable import storable
 

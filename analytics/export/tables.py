@@ -1,6 +1,6 @@
 """`TABLES`: the exported tables, and how a file becomes a game of theirs.
 
-What a column is called and means stands at the row's field (`analytics.schema`).
+What a column is called and means stands at the row's field (`analytics.rows.fields`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from analytics.rows import (
     VoteRow,
     WhisperRow,
 )
-from analytics.rows.parts import FOREIGN
-from analytics.schema import Cell, Column, Derived, Nested, exported, reader
+from analytics.rows.fields import FOREIGN, Cell, Column, Derived, Nested, exported, reader
 from wolfbus.canonical import canonical
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import Recorded
@@ -172,8 +171,7 @@ class ResultRow:
 def results_of(columns: Columns) -> Iterator[ResultRow]:
     """Yield the figures of the sections ``variability`` and ``agents`` of findings."""
     from analytics.measures.agents import agents
-    from analytics.measures.study import Study
-    from analytics.measures.variability import variability
+    from analytics.measures.study import Study, variability
 
     study = Study(columns)
     for name, found in variability(study)["metrics"].items():

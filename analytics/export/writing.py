@@ -13,7 +13,7 @@ from analytics.export.package import CARD, CROISSANT, PACKAGE, card, croissant, 
 from analytics.export.table_files import CsvFile, Landing, ParquetFile, pyarrow
 from analytics.export.tables import TABLES, ExportTable, Row, read_games, results_of
 from analytics.gather import Criteria, FileNote, collect
-from analytics.gather.checks import StudyCheck, checks
+from analytics.gather.reading import StudyCheck, checks
 from wolfbus.errors import ConfigError
 
 Tell = Callable[[int, int], None]

@@ -3,11 +3,10 @@
 `gather` is what a report, a comparison and an export rest on.
 """
 
-from analytics.gather.collecting import Collection, Planned, collect
+from analytics.gather.cache import Basis, once
 from analytics.gather.games import Gathered, each_game, gather
-from analytics.gather.kept import Basis, once
-from analytics.gather.reading import Criteria, FileNote
-from analytics.gather.sources import Source, StudySource, find
+from analytics.gather.reading import Criteria
+from analytics.gather.sources import Collection, FileNote, Planned, Source, StudySource, collect, find
 
 __all__ = [
     "Basis",

@@ -12,13 +12,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from analytics import Result
 from analytics.columns import Columns, ColumnsBuilder
-from analytics.gather.cache import Cache, cache_beside, hash_of
-from analytics.gather.collecting import Collection, collect
-from analytics.gather.kept import Basis, Read, SourceBatch, keep, recall
-from analytics.gather.reading import Criteria, FileNote, read_game
-from analytics.gather.sources import Source, StudySource
+from analytics.gather.cache import Basis, Cache, Read, SourceBatch, cache_beside, hash_of, keep, recall
+from analytics.gather.reading import Criteria, checks, read_game
+from analytics.gather.sources import Collection, FileNote, Source, StudySource, collect
 from analytics.measures.ledger import Ledger
 from analytics.rows import GameRows
 
@@ -48,18 +45,15 @@ class Gathered:
     studies: tuple[StudySource, ...]
     basis: Basis | None = None
 
-    def tables(self) -> Result:
-        """Return the paper's tables over all games; see `analytics.metrics.paper_tables`."""
-        from analytics.measures.estimates import Estimates
-        from analytics.measures.summing import sums_of
-        from analytics.metrics import paper_tables
-
-        return paper_tables(Estimates(sums_of(self.columns)), self.ledger)
-
     @property
     def problems(self) -> tuple[FileNote, ...]:
         """The files with which something is wrong."""
         return tuple(note for note in self.files if note.problem is not None)
+
+    @property
+    def checked(self) -> list[str]:
+        """A sentence on what was checked of each study that was read."""
+        return [check.sentence for check in checks(self.studies, self.files)]
 
 
 def gather(

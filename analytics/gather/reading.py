@@ -1,22 +1,55 @@
-"""Reading one game's file: as much of it as holds, and what is wrong with the rest."""
+"""Reading one game's file: as much of it as holds, and what is wrong with the rest; and what was checked so of a
+study's records, in numbers and in a sentence. Whoever measures a record comes by `read_rows`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
-from analytics.driver import read_rows
 from analytics.fold import GameFold
-from analytics.gather.sources import Source
+from analytics.gather.sources import FileNote, Source, StudySource
 from analytics.paper import rows_of_paper_log
 from analytics.rows import GameRows
 from wolfbus.errors import WolfError
-from wolfbus.record.checked import Checked, Prover
+from wolfbus.printable import counted
 from wolfbus.record.line import Recorded
 from wolfbus.record.published_log import meta_beside, read_paper_log
-from wolfbus.record.reader import open_lines
+from wolfbus.record.reader import Checked, Prover, open_lines, read_checked
+from wolfbus.study.manifest import study_hash
+
+
+def read_rows(
+    lines: Iterable[bytes],
+    fold: GameFold,
+    *,
+    prover: Prover | None = None,
+    watch: Callable[[Recorded], None] | None = None,
+    lenient: bool = False,
+) -> tuple[Checked, GameRows | None]:
+    r"""Read a record to its end or to the first line that does not hold, and return what was found and its rows.
+
+    Args:
+        lines: the lines with their ``\n``.
+        fold: takes in what holds; new.
+        prover: re-executes the record; None not to.
+        watch: called with every event that holds; may raise RecordError or RulesError to end the record before it.
+        lenient: pass over members that nobody knows here, which is quicker: for measuring, not for proving.
+
+    Returns:
+        What was found of the record; and the rows of what holds, None where not even the opening does.
+    """
+
+    def take(recorded: Recorded) -> None:
+        fold.take(recorded)
+        if watch is not None:
+            watch(recorded)
+
+    checked = read_checked(lines, take, prover, lenient=lenient)
+    return checked, None if checked.opened is None else fold.rows()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +73,6 @@ class Criteria:
     roles: Path | None = None
     include_differing: bool = False
     prover: Callable[[], Prover] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FileNote:
-    """What became of one file.
-
-    Attributes:
-        path: the file, as it was given or found.
-        game: its game, None if it has none.
-        events: lines that hold.
-        counted: whether its game is among the figures.
-        problem: what is wrong with the file, None for nothing; the lines before it may be counted all the same.
-        published: whether it is a log of the paper's code, which has no seals.
-        head: hash on the last line that holds; "" for none.
-        digest: digest of a game that was played to its end and whose every line holds; None otherwise.
-        compared: by what of its outcome the record was compared with what its study noted, and found equal.
-        proven: whether the rules give all its derived events; None where nobody re-executed them.
-    """
-
-    path: str
-    game: str | None
-    events: int
-    counted: bool
-    problem: str | None
-    published: bool = False
-    head: str = ""
-    digest: str | None = None
-    compared: tuple[str, ...] = ()
-    proven: bool | None = None
 
 
 def read_game(
@@ -148,3 +152,109 @@ def _paper(source: Source, criteria: Criteria, *, keep_text: bool) -> tuple[File
         keep_text=keep_text,
     )
     return FileNote(str(source.path), rows.game, len(log.statements), True, None, published=True), rows
+
+
+_OVER: Final = ("ended", None)
+"""States of games whose records are to be whole; of None nothing is noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCheck:
+    """What was checked of the records of a study, or of those that belong to none.
+
+    Attributes:
+        study: the study's id; None for records that belong to none.
+        records: games that ended, as the study noted, and records of games of which it noted
+            nothing; without a study, files.
+        whole: those of them whose every seal holds up to the game's end, and that are what was
+            noted.
+        compared: by what they were compared with the notes: of ``winner``, ``rounds``, ``digest``
+            and ``head``, what is noted of each of them.
+        proven: those that were re-executed, and whose every derived event the rules give; None if
+            none was.
+        hash: hash over game and head of all of them; None where one is not known.
+    """
+
+    study: str | None
+    records: int
+    whole: int
+    compared: tuple[str, ...]
+    proven: int | None
+    hash: str | None
+
+    @property
+    def sentence(self) -> str:
+        """What was found, for people."""
+        of = f"of {counted(self.records, 'record')}"
+        hashed = "" if self.hash is None else f", study hash {self.hash}"
+        if self.proven is not None:
+            return f"{self.proven:,} {of} proven{hashed}"
+        if self.study is None:
+            return f"{self.whole:,} {of} whole, none re-executed"
+        by = " and ".join(filter(None, [", ".join(self.compared[:-1]), *self.compared[-1:]]))
+        what = f"as noted ({by})" if by else "whole; nothing is noted to compare them with"
+        return f"{self.whole:,} {of} {what}, none re-executed{hashed}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "study": self.study,
+            "records": self.records,
+            "whole": self.whole,
+            "compared": list(self.compared),
+            "proven": self.proven,
+            "study_hash": self.hash,
+        }
+
+
+def study_check(study: StudySource, files: Sequence[FileNote]) -> StudyCheck:
+    """Return what was checked of a study's records.
+
+    Args:
+        study: the study.
+        files: what became of all files that were read.
+    """
+    games = study.notes.games
+    there = {
+        note.game: note
+        for note in files
+        if note.game is not None and note.game in games and note.events and games[note.game].state in _OVER
+    }
+    ended = {game.game for game in games.values() if game.state == "ended"}
+    whole = [note for note in there.values() if note.problem is None]
+    proofs = [note.proven for note in there.values() if note.proven is not None]
+    return StudyCheck(
+        study.id,
+        len(ended | there.keys()),
+        len(whole),
+        _in_all([note.compared for note in whole]),
+        sum(note.problem is None and note.proven is True for note in there.values()) if proofs else None,
+        study_hash(study.notes.heads({game: note.head for game, note in there.items() if game and not note.problem})),
+    )
+
+
+def loose_check(studies: Sequence[StudySource], files: Sequence[FileNote]) -> StudyCheck | None:
+    """Return what was checked of records that no study has noted; None if there are none."""
+    noted = {game for study in studies for game in study.notes.games}
+    loose = [note for note in files if not note.published and note.game not in noted and note.events]
+    if not loose:
+        return None
+    proofs = [note.proven for note in loose if note.proven is not None]
+    whole = [note for note in loose if note.problem is None]
+    heads = [(note.game or "", note.head if note.problem is None else "") for note in loose]
+    return StudyCheck(None, len(loose), len(whole), (), sum(proofs) if proofs else None, study_hash(heads))
+
+
+def checks(studies: Sequence[StudySource], files: Sequence[FileNote]) -> Iterator[StudyCheck]:
+    """Yield what was checked: of each study, and of records of none if somebody proved them."""
+    for study in studies:
+        check = study_check(study, files)
+        if check.records:
+            yield check
+    loose = loose_check(studies, files)
+    if loose is not None and loose.proven is not None:
+        yield loose
+
+
+def _in_all(compared: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(name for name in (compared[0] if compared else ()) if all(name in each for each in compared))

@@ -1,19 +1,15 @@
 """What is measured: tidy rows become sums of every game, sums become figures, and the same sums
 give their intervals.
 
-- `sums`: sums by game and group; `frames`: any combination of them (totals, blocks, draws).
-- `families`: what is summed; `summing`: how, of `analytics.columns`; `ballots`: what voters thought
-  when they voted.
+- `frames`: what is summed, and any combination of sums (totals, blocks, draws); `sums`: sums by game
+  and group, and figures of them with their intervals; `summing`: how columns are summed; `ballots`: what
+  voters thought when they voted.
 - `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap.
-- `estimates`: a figure of the totals with its interval from draws of the blocks.
-- `tables`: the paper's tables and figures by name; `outcomes`, `reception`, `rounds`, `events`: the
-  same by subject; `intervals`: of what has none in them; `truth`: claims against the hidden state.
-- `headlines`: the registry of headline metrics, each a `measure`; `study`, `variability`: their values,
-  intervals, comparisons; `agents`: by agent.
-- `scores`, `thresholds`, `maps`, `recalibration`: suspicion as a probability.
-- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale; `skill`: who wins;
-  `penalised`: intervals of such models.
-- `primary`, `rearranging`: what a study is judged by, tested and adjusted together; `bias`, `lying`:
-  checks and explorations.
-- `ledger`, `calls`: how replies were read, what model calls took.
+- `tables`, `rounds`: the paper's tables and figures; `truth`: claims against the hidden state, and how
+  deception goes.
+- `headlines`: the registry of headline metrics, each a `measure`; `study`: their values and intervals;
+  `agents`: by agent, and who wins; `primary`: what a study is judged by, tested and adjusted together.
+- `scores`, `table4`, `maps`, `recalibration`: suspicion as a probability, and made into flags.
+- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale.
+- `bias`: what suspicion follows that it should not; `ledger`: how replies were read, what calls took.
 """

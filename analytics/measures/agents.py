@@ -1,21 +1,42 @@
-"""What every agent did and how it was seen (paper, sections 5.5 and 5.9)."""
+"""What every agent did and how it was seen (paper, sections 5.5 and 5.9).
+
+`skill`: how often its side wins, with whoever plays beside and against it taken into account:
+
+    logit P(Werewolves win) = side + mean of werewolf(agent) over their seats
+                                   - mean of village(agent) over the other seats
+
+Every skill is N(0, 1) beforehand, in logits, and adds up to 0 over the agents, weighted by seats; so `side` is what the
+rules give the Werewolves between average agents. Games that nobody won count for neither side. The model is scored on
+games that it was not fitted to. Between two agents alone that play whole sides, only the sum of an agent's two skills
+can be known; the prior divides it evenly.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import draws_of
-from analytics.measures.estimates import Estimates
+from analytics.columns import WINNERS
+from analytics.measures.bootstrap import (
+    FEWEST_BLOCKS,
+    Figures,
+    draws_of,
+    estimate_of,
+    linear_figures,
+    told,
+    undefined_estimate,
+)
 from analytics.measures.formulas import ratio
-from analytics.measures.frames import Frame
+from analytics.measures.frames import OVER, UNINFORMED, Frame
 from analytics.measures.headlines import MEASURES
-from analytics.measures.pairs import OVER, UNINFORMED
+from analytics.measures.recalibration import FOLDS, folds_of
 from analytics.measures.study import Sheet, Study
+from analytics.measures.sums import Estimates
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.columns import Array, Columns
 
 _ACTS: Final = (
     "deception_rate",
@@ -44,7 +65,7 @@ def agents(study: Study) -> Result:
     the judgements of statements that it calls deceptive. ``suspicion_as_wolf`` and
     ``suspicion_as_villager``: mean final D towards its seats. ``vote_hit``: share of its votes as
     other than a Werewolf that name one. All but wins, statements and ``deception_rate`` are over
-    uninformed pairs (`analytics.measures.pairs`). n is what each is over; ``reason`` tells why one is
+    uninformed pairs (`analytics.measures.frames`). n is what each is over; ``reason`` tells why one is
     undefined.
     """
     return {name: _agent(study, name) for name in study.columns.agents}
@@ -98,3 +119,173 @@ def seats_of(study: Study, agent: str) -> Result:
         "seats": sum(roles),
         "roles": dict(zip(ROLES, roles, strict=True)),
     }
+
+
+PRIOR_SD: Final = 1.0
+"""Standard deviation of every skill, and of the side's effect, beforehand, in logits."""
+SIDES: Final = ("werewolf", "village")
+
+_CONSTRAINT: Final = 1e6
+_STEPS: Final = 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WonGames:
+    """Games that somebody won.
+
+    Attributes:
+        won: whether the Werewolves did.
+        parts: parameters' part in each game's logit: side, Werewolf by agent, village by agent.
+        block: of each game.
+        blocks: number of blocks of all games.
+        seats: seats of each agent in these games, by side and agent.
+    """
+
+    won: Array
+    parts: Array
+    block: Array
+    blocks: int
+    seats: Array
+
+    def some(self, chosen: Array) -> WonGames:
+        """Return the chosen games only."""
+        return WonGames(self.won[chosen], self.parts[chosen], self.block[chosen], self.blocks, self.seats)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SkillFit:
+    """The most probable skills; a `analytics.measures.bootstrap.PenalisedFit`."""
+
+    at: Array
+    covariance: Array
+    by_block: Array
+
+
+def won_games(columns: Columns) -> WonGames:
+    """Return the games that somebody won."""
+    import numpy as np
+
+    seats, winner, agents = columns.seats, columns.games["winner"], len(columns.agents)
+    wolf = seats["role"] == ROLES.index("Werewolf")
+    rows = np.flatnonzero(columns.games["finished"] & (winner > 0))
+    counts = np.zeros((2, len(columns.ids), agents))
+    for side, chosen in enumerate((wolf, ~wolf)):
+        np.add.at(counts[side], (seats["game"][chosen], seats["agent"][chosen]), 1)
+    shares = counts / np.maximum(1, counts.sum(axis=2, keepdims=True))
+    parts = np.concatenate([np.ones((len(rows), 1)), shares[0][rows], -shares[1][rows]], axis=1)
+    won = winner[rows] == WINNERS.index("werewolves")
+    return WonGames(won, parts, columns.blocks[rows], len(columns.block_names), counts[:, rows].sum(axis=1))
+
+
+def fit_skill(games: WonGames) -> SkillFit:
+    """Return the most probable skills, by Newton's method."""
+    import numpy as np
+
+    size = games.parts.shape[1]
+    agents = (size - 1) // 2
+    precision = np.eye(size) / PRIOR_SD**2
+    for side, seats in enumerate(games.seats):
+        members = np.flatnonzero(seats)
+        if len(members):
+            weight = seats[members] / seats[members].mean()
+            places = 1 + side * agents + members
+            precision[np.ix_(places, places)] += _CONSTRAINT * np.outer(weight, weight)
+    at = np.zeros(size)
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(-games.parts @ at))
+        information = (games.parts.T * (chance * (1 - chance))) @ games.parts + precision
+        step = np.linalg.solve(information, games.parts.T @ (games.won - chance) - precision @ at)
+        at = at + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
+        if float(np.abs(step).max(initial=0.0)) < 1e-8:
+            break
+    by_block = np.zeros((games.blocks, size))
+    np.add.at(by_block, games.block, games.parts * (games.won - chance)[:, None])
+    return SkillFit(at, np.linalg.inv(information), by_block)
+
+
+def skill(study: Study) -> Result:
+    """Return each agent's skill of winning as Werewolf and with the village (beyond the paper).
+
+    ``agents`` has for each ``werewolf`` and ``village``: ``skill`` in logits, 0 the average of the
+    agents by seats, and ``wins``, the share of games that its side would win were all seats of the
+    side its own, against average agents; n counts its seats in games that somebody won. ``side``:
+    the share of games that average Werewolves win of average villagers. ``held_out``: Brier score
+    of the model on blocks that it was not fitted to, and of a ``constant``, the Werewolves' share of
+    wins in the others; ``difference`` is the second minus the first: above 0, who plays tells who
+    wins. ``games`` counts games that somebody won, ``without_winner`` finished ones that nobody did.
+    """
+    import numpy as np
+
+    columns = study.columns
+    games, agents = won_games(columns), columns.agents
+    finished = int(columns.games["finished"].sum())
+    shared: Result = {"games": len(games.won), "without_winner": finished - len(games.won), "blocks": games.blocks}
+    if not len(games.won):
+        reason = "nobody won a game"
+        missing = {side: dict.fromkeys(("skill", "wins"), undefined_estimate(reason, 0)) for side in SIDES}
+        return {
+            "agents": dict.fromkeys(agents, missing),
+            "side": undefined_estimate(reason, 0),
+            "held_out": {**dict.fromkeys(("brier", "constant", "difference")), "n": 0, "reason": reason},
+            **shared,
+        }
+    found = fit_skill(games)
+    count, size = len(agents), len(found.at)
+    own = np.eye(size)[1:]
+    with_side = own.copy()
+    with_side[:, 0] = np.repeat([1.0, -1.0], count)
+    alone, wins = (linear_figures(found, weights, PRIOR_SD) for weights in (own, with_side))
+    side = linear_figures(found, np.eye(size)[:1], PRIOR_SD)
+    rows: Result = {}
+    for at, name in enumerate(agents):
+        rows[name] = {}
+        for place, which in enumerate(SIDES):
+            n, row = int(games.seats[place, at]), place * count + at
+            others = int((games.seats[place] > 0).sum()) - (n > 0)
+            reason = (
+                f"it has no seat as {'Werewolf' if which == 'werewolf' else 'anything else'} in a game that was won"
+            )
+            rows[name][which] = {
+                "skill": undefined_estimate(reason if not n else "no other agent to compare it with", n)
+                if not (n and others)
+                else estimate_of(alone, row, n),
+                "wins": undefined_estimate(reason, n) if not n else _as_share(wins, row, n),
+            }
+    return {"agents": rows, "side": _as_share(side, 0, len(games.won)), "held_out": _held_out(games), **shared}
+
+
+def _as_share(figures: Figures, at: int, n: int) -> Result:
+    """Return a logit as a share."""
+    import math
+
+    found = estimate_of(figures, at, n)
+    shares = {end: None if found[end] is None else 1 / (1 + math.exp(-found[end])) for end in ("value", "low", "high")}
+    return {**found, **shares}
+
+
+def _held_out(games: WonGames) -> Result:
+    import numpy as np
+
+    n, blocks = len(games.won), len(np.unique(games.block))
+    empty = {**dict.fromkeys(("brier", "constant", "difference")), "n": n}
+    if blocks < max(FOLDS, FEWEST_BLOCKS):
+        return {**empty, "reason": f"needs {FOLDS} blocks of games that somebody won, and there are {blocks}"}
+    folds = folds_of(games.block)
+    missed = np.empty((2, n))
+    for fold in range(FOLDS):
+        inside = folds == fold
+        others = games.some(~inside)
+        chance = 1 / (1 + np.exp(-games.parts[inside] @ fit_skill(others).at))
+        # half a game for each side, so that one that never won is not held impossible
+        constant = (others.won.sum() + 0.5) / (len(others.won) + 1)
+        missed[0, inside] = (games.won[inside] - chance) ** 2
+        missed[1, inside] = (games.won[inside] - constant) ** 2
+    sums = np.stack(
+        [np.bincount(games.block, row, games.blocks) for row in (missed[1] - missed[0], np.ones(n))], axis=1
+    )
+    draws = draws_of(games.blocks)
+    drawn = draws.sums(sums)
+    interval = draws.interval(ratio(drawn[:, 0], drawn[:, 1]), blocks)
+    brier, constant = missed.mean(axis=1).tolist()
+    difference = told(constant - brier, n, interval, "")
+    return {"brier": brier, "constant": constant, "difference": difference, "n": n, "reason": None}

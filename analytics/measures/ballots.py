@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics.measures.formulas import ratio
-from analytics.measures.pairs import ALL, Pairs
+from analytics.measures.frames import ALL, Pairs
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

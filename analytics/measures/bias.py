@@ -15,7 +15,7 @@ from analytics import Result
 from analytics.columns import PHASES
 from analytics.measures.bootstrap import draws_of, of_blocks, told
 from analytics.measures.formulas import number, ratio
-from analytics.measures.rearranging import PERMUTATIONS, Rearrangements, max_t
+from analytics.measures.primary import PERMUTATIONS, Rearrangements, max_t
 from analytics.measures.study import Study
 from wolfbus.vocabulary import ROLES
 

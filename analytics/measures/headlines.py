@@ -3,7 +3,7 @@ undefined.
 
 To add one, yield a `Measure` here. It is then in ``variability``, in comparisons, in the page and
 its tables; it needs an entry in `analytics.definitions`, and a family in
-`analytics.measures.families` if it takes other sums.
+`analytics.measures.frames` if it takes other sums.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.measures.formulas import BINS, average_precision, bins_of, number, roc_area
+from analytics.measures.frames import ALL, Pairs
 from analytics.measures.measure import Score
-from analytics.measures.pairs import ALL, Pairs
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns

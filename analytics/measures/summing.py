@@ -1,4 +1,4 @@
-"""How columns become sums: the entries of every family of `analytics.measures.families`."""
+"""How columns become sums: the entries of every family of `analytics.measures.frames`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from analytics.columns import (
     WINNERS,
 )
 from analytics.measures.ballots import WOLF, ballots_of
-from analytics.measures.families import DECIMALS, FAMILIES, LENGTHS, MOVED, SOURCES
 from analytics.measures.formulas import ratio, theil_sen
-from analytics.measures.frames import Group
-from analytics.measures.pairs import ALL, OVER, Pairs
+from analytics.measures.frames import ALL, DECIMALS, FAMILIES, LENGTHS, MOVED, OVER, SOURCES, Group, Pairs
 from analytics.measures.sums import Sums, exact_sums
 from wolfbus.vocabulary import DECEPTIONS, ROLES, team_of
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.measures.bootstrap import draws_of
-from analytics.measures.estimates import Leaf
 from analytics.measures.formulas import BINS, average_precision, bins_of, ratio, roc_area
 from analytics.measures.measure import SCORES
 from analytics.measures.scores import (
@@ -28,6 +27,7 @@ from analytics.measures.scores import (
     tied,
 )
 from analytics.measures.study import Study
+from analytics.measures.sums import Leaf
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

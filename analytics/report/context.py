@@ -19,7 +19,7 @@ from wolfbus.printable import cut_middle, told_apart
 
 if TYPE_CHECKING:
     from analytics.gather import FileNote
-    from analytics.gather.checks import StudyCheck
+    from analytics.gather.reading import StudyCheck
 
 NO_INTERVAL: Final = "no interval"
 

@@ -25,7 +25,7 @@ from analytics.report.entries import IndexedGame, Judged1, Matching, StatementEn
 from analytics.rows import GameRows
 from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
 from wolfbus.document.formats import of, percent, visible, words
-from wolfbus.messages.claims import ScoredClaim
+from wolfbus.messages.content import ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 _LONG: Final = 18

@@ -8,7 +8,7 @@ from typing import Final
 
 from analytics import Result
 from analytics.gather import Criteria, Gathered
-from analytics.gather.checks import checks
+from analytics.gather.reading import checks
 from analytics.published import published
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from analytics.rows.parts import (
+from analytics.rows.fields import (
     AGENT,
     FLAG,
     REAL,
     ROLE,
     SEAT,
+    Column,
+    Derived,
     FaultOf,
     GameId,
     KindOf,
@@ -21,7 +23,9 @@ from analytics.rows.parts import (
     Round,
     SaidIn,
     StatedKind,
+    Stored,
     agent,
+    coded,
     how,
     key,
     name,
@@ -29,9 +33,8 @@ from analytics.rows.parts import (
     seat_id,
     statement_id,
 )
-from analytics.schema import Column, Derived, Stored, coded
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import Claim, ScoredClaim
+from wolfbus.messages.content import Claim, ScoredClaim
 from wolfbus.vocabulary import Fault, Outcome, Reading, Role, Verdict
 
 Truth: TypeAlias = Literal["true", "mistake", "lie"]

@@ -1,4 +1,7 @@
-"""`CheckHouse`: the house of a trial. It welcomes the agent, writes and hears it, and has the engine play."""
+"""`CheckHouse`: the house of a trial. It welcomes the agent, writes and hears it, and has the engine play.
+
+Its reader and writer do what the engine's would not: what a game tells the agent may be lost, repeated and grown.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,73 @@ import queue
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from moderator.check.finding import FindingLedger
-from moderator.check.probe import ProbeReader, ProbeWriter
 from moderator.check.rivals import RIVALS, Rival, Rivals
-from moderator.engine.context import HouseContext
-from moderator.engine.mail import GameOver
+from moderator.engine.context import GameOver, HouseContext
 from moderator.house.games import Games
+from moderator.rules.game import Play
 from moderator.rules.game import game as by_the_rules
-from moderator.rules.steps import Play
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
+from wolfbus.bus.pump import BusReader, BusWriter, Deliver, Done, Lost, OnError
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, MessageError, WolfError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import FROM_AGENT, pack, plain, unpack, validate
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import FromAgent, Join, Leave, RollCall, Welcome
+
+MEMBER: Final = "not_known_yet"
+"""Name of the member that is added everywhere."""
+
+_BY_NAME: Final = frozenset({"votes", "roles"})
+"""Members that hold a map by players' names: what is added there would be a player."""
+
+
+class ProbeReader(BusReader):
+    """A bus reader that shows somebody all entries before those who follow their stream get them."""
+
+    def __init__(self, bus: Bus, on_error: OnError, watch: Deliver) -> None:
+        super().__init__(bus, on_error)
+        self._watch = watch
+
+    def follow(self, stream: str, deliver: Deliver, after: str = "0-0", lost: Lost | None = None) -> None:
+        """Hand entries to `watch`, then to `deliver`; see `BusReader.follow`."""
+
+        def both(name: str, entries: list[Entry]) -> None:
+            self._watch(name, entries)
+            deliver(name, entries)
+
+        super().follow(stream, both, after, lost)
+
+
+class ProbeWriter(BusWriter):
+    """A bus writer that writes of each step what somebody makes of it."""
+
+    def __init__(self, bus: Bus, on_error: OnError, change: Callable[[Commit], Commit]) -> None:
+        super().__init__(bus, on_error)
+        self._change = change
+
+    def commit(self, commit: Commit, done: Done) -> None:
+        """Queue what becomes of a step; see `BusWriter.commit`."""
+        super().commit(self._change(commit), done)
+
+
+def grown(entry: Entry) -> Entry:
+    """Return a message for an agent with a member more in each of its maps, as later builds may add them."""
+    return entry._replace(content=pack(_grown(unpack(entry.body))))
+
+
+def _grown(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {name: each if name in _BY_NAME else _grown(each) for name, each in value.items()}
+        return {**kept, MEMBER: {"since": 1, "words": ["a", None]}}
+    return [_grown(each) for each in value] if isinstance(value, tuple) else value
+
 
 LEASE_S: Final = 15.0
 _HOLDER: Final = "check-agent"

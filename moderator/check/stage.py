@@ -9,11 +9,10 @@ from typing import Final
 
 from moderator.check import rivals
 from moderator.check.finding import FindingLedger
-from moderator.check.game import TrialGame
+from moderator.check.game import Plot, Scene, TrialGame
 from moderator.check.house import CheckHouse
-from moderator.check.scene import Plot, Scene
-from moderator.engine.mail import GameOver
-from moderator.rules.steps import Play
+from moderator.engine.context import GameOver
+from moderator.rules.game import Play
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.vocabulary import Role
 

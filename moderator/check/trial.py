@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from moderator.check import edge_checks, game_checks, presence_checks
+from moderator.check import checks
 from moderator.check.finding import Finding, FindingLedger, FindingSheet
 from moderator.check.house import CheckHouse
 from moderator.check.rivals import ODD, Cast
@@ -87,7 +87,7 @@ class Trial:
         silent = False
         for name, check in _checks():
             with self._ledger.check(name) as sheet:
-                if silent and check not in presence_checks.AT_ALL_TIMES:
+                if silent and check not in checks.AT_ALL_TIMES:
                     sheet.skip("it had stopped answering")
                     continue
                 try:
@@ -106,28 +106,28 @@ class Trial:
 
 
 def _checks() -> Iterator[tuple[str, Check]]:
-    yield "roll call", presence_checks.roll_call
+    yield "roll call", checks.roll_call
     for role in ROLES:
-        yield f"every kind alone, as {role}", game_checks.alone(role)
-    yield "game 1, as Villager", game_checks.whole(0, "Villager")
-    yield "game over", game_checks.game_over
-    yield "game 2, as Werewolf with a partner", game_checks.whole(3, "Werewolf", Cast(pack=True))
-    yield "game 3, as the only Werewolf", game_checks.whole(5, "Werewolf")
-    yield "game 4, as Seer, two rounds", game_checks.whole(2, "Seer", Cast(rounds=2))
-    yield "game 5, as Doctor among odd names", game_checks.whole(4, "Doctor", Cast(names=ODD))
-    yield "two seats in one game", game_checks.two_seats
-    yield "two games at once", game_checks.two_games
-    yield "hostile words", edge_checks.hostile
-    yield "one legal answer", edge_checks.one_answer
-    yield "the last one standing", edge_checks.last
-    yield "the same request twice", edge_checks.twice
-    yield "a tight deadline", edge_checks.tight
-    yield "unknown messages", edge_checks.unknown
-    yield "unknown members", edge_checks.grows
-    yield "catch-up in mid-game", edge_checks.caught_up
-    yield "catch-up on an unknown game", edge_checks.restarted
-    yield "catch-up after a loss of data", edge_checks.otherwise
-    yield "missing facts", edge_checks.gap
-    yield "heartbeats", presence_checks.heartbeats
-    yield "ids on its stream", presence_checks.entries
-    yield "goodbye", presence_checks.goodbye
+        yield f"every kind alone, as {role}", checks.alone(role)
+    yield "game 1, as Villager", checks.whole(0, "Villager")
+    yield "game over", checks.game_over
+    yield "game 2, as Werewolf with a partner", checks.whole(3, "Werewolf", Cast(pack=True))
+    yield "game 3, as the only Werewolf", checks.whole(5, "Werewolf")
+    yield "game 4, as Seer, two rounds", checks.whole(2, "Seer", Cast(rounds=2))
+    yield "game 5, as Doctor among odd names", checks.whole(4, "Doctor", Cast(names=ODD))
+    yield "two seats in one game", checks.two_seats
+    yield "two games at once", checks.two_games
+    yield "hostile words", checks.hostile
+    yield "one legal answer", checks.one_answer
+    yield "the last one standing", checks.last
+    yield "the same request twice", checks.twice
+    yield "a tight deadline", checks.tight
+    yield "unknown messages", checks.unknown
+    yield "unknown members", checks.grows
+    yield "catch-up in mid-game", checks.caught_up
+    yield "catch-up on an unknown game", checks.restarted
+    yield "catch-up after a loss of data", checks.otherwise
+    yield "missing facts", checks.gap
+    yield "heartbeats", checks.heartbeats
+    yield "ids on its stream", checks.entries
+    yield "goodbye", checks.goodbye

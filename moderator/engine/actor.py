@@ -12,22 +12,28 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from moderator.engine.commits import CommitBuilder
-from moderator.engine.context import HouseContext
-from moderator.engine.deliveries import admit
-from moderator.engine.mail import AgentJoined, Begin, Committed, Expired, GameOver, HandOver, Incoming, LeaveGame
-from moderator.engine.night_time import NightTime
-from moderator.engine.presence import Presence
-from moderator.engine.recovery import Recovered, read_back
+from moderator.engine.commits import CommitBuilder, admit
+from moderator.engine.context import (
+    AgentJoined,
+    Begin,
+    Committed,
+    Expired,
+    GameOver,
+    HandOver,
+    HouseContext,
+    Incoming,
+    LeaveGame,
+)
+from moderator.engine.deadlines import NightTime, Presence
+from moderator.engine.reexecution import Recovered, read_back
 from moderator.engine.referee import OpenRequest, Referee, seat_of
-from moderator.engine.shortening import Aside
-from moderator.rules.game import game
-from moderator.rules.steps import Play, Step, Steps
+from moderator.engine.reports import Aside
+from moderator.rules.game import Play, Step, Steps, game
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
 from wolfbus.bus import streams
-from wolfbus.bus.ids import Id
 from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.streams import Id
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected, Stopped
 from wolfbus.record.writer import RecordFile

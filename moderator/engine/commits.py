@@ -1,28 +1,221 @@
-"""`CommitBuilder`: numbers, times and seals one game's events, and makes of each step the commit that writes it."""
+"""`CommitBuilder`: numbers, times and seals one game's events, and makes of each step the commit that writes it;
+`Deliveries`: what each agent receives of it, and what spectators see.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from moderator.engine.deliveries import Deliveries
 from moderator.engine.referee import OpenRequest
+from moderator.engine.seating import Taker
+from wolfbus.audience import AgentMail, Herald, PublicNews, SeatMail
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry, Unpacked
 from wolfbus.canonical import canonical_members
+from wolfbus.messages.base import PROTOCOL, SeatName
 from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
+from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, seal
 
 if TYPE_CHECKING:
     from moderator.engine.context import HouseContext
-    from moderator.engine.recovery import Recovered
+    from moderator.engine.reexecution import Recovered
 
+logger = logging.getLogger(__name__)
+
+Sort: TypeAlias = Literal["delivery", "catch_up"]
 
 BROKEN_OFF: Final = "the game was broken off and will not go on"
 """All that agents are told of why: what went wrong may have to do with what they must not know."""
+
+
+class Deliveries:
+    """Addresses one game's facts and questions to agents. Players who left go on hearing what is public.
+
+    Args:
+        house: house name, for stream names.
+        opened: the game's opening event.
+        herald: what was told already, where the game goes on from a record.
+    """
+
+    def __init__(self, house: str, opened: Opened, herald: Herald | None = None) -> None:
+        self._house = house
+        self._game = opened.game
+        self._seats: dict[str, list[SeatName]] = {}
+        for seat in opened.seats:
+            self._seats.setdefault(seat.agent, []).append(seat.name)
+        self._herald = herald or Herald()
+        self._withheld: set[str] = set()
+        # agents may know of steps that the bus has lost: what they are told next must be the whole truth
+        self._behind = set(self._seats) if herald is not None else set()
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """All who have seats in the game."""
+        return tuple(self._seats)
+
+    def withhold(self, agent: str) -> None:
+        """Send an agent nothing of the game any more."""
+        self._withheld.add(agent)
+
+    def restore(self, agent: str) -> None:
+        """Take back `withhold`; a catch-up then tells the agent what it missed."""
+        self._withheld.discard(agent)
+
+    def is_withheld(self, agent: str) -> bool:
+        """Return whether an agent is sent nothing."""
+        return agent in self._withheld
+
+    @property
+    def herald(self) -> Herald:
+        """Whose rule decides the audience of each event."""
+        return self._herald
+
+    def seats_of(self, agent: str) -> Sequence[SeatName]:
+        """Return the seats that an agent plays, in seating order."""
+        return self._seats.get(agent, ())
+
+    def of_step(self, events: Sequence[AnyEvent], asks: Iterable[OpenRequest]) -> list[tuple[str, Entry]]:
+        """Return (stream, entry) pairs for one step: a delivery per agent with anything new, and news for the table.
+
+        Args:
+            events: the step's events, in record order.
+            asks: requests to put to their agents.
+        """
+        news, parts = _facts(self._herald, events)
+        _add_asks(parts, asks)
+        posts = []
+        for agent in self._seats:
+            if agent in self._withheld:
+                continue
+            if agent in self._behind:
+                if any(event.type == "ended" for event in events):
+                    dropped = Dropped(game=self._game, reason="the game ended before you were caught up with it")
+                    entry = Entry(encode(dropped), dropped.type, "moderator")
+                    posts.append((streams.inbox(self._house, agent), entry))
+                continue
+            own = self._own(agent, parts)
+            if own or news:
+                posts.append(self._post(agent, "delivery", news, own))
+        table = streams.table(self._house, self._game)
+        posts += [(table, self._entry("news", Unpacked(item, self._pack_news), item.n, f"{item.n}-0")) for item in news]
+        return posts
+
+    def of_catch_up(
+        self, events: Iterable[AnyEvent], asks: Mapping[str, Sequence[OpenRequest]]
+    ) -> list[tuple[str, Entry]]:
+        """Return (stream, entry) pairs that tell agents all that their seats may know.
+
+        In a game that goes on from a record, an agent is told nothing before its first catch-up.
+
+        Args:
+            events: the game's events so far, in record order.
+            asks: for each agent to be told, the open requests to its seats.
+        """
+        news, parts = _facts(Herald(), events)
+        for requests in asks.values():
+            _add_asks(parts, requests)
+        self._behind.difference_update(asks)
+        return [self._post(agent, "catch_up", news, self._own(agent, parts)) for agent in asks if agent in self._seats]
+
+    def _own(self, agent: str, parts: Mapping[SeatName, SeatMail]) -> list[SeatMail]:
+        return [parts[seat] for seat in self._seats[agent] if seat in parts]
+
+    def _post(self, agent: str, sort: Sort, news: list[PublicNews], own: list[SeatMail]) -> tuple[str, Entry]:
+        """Give an agent the public news, and its own seats' parts."""
+        mail = AgentMail(sort, self._game, news, own)
+        return streams.inbox(self._house, agent), self._entry(sort, Unpacked(mail, _pack_mail))
+
+    def _pack_news(self, news: PublicNews) -> bytes:
+        return pack({"v": PROTOCOL, "type": "news", "game": self._game, "n": news.n, "fact": news.fact})
+
+    def _entry(self, kind: str, body: Unpacked, number: int = 0, entry_id: str = "") -> Entry:
+        return Entry(body, kind, "moderator", self._game, number, entry_id)
+
+
+def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[list[PublicNews], dict[SeatName, SeatMail]]:
+    """Return what events tell everybody, and what they tell single seats."""
+    news: list[PublicNews] = []
+    parts: dict[SeatName, SeatMail] = {}
+    for event in events:
+        told = herald.tell(event)
+        news += told.public
+        for seat, private in told.private:
+            part = parts.get(seat)
+            if part is None:
+                part = parts[seat] = SeatMail(seat)
+            part.facts.append(private)
+    return news, parts
+
+
+def _add_asks(parts: dict[SeatName, SeatMail], asks: Iterable[OpenRequest]) -> None:
+    for request in asks:
+        part = parts.get(request.seat)
+        if part is None:
+            part = parts[request.seat] = SeatMail(request.seat)
+        part.asks.append(request.ask())
+
+
+def _pack_mail(mail: AgentMail) -> bytes:
+    """Return a delivery's bytes; what a part is empty of is left out."""
+    seats = []
+    for part in mail.seats:
+        own: dict[str, Any] = {"seat": part.seat}
+        if part.facts:
+            own["facts"] = [{"n": news.n, "after": news.after, "fact": news.fact} for news in part.facts]
+        if part.asks:
+            own["asks"] = [_plain_ask(ask) for ask in part.asks]
+        seats.append(own)
+    facts = [{"n": news.n, "fact": news.fact} for news in mail.facts]
+    return pack({"v": PROTOCOL, "type": mail.type, "game": mail.game, "facts": facts, "seats": seats})
+
+
+def _plain_ask(ask: Ask) -> dict[str, Any]:
+    """Return a request's members in the order in which they always travelled."""
+    value = plain(ask)
+    for name in ("about", "legal"):
+        if name in value:
+            value[name] = value.pop(name)
+    return value
+
+
+def admit(opened: Opened, offered: Taker, deliveries: Deliveries) -> bool:
+    """Send an agent what is for its seats, or nothing if it is not what the record says of them.
+
+    A record names what answers for each seat, and stands: so that it stays true, another brain is asked nothing.
+
+    Args:
+        opened: the game's opening event.
+        offered: what the agent is now.
+        deliveries: the game's.
+
+    Returns:
+        Whether it plays on.
+    """
+    known = deliveries.is_withheld(offered.agent)
+    deliveries.restore(offered.agent)
+    for seat in opened.seats:
+        recorded = Taker(seat.agent, seat.brain, seat.declines, seat.in_house)
+        if seat.agent == offered.agent and not recorded.is_like(offered):
+            deliveries.withhold(offered.agent)
+            if not known:
+                logger.warning(
+                    "game %s: by its record seat %s is played by %s, but %s comes as %s; its seats stay silent until "
+                    "it comes as recorded",
+                    opened.game,
+                    seat.name,
+                    recorded.shown(),
+                    offered.agent,
+                    offered.shown(),
+                    extra={"game": opened.game, "seat": seat.name, "agent": offered.agent},
+                )
+            return False
+    return True
 
 
 class CommitBuilder:

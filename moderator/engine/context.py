@@ -1,15 +1,155 @@
-"""`HouseContext`: what all parts of one moderated house share."""
+"""What the games of one moderated house share: `HouseContext`, its `Cursors`, and the messages of their actors.
+
+A durable cursor says how far an agent's out stream is accounted for. It never passes a message that is not yet in a
+record: a moderator that comes back reads on from there. It moves only with commits that end a phase. At that point a
+game has joined all it had asked, so everything that it has received stands in its record, and one id per stream and
+game says it all.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from moderator.engine.cursors import Cursors
+from moderator.engine.seating import Taker
 from wolfbus.actors import ActorPool, Timers
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.bus.streams import START, Id, join_id
+from wolfbus.errors import BusError, WolfError
+from wolfbus.messages.events import Ended
+
+EVERY_S = 0.25
+"""Seconds between two looks at one stream's cursor, so that a thousand games do not look at each other all the time;
+the end of a game does not wait."""
+
+
+@dataclass(slots=True)
+class _Due:
+    """What a game has not yet in its record of one stream: nothing up to `floor`, perhaps something up to `last`."""
+
+    floor: Id
+    last: Id
+
+
+class Cursors:
+    """Thread-safe.
+
+    Args:
+        every_s: see `EVERY_S`.
+        clock: seconds that never run backwards.
+    """
+
+    def __init__(self, every_s: float = EVERY_S, clock: Callable[[], float] = time.monotonic) -> None:
+        self._every_s = every_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._games: set[str] = set()
+        self._handed: dict[str, Id] = {}
+        self._due: dict[str, dict[str, _Due]] = {}
+        self._promised: dict[str, Id] = {}
+        self._looked: dict[str, float] = {}
+
+    def follow(self, stream: str, after: Id) -> None:
+        """Begin with a stream that is accounted for up to id `after`."""
+        with self._lock:
+            self._handed[stream] = self._promised[stream] = after
+            self._due[stream] = {}
+
+    def enter(self, game: str) -> None:
+        """Count a game in: from here on its messages hold the cursors back until they are recorded."""
+        with self._lock:
+            self._games.add(game)
+
+    def leave(self, game: str) -> None:
+        """Count a game out: it is over, and its messages hold nothing back."""
+        with self._lock:
+            self._games.discard(game)
+            for due in self._due.values():
+                due.pop(game, None)
+
+    def hand(self, stream: str, games: Mapping[str, object], last: Id) -> None:
+        """Note that a stream's messages up to id `last` go to these games; call it before they get them."""
+        with self._lock:
+            before = self._handed[stream]
+            due = self._due[stream]
+            for game in games:
+                if game not in self._games:
+                    continue
+                known = due.get(game)
+                if known is None:
+                    due[game] = _Due(min(before, last), last)
+                elif last > known.last:
+                    known.last = last
+            if last > before:
+                self._handed[stream] = last
+
+    def send(
+        self, game: str, heard: Mapping[str, Id], commit: Commit, send: Callable[[Commit], None], *, over: bool
+    ) -> None:
+        """Send off a commit that ends a phase, together with the cursors that are right once it has landed.
+
+        Args:
+            game: whose commit it is; "" for one of the house itself.
+            heard: for each stream, the id up to which the game's messages are in its record with this commit.
+            commit: the commit.
+            send: queues it, with the cursors it carries; commits are queued in the order of their cursors, or a cursor
+                could go back.
+            over: whether it is the game's last.
+        """
+        with self._lock:
+            now = self._clock()
+            carried: dict[str, str] = {}
+            for stream in self._due:
+                if (not over or stream not in heard) and now - self._looked.get(stream, -1e9) < self._every_s:
+                    continue
+                self._looked[stream] = now
+                cursor = self._cursor(stream, game, heard.get(stream, START))
+                if cursor > self._promised[stream]:
+                    self._promised[stream] = cursor
+                    carried[stream] = join_id(cursor)
+            send(replace(commit, cursors=carried) if carried else commit)
+
+    def landed(self, game: str, heard: Mapping[str, Id]) -> None:
+        """Note that a game's commit landed; `heard` as it was sent, see `send`."""
+        with self._lock:
+            for stream, upto in heard.items():
+                due = self._due.get(stream, {})
+                known = due.get(game)
+                if known is None:
+                    continue
+                if known.last <= upto:
+                    del due[game]
+                else:
+                    known.floor = max(known.floor, upto)
+
+    def _cursor(self, stream: str, game: str, upto: Id) -> Id:
+        """Return the stream's cursor if `game` had recorded everything up to `upto`."""
+        cursor = self._handed[stream]
+        for name, due in self._due[stream].items():
+            if name != game:
+                cursor = min(cursor, due.floor)
+            elif due.last > upto:
+                cursor = min(cursor, max(due.floor, upto))
+        return cursor
+
+    @property
+    def behind(self) -> bool:
+        """Whether a cursor could be carried further now than any commit has."""
+        with self._lock:
+            return any(self._cursor(stream, "", START) > self._promised[stream] for stream in self._due)
+
+
+def dealt_with(bus: Bus, house: str) -> dict[str, str]:
+    """Return up to where nobody wants an out stream again, as the bus itself knows it, by stream; raises BusError.
+
+    What the bus has confirmed it may have forgotten, and then the streams are read again from there.
+    """
+    out = streams.outbox(house, "")
+    return {stream: last for stream, last in bus.cursors(house).items() if stream.startswith(out)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +180,83 @@ class HouseContext:
     cursors: Cursors = field(default_factory=Cursors)
     clock: Callable[[], float] = time.monotonic
     full_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Open the game, or go on with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """Messages for this game stood on an agent's out stream.
+
+    Attributes:
+        agent: whose stream.
+        entries: the messages, in order.
+        upto: id up to which the stream was read; none for this game are before it but those told of.
+    """
+
+    agent: str
+    entries: Sequence[Entry]
+    upto: Id
+
+
+@dataclass(frozen=True, slots=True)
+class AgentJoined:
+    """An agent has come, or come back: it is to be told all that its seats may know.
+
+    Attributes:
+        agent: its name.
+        offered: what it is now; None if that cannot have changed.
+    """
+
+    agent: str
+    offered: Taker | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The last step landed, or could not."""
+
+    error: BusError | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """The time of these requests is up; of none, it may be time to go on."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveGame:
+    """The game cannot go on."""
+
+    reason: WolfError
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Leave the game to another moderator: after the step that is on its way, write nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver:
+    """How a game left its moderator.
+
+    Attributes:
+        game: its id.
+        ended: the last event; None if the game could not finish.
+        error: why it could not.
+        digest: digest of the game, 64 hex digits; of a game that ended early it may cover a step that never landed.
+        events: the events it covers.
+        handed_over: whether it was left, whole, to another moderator; there is no error then.
+    """
+
+    game: str
+    ended: Ended | None
+    error: WolfError | None
+    digest: str
+    events: int
+    handed_over: bool = False

@@ -16,8 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from moderator.engine.lost_steps import LostSteps
-from moderator.engine.questions import Questions
+from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
@@ -26,9 +25,8 @@ from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
-from wolfbus.messages.replies import AnyReply, LocalReply
-from wolfbus.messages.requests import Ask
-from wolfbus.reading.labels import normalise
+from wolfbus.messages.requests import AnyReply, Ask, LocalReply
+from wolfbus.reading.values import normalise
 from wolfbus.vocabulary import Fault, Kind, Outcome
 
 logger = logging.getLogger(__name__)

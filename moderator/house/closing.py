@@ -13,29 +13,26 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from moderator.engine.context import HouseContext
-from moderator.house.archives import Archives
 from moderator.house.games import Games
 from moderator.house.housekeeping import carry_out, last_tidy
 from moderator.house.lease import Claim, TermEnd
 from moderator.house.lobby import Lobby, who_knocked, who_wrote
-from moderator.house.session import HouseSession
+from moderator.house.roster import Tickets
+from moderator.house.session import Archives, HouseSession
 from moderator.house.settings import ModeratorSettings
 from moderator.house.waiting import WaitingNotice
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, Fenced, WolfError
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
 from wolfbus.printable import counted
-from wolfbus.service.stop import Stopping
-
-if TYPE_CHECKING:
-    from moderator.house.tickets import Tickets
+from wolfbus.service.lifecycle import Stopping
 
 logger = logging.getLogger(__name__)
 

@@ -11,12 +11,9 @@ import queue
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from moderator.engine.context import HouseContext
-from moderator.engine.cursors import dealt_with
-from moderator.engine.mail import GameOver
-from moderator.house.archives import Archives
+from moderator.engine.context import GameOver, HouseContext, dealt_with
 from moderator.house.closing import BROKE_DOWN, LAST_S, CloseWatchdog, Closing
 from moderator.house.games import Games
 from moderator.house.housekeeping import (
@@ -28,20 +25,16 @@ from moderator.house.housekeeping import (
 )
 from moderator.house.lease import Claim, How, Lease, TermEnd, forgotten, has_news
 from moderator.house.lobby import Lobby
-from moderator.house.roster import Roster
+from moderator.house.roster import Roster, Tickets
 from moderator.house.scheduler import Scheduler
-from moderator.house.session import HouseSession
+from moderator.house.session import Archives, HouseSession
 from moderator.house.settings import GameReport, ModeratorSettings
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StreamLost, WolfError
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
-
-if TYPE_CHECKING:
-    from moderator.house.tickets import Tickets
+from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 
 from moderator.house.session import HouseSession
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Bus
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError
 from wolfbus.messages.base import Part
 from wolfbus.printable import counted

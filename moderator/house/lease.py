@@ -11,8 +11,7 @@ from typing import Final, Literal, TypeAlias
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, BusError, HouseHeld
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
 

@@ -6,22 +6,19 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from moderator.engine.context import HouseContext
 from moderator.engine.seating import Taker
-from moderator.house.roster import AGENTS_AT_MOST, Roster
+from moderator.house.roster import AGENTS_AT_MOST, Roster, Tickets
 from wolfbus.bus import streams
-from wolfbus.bus.ids import START, Id, parse_id
 from wolfbus.bus.protocol import Bus, Entry, every_entry
+from wolfbus.bus.streams import START, Id, parse_id
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN, Part
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.house import Archived, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.printable import printable
-
-if TYPE_CHECKING:
-    from moderator.house.tickets import Tickets
 
 logger = logging.getLogger(__name__)
 

@@ -8,14 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moderator.engine.context import HouseContext
-from moderator.engine.mail import GameOver
+from moderator.engine.context import GameOver, HouseContext
 from moderator.engine.seating import Offer, opening, seat_agents, seat_brains
-from moderator.house.agenda import AgendaItem
-from moderator.house.archives import Archives
 from moderator.house.games import Games
 from moderator.house.lobby import Lobby
-from moderator.house.settings import GameReport, ModeratorSettings
+from moderator.house.session import Archives
+from moderator.house.settings import AgendaItem, GameReport, ModeratorSettings
 from moderator.house.waiting import (
     WaitingNotice,
     blocked_line,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from moderator.rules.joining import Script, join, start
-from moderator.rules.table import Answers, Table
+from moderator.rules.table import Answers, Script, Table, join, start
 from wolfbus.draws import choose
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Choice, Proposal

@@ -1,18 +1,34 @@
-"""The state of a game as its rules see it: who lives, who knows what, and the counters. Only the coroutine changes
-it.
+"""The state of a game as its rules see it: who lives, who knows what, and the counters. Only the coroutine changes it,
+by asking and joining as every part of the game does it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.events import AnyAnswered, Asked, Asking, Dawn, Ended, Exile, Opened
+from wolfbus.messages.events import (
+    Absent,
+    AnyAnswered,
+    AnyEvent,
+    Asked,
+    Asking,
+    Dawn,
+    Ended,
+    Exile,
+    Opened,
+    Returned,
+    Statement,
+)
 from wolfbus.vocabulary import Outcome, Phase, Role, Team, team_of
 
 Answers = dict[SeatName, AnyAnswered]
 """What became of one batch, by seat, in seating order."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +151,45 @@ class Table:
             self.absent.add(seat)
             return True
         return None
+
+
+Script: TypeAlias = Generator[AnyEvent | BatchJoin, Sequence[Answers], T]
+
+
+def start(batch: Asked | None) -> Script[Asked | None]:
+    """Send a batch out, if there is one, and go on without waiting for it."""
+    if batch is not None:
+        yield batch
+    return batch
+
+
+def join(table: Table, *batches: Asked | None) -> Script[list[Answers]]:
+    """Wait for the batches; returns one mapping of seat to answer per argument, empty for None.
+
+    Counts strikes: a seat that let several requests in a row time out becomes absent, and returns with its next answer.
+    """
+    asked = [batch.batch for batch in batches if batch is not None]
+    if not asked:
+        return [{} for _ in batches]
+    answers = dict(zip(asked, (yield BatchJoin(tuple(asked))), strict=True))
+    joined = [answers[batch.batch] if batch is not None else {} for batch in batches]
+    for number in sorted(answers):
+        for seat, answer in answers[number].items():
+            changed = table.count_strike(seat, answer.outcome)
+            if changed is not None:
+                yield Absent(seat=seat) if changed else Returned(seat=seat)
+    return joined
+
+
+def assessments(table: Table, statement: Statement) -> Asked | None:
+    """Return the batch in which the speaker labels its statement and everybody else alive judges it."""
+    observers: tuple[SeatName, ...] = table.others(statement.speaker)
+    return table.batch(
+        statement.phase,
+        statement.turn,
+        [
+            Asking(kind="assess_own", seats=(statement.speaker,)),
+            Asking(kind="assess_other", seats=observers),
+        ],
+        about=statement.statement,
+    )

@@ -12,20 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Final
 
-from players.human.news import UnreadNews, table_in_words
-from players.human.question import (
+from players.human.terminal import Gap, Keyboard, Screen
+from players.human.typed import Typo, answer_of
+from players.human.words import (
     COUNTS_AS,
+    UnreadNews,
     content_in_words,
     default_of,
     empty_is_legal,
     help_in_words,
     prompt_for,
     question_in_words,
+    table_in_words,
 )
-from players.human.terminal import Gap, Keyboard, Screen
-from players.human.typed import Typo, answer_of
 from wolfbus.agent import NO_ANSWER, Agent, Answer
-from wolfbus.agent.writer import Replies
+from wolfbus.agent.outbox import Replies
 from wolfbus.errors import PlayerError
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.printable import counted, printable

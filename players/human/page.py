@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from players.human.question import COUNTS_AS, default_of, question_in_words
+from players.human.words import COUNTS_AS, default_of, question_in_words
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.answer import answer_of
-from wolfbus.agent.writer import Replies
+from wolfbus.agent.outbox import Replies
 from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask, Private, Public

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from players.human.question import KINDS_TYPED, names_of
+from players.human.words import KINDS_TYPED, names_of
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import printable
 from wolfbus.reading import resolve_name
-from wolfbus.reading.labels import kind_of
-from wolfbus.reading.values import Bad, unit, whole
+from wolfbus.reading.values import Bad, kind_of, unit, whole
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Deception
 

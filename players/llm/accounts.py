@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from players.llm.call import Completion, Purpose
+from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
-from wolfbus.distribution import Distribution
-from wolfbus.usage import Usage
+from wolfbus.usage import Distribution, Usage
 
 
 def exact_cost(price: Price, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> Decimal:

@@ -8,12 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from players.llm.call import Completion, ModelQuestion
-from players.llm.circuit import Down
-from players.llm.endpoint import Backoff, Server
+from players.llm.endpoint import Backoff, Down, Server
 from players.llm.limits import Pass, Paused, urgency
 from players.llm.loop import loop_time
-from players.llm.provider import Failed, Failure, ProviderReply, Request, known_counts
+from players.llm.provider import Completion, Failed, Failure, ModelQuestion, ProviderReply, Request, known_counts
 from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:

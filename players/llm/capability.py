@@ -1,15 +1,33 @@
-"""`Capability`: what a model on an endpoint takes, found out from what it rejects or ignores, and remembered for the
-process.
+"""`Capability`: what a model on an endpoint takes, found out from what it rejects or ignores, and remembered.
+
+`probe` asks each model something small before the first night: whether it answers, what its server takes and keeps to.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from players.llm.provider import Failure, Mode, Shape, TokensName
-from players.llm.settings import Model
+from players.llm.keys import Keys
+from players.llm.loop import loop_time
+from players.llm.provider import (
+    Completion,
+    Failure,
+    Form,
+    Message,
+    Mode,
+    ModelQuestion,
+    OpenProvider,
+    Shape,
+    TokensName,
+)
+from players.llm.settings import Endpoint, Model
+from wolfbus.errors import PlayerError
+from wolfbus.reading.objects import find
+from wolfbus.reading.text import without_thinking
 
 logger = logging.getLogger(__name__)
 
@@ -93,3 +111,144 @@ class Capability:
             self._refused.add(sent.tokens)
             self.shape = replace(self.shape, tokens=None if other in self._refused else other)
             logger.info("%s does not take %s", self.name, sent.tokens)
+
+
+PROBE_ATTEMPTS: Final = 3
+"""Tries of a probe: somebody sits and waits for the game to begin."""
+
+SMALL_PROMPT: Final = 256
+"""Tokens of the smallest prompt that a game may have."""
+
+_TOKENS: Final = 256
+_SECONDS: Final = 30.0
+
+FORM: Final = Form(
+    "probe",
+    {
+        "type": "object",
+        "properties": {
+            "thought": {"type": "string", "description": "a few words"},
+            "target": {"type": ["string", "null"], "enum": ["Ann", "Bob", None]},
+            "bid": {"type": "integer", "enum": [0, 1, 2]},
+            "sure": {"type": "boolean"},
+            "weight": {"type": "number"},
+            "word": {"type": ["string", "null"]},
+            "mark": {"type": "string", "enum": ["kept"]},
+        },
+        "required": ["thought", "target", "bid", "sure", "weight", "word", "mark"],
+        "additionalProperties": False,
+    },
+)
+"""Has what the forms of a game have, so that a server that does not take it says so now; and a mark that only this
+schema yields, for the prompt asks for another one."""
+
+_MARK: Final = ("mark", "kept")
+_MESSAGES: Final = (
+    Message("system", "You answer with one JSON object and nothing else."),
+    Message(
+        "user",
+        "This is a test of the connection. Reply with one JSON object in this form:\n"
+        '{"thought": "ready", "target": null, "bid": 1, "sure": true, "weight": 0.5, "word": null, "mark": "open"}',
+    ),
+)
+
+
+async def probe(
+    models: Iterable[Model],
+    ask: Callable[[ModelQuestion], Awaitable[Completion]],
+    capability_of: Callable[[Model], Capability],
+) -> None:
+    """Ask each distinct model on its endpoint, all at once; a server that takes a form and ignores it is found out.
+
+    Args:
+        models: whom to ask.
+        ask: puts a question.
+        capability_of: returns what is known of a model on its endpoint.
+
+    Raises:
+        PlayerError: some do not answer; the line says which and why.
+    """
+    distinct: dict[tuple[Endpoint, str, str], Model] = {}
+    for model in models:
+        distinct.setdefault((model.endpoint, model.model, model.structured), model)
+    asked = (_find_out(model, ask, capability_of) for model in distinct.values())
+    outcomes = await asyncio.gather(*asked, return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    silent = [
+        (model.model, outcome)
+        for model, outcome in zip(distinct.values(), outcomes, strict=True)
+        if isinstance(outcome, str)
+    ]
+    if silent:
+        (first, why), *others = silent
+        raise PlayerError(_joined(f"{first} does not answer: {why}", [f"{name}: {why}" for name, why in others]))
+
+
+def check(models: Iterable[Model], keys: Keys, open_provider: OpenProvider) -> None:
+    """Look at the settings of each model, without any network.
+
+    Args:
+        models: which ones.
+        keys: where keys and addresses are looked up.
+        open_provider: opens a provider, or finds that it cannot be.
+
+    Raises:
+        PlayerError: a key that is needed is missing or can be none, a URL is wrong, ``.env`` cannot be read, or
+            tokens_per_minute is less than a call may take; one line that says so of each model.
+    """
+    wrong: dict[str, None] = {}
+    for model in models:
+        try:
+            url = open_provider(model.endpoint, keys).url
+        except PlayerError as error:
+            # of an endpoint, and said once for all its models
+            wrong[str(error)] = None
+            continue
+        limit, least = model.endpoint.tokens_per_minute, model.max_tokens + SMALL_PROMPT
+        if limit is not None and limit < least:
+            line = (
+                f"{model.model}: tokens_per_minute = {limit:g} of {url} is less than one call may take: "
+                f"max_tokens = {model.max_tokens} and a prompt of at least {SMALL_PROMPT}"
+            )
+            wrong[line] = None
+    if wrong:
+        first, *others = wrong
+        raise PlayerError(_joined(first, others))
+
+
+def _joined(first: str, others: Sequence[str]) -> str:
+    return "; and ".join([first, *others])
+
+
+async def _find_out(
+    model: Model,
+    ask: Callable[[ModelQuestion], Awaitable[Completion]],
+    capability_of: Callable[[Model], Capability],
+) -> str | None:
+    """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
+    while True:
+        completion = await _ask(model, ask)
+        mode = completion.parameters.get("structured")
+        # a refusal or an empty reply is an answer, too
+        if completion.error is not None or not isinstance(mode, str) or _keeps(mode, completion) is not False:
+            return completion.error
+        if not capability_of(model).ignored(mode, model):
+            return None
+
+
+def _keeps(mode: str, completion: Completion) -> bool | None:
+    """Return whether a reply keeps to how it was to be held to its form; None where nothing can be told of that."""
+    text = completion.text or ""
+    if mode == "text" or completion.refusal is not None or completion.finish == "length" or not text.strip():
+        return None
+    found = find(without_thinking(text).text).found
+    name, value = _MARK
+    return any(each.value.get(name) == value for each in found) if mode == "schema" else bool(found)
+
+
+async def _ask(model: Model, ask: Callable[[ModelQuestion], Awaitable[Completion]]) -> Completion:
+    deadline = loop_time() + (model.timeouts.probe or _SECONDS)
+    small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
+    return await ask(ModelQuestion(small, "probe", "probe", _MESSAGES, FORM, deadline))

@@ -20,8 +20,8 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import wolfbus
-from players.llm.call import Completion, ModelQuestion
 from players.llm.cassette_file import CassetteWriter
+from players.llm.provider import Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import CassetteError, reason_of
 from wolfbus.messages.calls import Scalar

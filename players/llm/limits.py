@@ -9,8 +9,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from players.llm.call import Purpose
 from players.llm.loop import loop_time
+from players.llm.provider import Purpose
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from redis.exceptions import ResponseError
 
-from players.llm.shared_budget import Amount, refusal_of
+from players.llm.budget import Amount, refusal_of
 from wolfbus.bus.redis.link import RedisLink, Script, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.streams import house_key

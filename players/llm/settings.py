@@ -23,12 +23,14 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from players.llm.redirects import origin_of
 from wolfbus.errors import ConfigError
 from wolfbus.messages.calls import Scalar
 
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
 Structured: TypeAlias = Literal["auto", "schema", "object", "text"]
+
+
+_PORTS: Final = {"http": 80, "https": 443}
 
 
 class _Settings(BaseModel):
@@ -190,6 +192,20 @@ def checked_url(url: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or not url.isprintable() or " " in url:
         raise ValueError(f"{reprlib.repr(url)} is no URL like http://localhost:8000/v1")
     return url.rstrip("/")
+
+
+def origin_of(url: str) -> str | None:
+    """Return scheme, host and port of a URL, the port only where it is not the usual one; None if it has none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or not parts.hostname or not parts.hostname.isprintable():
+        return None
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    usual = port is None or port == _PORTS[parts.scheme]
+    return f"{parts.scheme}://{host}" if usual else f"{parts.scheme}://{host}:{port}"
 
 
 def models_from_tables(tables: Mapping[str, Any], source: str) -> dict[str, Model]:

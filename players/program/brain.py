@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from players.program.process import ChildProcess, Heard, expect, see_off
-from players.program.protocol import ask_line, bye_line, hello_line
-from players.program.reply import Babble, failed, names, read_reply, unusable
+from players.program.protocol import Babble, ask_line, bye_line, failed, hello_line, names, read_reply, unusable
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.errors import ConfigError
 from wolfbus.messages.requests import Ask, PublicFact

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, Literal, TypeAlias
 
-from players.program.reply import Overlong, Splitter
+from players.program.protocol import Overlong, Splitter
 from players.program.stderr import open_stderr
-from wolfbus.service.process import signal_group, signal_name
+from wolfbus.service.supervisor import signal_group, signal_name
 
 MOMENT: Final = 1.0
 """Seconds that a child gets to leave by itself, and then again after SIGTERM."""

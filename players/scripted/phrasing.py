@@ -17,7 +17,7 @@ from players.scripted.cues import Cues, read
 from players.scripted.standpoint import Standpoint
 from wolfbus.draws import draw
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import Claim
+from wolfbus.messages.content import Claim
 from wolfbus.package_data import Lines, PackageData, read_data
 
 Ground: TypeAlias = Literal[

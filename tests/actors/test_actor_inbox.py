@@ -11,7 +11,7 @@ from pykka import ActorDeadError
 from pykka._envelope import Envelope
 
 from wolfbus.actors import ActorPool, PooledActor, PooledFuture
-from wolfbus.actors.inbox import Inbox, TurnOver
+from wolfbus.actors.actor import Inbox, TurnOver
 
 WAIT = 5
 Turn = Callable[[], None]

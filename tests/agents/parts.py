@@ -17,7 +17,7 @@ from wolfbus.messages.codec import encode, pack, unpack
 from wolfbus.messages.events import Dawn, Ended, Statement
 from wolfbus.messages.house import Goodbye, Welcome
 from wolfbus.messages.requests import Ask, Delivery, Private, PrivateFact, Public, PublicFact, Seated, SeatPart
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Stopping
 from wolfbus.vocabulary import Kind, Role
 
 T = TypeVar("T")

@@ -16,8 +16,7 @@ from players.service import PlayerSettings
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
 from wolfbus.agent.membership import default_name
 from wolfbus.cli import FAILED, USAGE, run
-from wolfbus.cli.join import join
-from wolfbus.cli.player import player
+from wolfbus.cli.player import join, player
 from wolfbus.messages.base import ID_PATTERN
 
 ROOT = Path(__file__).parents[2]
@@ -138,8 +137,7 @@ def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
         seen.append(settings)
         return 0
 
-    for module in ("player", "join"):
-        monkeypatch.setattr(f"wolfbus.cli.{module}.run", keep)
+    monkeypatch.setattr("wolfbus.cli.player.run", keep)
     ticket = {"BUS": "redis://ann:secret@redis.example:6379", "HOUSE": "inn", "NAME": "ann", "BRAIN": "random"}
     for name, value in ticket.items():
         monkeypatch.setenv(f"WOLFBUS_{name}", value)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.agents.parts import DAWN, GAME, SAID, ask, catch_up, part, seated, step
 from wolfbus.agent.hearing import Hearing, SeatNews
-from wolfbus.agent.writer import ReplyWriter
+from wolfbus.agent.outbox import ReplyWriter
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.content import Bid, Judgement
 from wolfbus.messages.events import AnsweredAssessOther, Dawn, Inspection, Statement

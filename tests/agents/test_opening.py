@@ -20,10 +20,7 @@ from wolfbus.bus.redis import bus as redis_bus
 from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError
-from wolfbus.service import opening
-from wolfbus.service.health import Health
-from wolfbus.service.opening import open_when_there
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 from wolfbus.testing.redis_server import RedisServer
 
 
@@ -48,7 +45,7 @@ class Told(Health):
 @pytest.fixture(autouse=True)
 def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_bus, "OPENING_S", 0.05)
-    monkeypatch.setattr(opening, "_PAUSE_S", 0.02)
+    monkeypatch.setattr("wolfbus.service.lifecycle._PAUSE_S", 0.02)
 
 
 @pytest.fixture

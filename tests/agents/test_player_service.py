@@ -38,8 +38,7 @@ from wolfbus.messages.content import Bid
 from wolfbus.messages.events import Statement
 from wolfbus.messages.house import Dropped, RollCall
 from wolfbus.messages.requests import Ask, Delivery
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 from wolfbus.testing.model_server import ModelServer
 from wolfbus.view import SeatView
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from scipy.stats import norm, t
 
+from analytics.findings import metrics
 from analytics.fold import fold
-from analytics.metrics import metrics
 from analytics.rows import GameRows
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Judgement, Label

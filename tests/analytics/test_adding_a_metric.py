@@ -10,8 +10,7 @@ from analytics.measures.formulas import ratio
 from analytics.measures.frames import Frame
 from analytics.measures.headlines import MEASURES
 from analytics.measures.measure import Measure
-from analytics.measures.study import Study
-from analytics.measures.variability import variability
+from analytics.measures.study import Study, variability
 from tests.analytics.script import random_game
 
 GAMES = [random_game(seed).rows() for seed in range(9)]

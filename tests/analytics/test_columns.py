@@ -12,7 +12,7 @@ from analytics.columns import Columns, ColumnsBuilder, columns_of
 from analytics.fold import fold
 from analytics.rows import GameRows, Truth, truth_of
 from tests.game.driver import play
-from wolfbus.messages.claims import AccusationClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, RoleClaim, ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES, Verdict
 
 

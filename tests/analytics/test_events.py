@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analytics.metrics import Metrics
+from analytics.findings import Metrics
 from analytics.rows import NightRow
 from tests.analytics.script import TABLE, Script, random_game, section
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 
 
 def claiming(rows, number, claim):

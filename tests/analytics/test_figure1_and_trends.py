@@ -210,7 +210,7 @@ def test_play_need_not_load_what_only_reports_need():
     import subprocess
 
     code = (
-        "import sys, analytics.fold, analytics.metrics, analytics.report.terminal\n"
+        "import sys, analytics.fold, analytics.findings, analytics.report.terminal\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'markupsafe', 'rich'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

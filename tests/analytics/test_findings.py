@@ -9,10 +9,9 @@ from analytics.columns import columns_of
 from analytics.findings import findings, table_intervals
 from analytics.gather import Gathered
 from analytics.measures.ledger import Ledger
-from analytics.measures.recalibration import recalibration
+from analytics.measures.recalibration import recalibration, thresholds
 from analytics.measures.study import Study
 from analytics.measures.table4 import curves, table4
-from analytics.measures.thresholds import thresholds
 from tests.analytics.script import random_game
 
 

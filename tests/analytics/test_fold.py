@@ -7,7 +7,7 @@ import pytest
 from analytics.fold import GameFold, fold
 from tests.analytics.script import Script, random_game
 from wolfbus.errors import RulesError
-from wolfbus.messages.claims import RoleClaim, ScoredClaim
+from wolfbus.messages.content import RoleClaim, ScoredClaim
 from wolfbus.messages.events import AnsweredAssessOther, AnsweredAssessOwn, ClaimTruth, Dawn, NightOutcome
 from wolfbus.suspicion import smooth
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from analytics.columns import columns_of
-from analytics.measures.estimates import Estimates
+from analytics.findings import TABLES, Metrics, metrics, tables
 from analytics.measures.summing import sums_of
-from analytics.metrics import TABLES, Metrics, metrics, tables
+from analytics.measures.sums import Estimates
 from analytics.rows import GameRows
 from tests.analytics.script import held_by, random_game
 
@@ -22,7 +22,7 @@ PLAYED = [random_game(seed).rows() for seed in range(16)]
 @pytest.fixture
 def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> int:
     """Games are summed up sixteen by sixteen; returns how many that is."""
-    monkeypatch.setattr("analytics.metrics.AT_ONCE", 16)
+    monkeypatch.setattr("analytics.findings.AT_ONCE", 16)
     return 16
 
 

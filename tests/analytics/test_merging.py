@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.metrics import Metrics, metrics
+from analytics.findings import Metrics, metrics
 from tests.analytics.script import TABLE, Script, random_game
-from wolfbus.distribution import Mean
+from wolfbus.usage import Mean
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
 WHOLE = metrics(GAMES)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analytics.metrics import metrics
+from analytics.findings import metrics
 from analytics.paper import rows_of_paper_log
 from wolfbus.messages.content import Ballot
 from wolfbus.reading import Read

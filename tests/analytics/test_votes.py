@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from analytics.columns import columns_of
+from analytics.findings import Metrics
 from analytics.fold import fold
 from analytics.measures.ballots import ballots_of
-from analytics.metrics import Metrics
 from tests.analytics.script import TABLE, Script, random_game, section
 from tests.game.driver import play
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from analytics.findings import Metrics, metrics
 from analytics.fold import fold
-from analytics.metrics import Metrics, metrics
 from analytics.report.caveats import missing_answers
 from analytics.report.terminal import text
 from tests.game.driver import Missing, play

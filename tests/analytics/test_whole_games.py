@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from analytics.findings import metrics
 from analytics.fold import fold
-from analytics.metrics import metrics
 from tests.game.driver import Missing, play
 from wolfbus.messages.events import AnsweredAssessOther, Statement
 

@@ -38,10 +38,9 @@ from tests.bus.test_streams import (  # noqa: F401
     test_the_last_id_survives_trimming,
 )
 from wolfbus.bus import Commit, open_bus, streams
-from wolfbus.bus.redis.nodes import slot_of
+from wolfbus.bus.redis.links import slot_of
 from wolfbus.errors import BusDown, BusError, ConfigError
-from wolfbus.testing.redis_cluster import RedisClusterServers
-from wolfbus.testing.redis_server import RedisServer
+from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
 HOUSES = tuple(f"house-{number}" for number in range(30))
 """Enough that every node has some."""

@@ -31,8 +31,7 @@ from tests.bus.parts import (
 )
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.errors import BusDown, BusError, NotAllowed, StaleWriter
-from wolfbus.service.opening import open_when_there
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Stopping, open_when_there
 from wolfbus.testing.redis_server import RedisServer
 
 

@@ -23,7 +23,7 @@ from tests.bus.parts import (
     step,
 )
 from wolfbus.bus import Bus, streams
-from wolfbus.bus.ids import parse_id
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, StreamLost
 
 LOBBY = streams.lobby(HOUSE)

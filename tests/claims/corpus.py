@@ -25,7 +25,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from pydantic import TypeAdapter
 
-from wolfbus.messages.claims import (
+from wolfbus.messages.content import (
     AccusationClaim,
     Claim,
     InspectionClaim,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from analytics.claims import claims_in
 from tests.claims.corpus import SENTENCES, SPLITS, LabelledSentence, Split, implied
-from wolfbus.messages.claims import Claim
+from wolfbus.messages.content import Claim
 from wolfbus.vocabulary import Role
 
 

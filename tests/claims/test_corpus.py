@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.claims.corpus import SENTENCES, SPLITS, LabelledSentence, implied
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
 
 
 def by_style() -> dict[str, list[LabelledSentence]]:

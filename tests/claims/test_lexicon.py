@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analytics import claims
-from analytics.claims import patterns
+from analytics.claims import lexicon
 from analytics.claims.lexicon import PATTERNS, WORDS
 
 ROWS = "\n".join(PATTERNS.values())
@@ -23,7 +23,7 @@ def test_every_class_of_words_is_used():
 def test_every_pattern_is_used_and_well_written():
     for name, lines in PATTERNS.items():
         assert f"<{name}>" in ROWS or f'"{name}"' in CODE, name
-        assert all(map(patterns.compiled, lines.strip().splitlines()))
+        assert all(map(lexicon.compiled, lines.strip().splitlines()))
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_every_pattern_is_used_and_well_written():
     ],
 )
 def test_a_pattern_fits_the_words_it_is_written_for(monkeypatch, pattern, fits, fits_not):
-    line = patterns.compiled(pattern)
-    monkeypatch.setattr(patterns, "_table", lambda _: (line,))
+    line = lexicon.compiled(pattern)
+    monkeypatch.setattr(lexicon, "_table", lambda _: (line,))
     for words, expected in ((fits.split(), True), (fits_not.split(), False)):
-        assert (patterns.around(patterns.coded(words), words.index("x"), "any") is not None) == expected
+        assert (lexicon.around(lexicon.coded(words), words.index("x"), "any") is not None) == expected
 
 
 def test_what_excludes_words_stands_alone_in_a_pattern():
     with pytest.raises(ValueError, match="stands alone"):
-        patterns.compiled("_|@ HERE")
+        lexicon.compiled("_|@ HERE")

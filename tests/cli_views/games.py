@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from tests.game.driver import Missing, Question, play
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
-from wolfbus.messages.claims import AccusationClaim
-from wolfbus.messages.content import Ballot, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import AccusationClaim, Ballot, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Answered, AnyEvent
 from wolfbus.record.line import Recorded
 

@@ -17,9 +17,9 @@ from tests.cli_views.test_live import assert_it_fits, drawn
 from tests.cli_views.test_printable import is_harmless
 from tests.cli_views.test_state import state_of
 from tests.llm.calls.woven import SHORT, call, game, lines, one_each, segment
-from wolfbus.cli.pages import state_page
-from wolfbus.cli.playback import pause_for
-from wolfbus.cli.prompts import Exchange, calls_of, calls_page, exchange_at
+from wolfbus.cli.terminal.calls import Exchange, calls_of, calls_page, exchange_at
+from wolfbus.cli.terminal.pages import state_page
+from wolfbus.cli.terminal.playback import pause_for
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.calls import Call
 from wolfbus.messages.events import Answered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.cli_views.games import SEEDS, hostile, lively
-from wolfbus.cli.ending import LINES, GameEnding
+from wolfbus.cli.terminal.ending import LINES, GameEnding
 
 
 def told(records) -> list[str]:

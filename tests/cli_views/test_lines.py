@@ -11,7 +11,7 @@ import pytest
 from tests.cli_views.games import SEEDS, hostile, lively, recorded
 from tests.cli_views.test_printable import is_harmless
 from tests.game.driver import play
-from wolfbus.cli.lines import PlainLines
+from wolfbus.cli.terminal.lines import PlainLines
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Absent, Rejected, Returned, Silence, Statement
@@ -131,5 +131,5 @@ def test_a_reader_that_has_gone_does_not_stop_the_game():
 
 
 def test_plain_lines_and_pages_do_without_rich():
-    code = "import sys, wolfbus.cli.lines, wolfbus.cli.pages, wolfbus.cli.playback; sys.exit('rich' in sys.modules)"
+    code = "import sys; from wolfbus.cli.terminal import lines, pages, playback; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -17,10 +17,9 @@ from rich.console import Console, Group
 from tests.cli_views.games import SEEDS, hostile, lively, recorded
 from tests.cli_views.test_state import state_of
 from tests.game.driver import play
-from wolfbus.cli.frame import clock_of, frame
-from wolfbus.cli.live import LiveView
-from wolfbus.cli.panels import hundredths, matrix
-from wolfbus.cli.playback import play_back
+from wolfbus.cli.terminal.live import LiveView, clock_of, frame
+from wolfbus.cli.terminal.panels import hundredths, matrix
+from wolfbus.cli.terminal.playback import play_back
 from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
 from wolfbus.messages.events import Ended, Opened, Rejected

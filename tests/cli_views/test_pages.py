@@ -9,7 +9,7 @@ import pytest
 from tests.cli_views.games import HOSTILE_NAMES, NAMES, SEEDS, hostile, lively
 from tests.cli_views.test_printable import is_harmless
 from tests.cli_views.test_state import state_of
-from wolfbus.cli.pages import WIDTH, seat_page, state_page, view_at
+from wolfbus.cli.terminal.pages import WIDTH, seat_page, state_page, view_at
 from wolfbus.errors import ConfigError
 from wolfbus.messages.events import Ended, Exile, NightOutcome, Opened, Silence, Statement
 from wolfbus.record.line import Recorded

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tests.cli_views.games import hostile, lively
-from wolfbus.cli.playback import beat_lines, pause_for, play_back
+from wolfbus.cli.terminal.playback import beat_lines, pause_for, play_back
 from wolfbus.errors import ConfigError
 from wolfbus.messages.events import Answered, Asked, ClaimTruth, Dawn, Exile, Rejected, Statement, Tally
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli_views.games import SEEDS, lively, recorded
 from tests.game.driver import Missing, play
-from wolfbus.cli.pages import view_at
+from wolfbus.cli.terminal.pages import view_at
 from wolfbus.messages.events import (
     Answered,
     AnsweredAssessOther,

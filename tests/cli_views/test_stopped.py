@@ -12,9 +12,9 @@ from tests.cli_views.test_printable import is_harmless
 from tests.cli_views.test_state import state_of
 from tests.game.driver import play
 from tests.llm.calls.woven import SHORT, call, lines, weave
-from wolfbus.cli.pages import state_page
-from wolfbus.cli.playback import pause_for
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
+from wolfbus.cli.terminal.pages import state_page
+from wolfbus.cli.terminal.playback import pause_for
 from wolfbus.messages.events import Rejected, Stopped
 from wolfbus.record.line import Recorded
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from tests.game.driver import Given, Missing, Question, play
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim
-from wolfbus.messages.content import Ballot, Judgement, Label, Speech
+from wolfbus.messages.content import AccusationClaim, Ballot, InspectionClaim, Judgement, Label, RoleClaim, Speech
 from wolfbus.messages.events import AnyEvent, Asked, Opened
 from wolfbus.record.line import Recorded, seal
 

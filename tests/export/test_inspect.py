@@ -9,8 +9,8 @@ import pytest
 
 from analytics.export.inspect_log import mean, standard_error, write_inspect
 from analytics.export.inspect_measures import MEASURES
+from analytics.findings import Metrics
 from analytics.gather import Criteria
-from analytics.metrics import Metrics
 from tests.export.records import HOSTILE, game, with_calls, write
 from tests.export.test_tables import metrics_of, tables_of
 from wolfbus.errors import ConfigError

@@ -7,8 +7,8 @@ import pytest
 from analytics.columns import columns_of
 from analytics.export import TABLES
 from analytics.export.tables import read_games, results_of
+from analytics.findings import Metrics
 from analytics.gather import Criteria, collect
-from analytics.metrics import Metrics
 
 
 def tables_of(folder, criteria=None):

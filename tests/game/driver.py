@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from moderator.engine.reexecution import Verifier
 from moderator.engine.seating import deal
-from moderator.engine.verify import Verifier
-from moderator.rules.steps import Steps
+from moderator.rules.game import Steps
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw

@@ -117,7 +117,7 @@ def test_rounds_advance():
 
 def test_the_order_in_which_answers_arrive_changes_nothing():
     # batches are joined in seating order whatever the driver's order of answers
-    from moderator.rules.steps import Steps
+    from moderator.rules.game import Steps
     from tests.game.driver import answered, opening, questions
 
     def run(reverse: bool):

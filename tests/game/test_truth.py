@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from moderator.rules.table import Table
 from wolfbus.config import GameConfig
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
 from wolfbus.truth import entailed, thinkable, verdict
 from wolfbus.vocabulary import ROLES, team_of
 

@@ -7,19 +7,18 @@ from collections import defaultdict
 
 import pytest
 
-from moderator.engine.deliveries import Deliveries
+from moderator.engine.commits import Deliveries
 from moderator.engine.referee import Referee
 from moderator.engine.seating import deal
-from moderator.rules.steps import Steps
+from moderator.rules.game import Steps
 from tests.game.driver import Question, legal_answer
 from wolfbus.audience import Herald
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import Part
-from wolfbus.messages.claims import AccusationClaim
 from wolfbus.messages.codec import decode_delivery, decode_news, pack, plain
-from wolfbus.messages.content import Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import AccusationClaim, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.view import SeatView

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from players.random_brain import RandomBrain
+from players.baselines import RandomBrain
 from wolfbus.agent.agent import Returned
 from wolfbus.draws import draw
 from wolfbus.messages.requests import Ask

@@ -15,7 +15,7 @@ from typing import Final
 
 from tests.golden.digests import CARELESS, VARIANTS
 from tests.golden.running import wolfbus
-from wolfbus.testing.model_process import ModelProcess
+from wolfbus.testing.model_server import ModelProcess
 
 RECORDS: Final = Path(__file__).with_name("records")
 SHORT: Final = "debate_turns = 3\nmax_rounds = 3\n"

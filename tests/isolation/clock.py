@@ -11,13 +11,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from moderator.engine.actor import ModeratorActor
-from moderator.engine.context import HouseContext
-from moderator.engine.mail import Begin, GameOver, Incoming
+from moderator.engine.context import Begin, GameOver, HouseContext, Incoming
 from tests.isolation.outside import Plan
 from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.messages.codec import decode_delivery, pack, plain
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import Ask

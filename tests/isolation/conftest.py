@@ -14,8 +14,7 @@ from redis.retry import Retry
 
 from wolfbus.bus.url import read_address
 from wolfbus.testing.redis_server import RedisServer, redis_installed
-from wolfbus.tickets.file import read_bus
-from wolfbus.tickets.holders import Holder
+from wolfbus.tickets.holders import Holder, read_bus
 from wolfbus.tickets.issuing import issue, revoke
 
 HOUSE = "main"

@@ -15,8 +15,7 @@ from typing import Any
 
 import msgpack
 
-from moderator.engine.context import HouseContext
-from moderator.engine.mail import GameOver
+from moderator.engine.context import GameOver, HouseContext
 from moderator.house.games import Games
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import Bus, open_bus, streams

@@ -17,7 +17,7 @@ from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.link import RedisLink
 from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, NotAllowed
-from wolfbus.tickets.file import read_bus
+from wolfbus.tickets.holders import read_bus
 
 OWN_STREAMS = ("in:ada", "out:ada", "in:bruno", "out:bruno", "in:keeper", "out:keeper", "in:gone", "out:gone")
 OF_GAMES = ("record:G", "table:G", "games", "live")

@@ -15,11 +15,11 @@ from itertools import permutations
 
 import pytest
 
-from moderator.engine.deliveries import Deliveries
+from moderator.engine.commits import Deliveries
 from moderator.engine.referee import Referee, find_fault
 from moderator.engine.seating import deal
 from moderator.house.session import Seeds
-from moderator.rules.steps import Steps
+from moderator.rules.game import Steps
 from tests.isolation.outside import NAMES, Outside, Plan, Roles, opening, play
 from wolfbus.audience import Herald
 from wolfbus.canonical import canonical

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from moderator.engine.recovery import recover
+from moderator.engine.reexecution import recover
 from tests.isolation.clock import Played, Takes, nights, play
 from tests.isolation.outside import NAMES, Plan, Roles
 from tests.isolation.test_metadata import opening

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ConnectionError as Disconnected
 
-from moderator.house.tickets import Tickets
+from moderator.house.roster import Tickets
 from tests.bus.conftest import wait_until
 from tests.bus.parts import InThread
 from tests.isolation.conftest import client
@@ -23,10 +23,8 @@ from wolfbus.bus.url import read_address
 from wolfbus.cli import run
 from wolfbus.errors import BusError, ConfigError, NotAllowed
 from wolfbus.testing.redis_server import RedisServer, redis_installed
-from wolfbus.tickets.file import read_bus, redis_address
-from wolfbus.tickets.holders import Holder, holder_of, services
-from wolfbus.tickets.issuing import issue, revoke
-from wolfbus.tickets.office import Office
+from wolfbus.tickets.holders import Holder, holder_of, read_bus, redis_address, services
+from wolfbus.tickets.issuing import Office, issue, revoke
 
 pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
 

@@ -11,8 +11,7 @@ from pydantic.fields import FieldInfo
 from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.house import FromAgent, News, ToAgent
-from wolfbus.messages.replies import AnyReply
-from wolfbus.messages.requests import Delivery, PrivateFact, PublicFact, TableNews
+from wolfbus.messages.requests import AnyReply, Delivery, PrivateFact, PublicFact, TableNews
 
 
 def members(union: Any) -> Iterator[type[BaseModel]]:

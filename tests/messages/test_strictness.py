@@ -29,7 +29,7 @@ from wolfbus.messages.codec import (
 )
 from wolfbus.messages.content import Bid, Judgement, Speech
 from wolfbus.messages.house import Join
-from wolfbus.messages.replies import BidReply
+from wolfbus.messages.requests import BidReply
 
 REPLY: dict[str, Any] = {
     "v": 1,

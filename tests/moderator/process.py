@@ -8,12 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from moderator.engine.context import HouseContext
-from moderator.engine.cursors import Cursors
-from moderator.engine.mail import GameOver
-from moderator.engine.recovery import read_back
+from moderator.engine.context import Cursors, GameOver, HouseContext
+from moderator.engine.reexecution import Verifier, read_back
 from moderator.engine.seating import deal
-from moderator.engine.verify import Verifier
 from moderator.house.games import Games
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import open_bus, streams

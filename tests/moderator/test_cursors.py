@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from moderator.engine.cursors import Cursors
+from moderator.engine.context import Cursors
 from wolfbus.bus.protocol import Commit
 
 COMMIT = Commit("h", "", 1, "", "")

@@ -6,13 +6,12 @@ import threading
 
 import pytest
 
-from moderator.engine.cursors import dealt_with
-from moderator.engine.mail import HandOver
+from moderator.engine.context import HandOver, dealt_with
 from tests.moderator.process import HOUSE, SMALL, MortalBus, events_of, opened, replies_of
 from wolfbus.bus import streams
-from wolfbus.bus.ids import parse_id
 from wolfbus.bus.memory import store_named
 from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, RecordError, WolfError
 from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, encode, pack, unpack, validate
 from wolfbus.messages.house import Archived, Goodbye, HouseClosed, HouseOpened, RollCall

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from moderator.engine.presence import Presence
-from moderator.engine.recovery import recover
+from moderator.engine.deadlines import Presence
+from moderator.engine.reexecution import recover
 from moderator.engine.referee import Referee
 from tests.game.driver import record
 from tests.moderator.test_referee import NAMES, asked

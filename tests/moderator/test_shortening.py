@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moderator.engine.shortening import ReportShortener
+from moderator.engine.reports import ReportShortener
 from tests.llm.calls.woven import call, segment
 from wolfbus.errors import RecordError
 from wolfbus.messages.calls import ChainAddition, ModelCall, PromptAddition, Segment

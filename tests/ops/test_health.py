@@ -9,7 +9,7 @@ import socket
 import pytest
 
 from wolfbus.errors import ConfigError
-from wolfbus.service.health import Health
+from wolfbus.service.lifecycle import Health
 
 
 def ask(port: int | None, path: str = "/health", method: str = "GET") -> tuple[int, bytes]:

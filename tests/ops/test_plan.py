@@ -15,11 +15,10 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli.up import seats_of, up
 from wolfbus.errors import BusError, ConfigError
+from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.plan import HousePlan
-from wolfbus.service.process import Child, Said
 from wolfbus.service.redis import PrivateRedis, redis_installed
-from wolfbus.service.stop import Stopping
-from wolfbus.service.supervisor import Speaker
+from wolfbus.service.supervisor import Child, Said, Speaker
 
 PLAN = HousePlan(
     "redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="s33d", games=3

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Stopping
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -42,7 +42,7 @@ def test_the_second_interrupt_does_not_wait_for_anything() -> None:
 def test_a_command_that_is_through_ends_with_its_own_exit_code_whoever_asks_it_to_stop_by_then() -> None:
     code = (
         "import atexit, os, signal, sys, threading\n"
-        "from wolfbus.service.stop import Stopping\n"
+        "from wolfbus.service.lifecycle import Stopping\n"
         "class Late:\n"
         "    def __del__(self, kill=os.kill, pid=os.getpid()): kill(pid, 15)\n"
         "sys.late = Late()\n"  # goes when Python has put back the system's own handlers

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from wolfbus.service.process import Child, Program
-from wolfbus.service.stop import Stopping
-from wolfbus.service.supervisor import RunOutcome, Supervisor
+from wolfbus.service.lifecycle import Stopping
+from wolfbus.service.supervisor import Child, Program, RunOutcome, Supervisor
 
 WAIT_S = 10
 
@@ -179,7 +178,7 @@ def test_a_program_that_is_not_there_is_told_in_one_line() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's death")
 def test_a_supervisor_that_is_killed_takes_its_processes_with_it() -> None:
     code = (
-        "from wolfbus.service.process import Child, Program\n"
+        "from wolfbus.service.supervisor import Child, Program\n"
         "import queue, time\n"
         "said = queue.SimpleQueue()\n"
         "Child(Program('x', ('sh', '-c', 'echo $$; exec sleep 300')), said).start()\n"

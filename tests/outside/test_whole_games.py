@@ -26,8 +26,7 @@ from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.membership import Membership
 from wolfbus.bus import open_bus, streams
 from wolfbus.config import GameConfig
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

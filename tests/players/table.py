@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from moderator.engine.referee import find_fault
 from moderator.engine.seating import deal
-from moderator.rules.steps import Steps
+from moderator.rules.game import Steps
 from players.scripted import ScriptedBrain
 from wolfbus.agent import Agent
 from wolfbus.agent.answer import Answer
@@ -17,7 +17,7 @@ from wolfbus.config import GameConfig
 from wolfbus.messages.content import CONTENT
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Ended, Opened, Seat
 from wolfbus.messages.requests import Ask
-from wolfbus.reading.labels import normalise
+from wolfbus.reading.values import normalise
 from wolfbus.view import SeatView
 
 Watch = Callable[[Ask, SeatView, Answer], None]
@@ -138,7 +138,7 @@ if __name__ == "__main__":
     import hashlib
     import sys
 
-    from players.random_brain import RandomBrain
+    from players.baselines import RandomBrain
 
     digest = hashlib.sha256()
     for number in range(3):

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from players.random_brain import RandomBrain
+from players.baselines import RandomBrain, SilentBrain
 from players.scripted import ScriptedBrain
-from players.silent import SilentBrain
 from tests.players.table import CONFIGS, answer_of, play
 from wolfbus.agent import NO_ANSWER, Agent
 from wolfbus.agent.answer import Answer, reply_to
 from wolfbus.messages.codec import REPLIES, pack, unpack, validate
 from wolfbus.messages.requests import Ask
-from wolfbus.reading.labels import normalise
+from wolfbus.reading.values import normalise
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from players.random_brain import RandomBrain
+from players.baselines import RandomBrain, SilentBrain
 from players.scripted import ScriptedBrain
-from players.silent import SilentBrain
 from players.spec import build, declined_by, expand
 from wolfbus.errors import ConfigError
 

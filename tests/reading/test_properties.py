@@ -7,8 +7,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wolfbus.config import NOBODY_WORDS
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
-from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import (
+    CONTENT,
+    AccusationClaim,
+    Ballot,
+    Bid,
+    Choice,
+    Content,
+    InspectionClaim,
+    Judgement,
+    Label,
+    Proposal,
+    ProtectionClaim,
+    RoleClaim,
+    Speech,
+)
 from wolfbus.reading import Question, normalise, read, read_fields
 from wolfbus.vocabulary import DECEPTIONS, KINDS, ROLES, Kind
 

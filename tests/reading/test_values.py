@@ -6,9 +6,7 @@ import pytest
 
 from wolfbus.messages.content import Bid, Judgement, Label
 from wolfbus.reading import Resolved, normalise, resolve_name
-from wolfbus.reading.labels import kind_of
-from wolfbus.reading.names import mentions
-from wolfbus.reading.values import Bad, Got, truth, unit, whole
+from wolfbus.reading.values import Bad, Got, kind_of, mentions, truth, unit, whole
 
 
 @pytest.mark.parametrize(

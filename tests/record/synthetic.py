@@ -6,8 +6,18 @@ from collections.abc import Iterable
 
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
-from wolfbus.messages.claims import InspectionClaim, RoleClaim, ScoredClaim
-from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import (
+    Ballot,
+    Bid,
+    Choice,
+    InspectionClaim,
+    Judgement,
+    Label,
+    Proposal,
+    RoleClaim,
+    ScoredClaim,
+    Speech,
+)
 from wolfbus.messages.events import (
     Absent,
     AnsweredAssessOther,

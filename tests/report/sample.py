@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from analytics.columns import ColumnsBuilder
+from analytics.findings import tables_of
 from analytics.fold import fold
 from analytics.gather import FileNote, Gathered, StudySource
 from analytics.measures.ledger import Ledger
@@ -228,7 +229,7 @@ def findings(found: Gathered, agents: tuple[str, ...] = AGENTS) -> dict[str, Any
     }
     against = {"against_truth": CONFUSION, "against_label": CONFUSION}
     return copy.deepcopy({
-        **found.tables(),
+        **tables_of(found),
         "table4": {"suspicion": scores, "before": scores},
         "curves": {"suspicion": curves, "before": curves},
         "thresholds": {key: {"youden": THRESHOLD, "best_f1": THRESHOLD} for key in ("suspicion", "before")},

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from analytics.columns import TRUE
+from analytics.findings import tables_of
 from analytics.report import entries as module
 from analytics.report.context import Selection
 from analytics.report.entries import Matching, chosen, indexed_game
@@ -50,7 +51,7 @@ def played():
 
 def test_table_1s_links_mean_as_many_statements_as_its_counts(played):
     gathered, entries, _ = played
-    for role, row in gathered.tables()["table1"].items():
+    for role, row in tables_of(gathered)["table1"].items():
         if role != "overall":
             assert sum(matches(entry, Selection(role=role)) for entry in entries) == row["statements"]
             deceptive = Selection(role=role, said="deceptive")
@@ -59,7 +60,7 @@ def test_table_1s_links_mean_as_many_statements_as_its_counts(played):
 
 def test_table_3s_links_mean_the_statements_of_its_judgements(played):
     gathered, entries, _ = played
-    table = gathered.tables()["table3"]
+    table = tables_of(gathered)["table3"]
     for role in ROLES:
         for name in ("tp", "tn", "fp", "fn"):
             wanted = Selection(observer=role, judged=name)
@@ -72,7 +73,7 @@ def test_table_3s_links_mean_the_statements_of_its_judgements(played):
 
 def test_table_5s_links_mean_as_many_statements_as_its_counts(played):
     gathered, entries, _ = played
-    for kind, row in gathered.tables()["table5"].items():
+    for kind, row in tables_of(gathered)["table5"].items():
         if kind != "overall":
             assert sum(matches(entry, Selection(kind=kind)) for entry in entries) == row["count"]
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from analytics.metrics import metrics
+from analytics.findings import metrics
 from analytics.report.terminal import text
 from tests.analytics.script import Script, random_game
 from wolfbus.document.blocks import (

@@ -22,8 +22,7 @@ from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseClosed, HouseOpened
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 
 HOUSE = "fed"
 

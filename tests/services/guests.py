@@ -21,8 +21,7 @@ from wolfbus.messages.base import Part
 from wolfbus.messages.codec import TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
 from wolfbus.messages.house import Archived, Dropped, Goodbye, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.messages.requests import Delivery
-from wolfbus.service.health import Health
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping
 from wolfbus.view import SeatView
 
 HOUSE = "main"

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgpack
 import pytest
 
+from analytics.findings import metrics
 from analytics.fold import fold
-from analytics.metrics import metrics
 from tests.services.fed import HOUSE, FedHouse, Heard, Record, Service, Told, metrics_of
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from moderator.engine.verify import Verifier
-from moderator.house.archives import Archives
-from moderator.house.session import HouseSession
+from moderator.engine.reexecution import Verifier
+from moderator.house.session import Archives, HouseSession
 from tests.services import fed
 from tests.services.guests import HOUSE, Moderating, guests, until
 from wolfbus.bus import streams

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from moderator.engine.recovery import read_back
-from moderator.engine.verify import Verifier
+from moderator.engine.reexecution import Verifier, read_back
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating, until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus

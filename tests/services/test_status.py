@@ -152,7 +152,7 @@ def test_a_bus_in_memory_is_refused_in_one_line(capsys: pytest.CaptureFixture[st
 def test_it_looks_again_until_it_is_stopped(
     redis_url: str, house: FedHouse, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
 
     looks = iter([False, False, True])
     monkeypatch.setattr(Stopping, "wait", lambda *_: next(looks))

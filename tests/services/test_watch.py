@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analytics.archive.live import picture
+from analytics.archive.index import picture
+from analytics.findings import tables_of
 from analytics.fold import GameFold
 from analytics.gather import gather
 from tests.services.fed import HOUSE, FedHouse, Heard, Record, Service, Told
@@ -45,7 +46,7 @@ def test_the_last_picture_the_results_and_the_record_files_tell_the_same_figures
     code, out, err = watch(capsys, redis_url, "--json")
     assert (code, err) == (0, "")
     shown = json.loads(out.splitlines()[-1])
-    batch = gather([tmp_path]).tables()
+    batch = tables_of(gather([tmp_path]))
     assert shown["closed"] is True
     assert shown["over"] == 2
     assert shown["headline"] == batch["headline"]["all"]

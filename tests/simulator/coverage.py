@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from analytics import Result
-from analytics.measures.study import Study
-from analytics.measures.variability import variability
+from analytics.measures.study import Study, variability
 from tests.simulator.judgements import Agents, simulate
 
 ENDLESS = 4_000

@@ -14,8 +14,8 @@ import pytest
 from tests.stage.served import names, sealed
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError
-from wolfbus.stage.bundle import bundled
 from wolfbus.stage.document import GameFeed, all_viewers
+from wolfbus.stage.files import bundled
 
 RECORDS, LINES = sealed()
 SECRET = re.compile(r"(?:secret|whisper|prompt|reply|model|raw)-of-(\w+)")

@@ -12,7 +12,7 @@ import pytest
 from tests.golden.running import wolfbus
 from tests.stage.looking import serious
 from tests.stage.watching import watch
-from wolfbus.stage.bundle import PARTS, bundled
+from wolfbus.stage.files import PARTS, bundled
 
 STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
 BUDGET = 120_000

@@ -13,9 +13,9 @@ from tests.stage.served import Events, data, names, sealed
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.acl import spectator_rules
 from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.cli.publish import STEP, commits_of
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened
+from wolfbus.record.publish import STEP, commits_of
 from wolfbus.stage.house import HouseSource
 from wolfbus.stage.library import Library
 from wolfbus.stage.serving import Served, StageServer

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.stage.served import Events, data, fetched, names, sealed, server
-from wolfbus.stage import summary
+from wolfbus.stage import library
 
 RECORDS, LINES = sealed()
 SECRET = re.compile(rb"(?:secret|whisper|prompt|reply|model|raw)-of-\w+")
@@ -156,7 +156,7 @@ def test_a_model_call_is_shown_with_its_prompt_in_pieces(runs):
 
 def test_a_library_finds_games_by_what_was_said_and_reads_a_record_once(runs, monkeypatch):
     read = []
-    monkeypatch.setattr(summary, "summary_of", lambda path, made=summary.summary_of: read.append(path) or made(path))
+    monkeypatch.setattr(library, "summary_of", lambda path, made=library.summary_of: read.append(path) or made(path))
     with server(runs) as stage:
         (game,) = data(stage.url, "/library.json?q=all%20OF%20you")["games"]
         assert data(stage.url, "/library.json?q=nobody+said+this")["games"] == []

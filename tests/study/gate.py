@@ -7,7 +7,7 @@ import os
 import threading
 from pathlib import Path
 
-from players.random_brain import RandomBrain
+from players.baselines import RandomBrain
 from wolfbus.agent.agent import Returned
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView

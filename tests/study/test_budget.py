@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.llm.budget import Budget
+from players.llm.budget import Amount, Budget, SharedBudget
 from players.llm.redis_budget import RedisBudget
-from players.llm.shared_budget import Amount, SharedBudget
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, wait_for, without_times
 from wolfbus.testing.model_server import ModelServer
 
@@ -98,7 +97,7 @@ def test_what_is_spent_never_exceeds_the_limit(steps):
 
 def test_a_budget_that_goes_on_counts_what_was_spent_before():
     budget = Budget(1.0, None, amount(0.4))
-    assert budget.spent_usd == 0.4
+    assert float(budget.spent.usd) == 0.4
     assert budget.spent == amount(0.4)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from players.llm.budget import Amount
 from players.llm.redis_budget import RedisBudget
-from players.llm.shared_budget import Amount
 from tests.study.gate import GATE
 from tests.study.runs import (
     ENVIRONMENT,
@@ -27,8 +27,7 @@ from tests.study.runs import (
 )
 from wolfbus.bus import open_bus
 from wolfbus.bus.streams import house_key, owner
-from wolfbus.testing.redis_cluster import RedisClusterServers
-from wolfbus.testing.redis_server import RedisServer
+from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
 AGENDA = "shared"
 

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from moderator.engine.seating import deal
 from wolfbus.config import GameConfig
-from wolfbus.study.balance import Balance
-from wolfbus.study.designs import Balanced, Shuffle, role_slots, shares_of
-from wolfbus.study.field import field_of
-from wolfbus.study.plan import Plan, players_spec
+from wolfbus.study.designs import Balanced, Shuffle, field_of, role_slots, shares_of
+from wolfbus.study.plan import Balance, Plan, players_spec
 from wolfbus.vocabulary import ROLES
 
 CONFIG = GameConfig()

@@ -24,10 +24,10 @@ from tests.study.runs import (
 )
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.cli.studying.folder import StudyFolder
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import HouseOpened
 from wolfbus.record.reader import open_lines, read_record
+from wolfbus.study.folder import StudyFolder
 
 
 def test_agents_of_a_house_play_the_games_that_brains_of_our_own_play(whole, study, at, redis_url, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moderator.engine.seating import Offer, seat_brains
-from moderator.house.agenda import Agenda, AgendaItem
+from moderator.house.settings import Agenda, AgendaItem
 from moderator.house.waiting import brains_line
 
 BRAINS = ("scripted", "mini", "scripted", "mini", "scripted")

@@ -16,8 +16,7 @@ from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, st
 from wolfbus.messages.house import Join
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.testing.redis_server import RedisServer
-from wolfbus.tickets.file import read_bus
-from wolfbus.tickets.holders import Holder
+from wolfbus.tickets.holders import Holder, read_bus
 from wolfbus.tickets.issuing import issue
 
 FOLLOWER = Path(__file__).parents[2] / "examples" / "agent.py"

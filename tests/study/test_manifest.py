@@ -11,14 +11,14 @@ import pytest
 import wolfbus
 from analytics.gather import find
 from moderator.engine.seating import deal
-from wolfbus.cli.studying.folder import StudyFolder
-from wolfbus.cli.studying.progress import StudyProgress
-from wolfbus.cli.studying.versions import git_commit, prompts_hash
+from wolfbus.cli.studying.study_run import git_commit, prompts_hash
 from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.study.manifest import Manifest, differences, load_manifest, read_manifest
+from wolfbus.study.folder import StudyFolder, differences
+from wolfbus.study.journal import GameResult, Spent, read_line
+from wolfbus.study.manifest import Manifest, load_manifest, read_manifest
 from wolfbus.study.plan import Plan
-from wolfbus.study.result import GameResult, Spent, read_line
+from wolfbus.study.scheduler import StudyProgress
 
 PLAN = Plan(GameConfig(), "1", "fixed", ("scripted",) * 8, None, deal)
 

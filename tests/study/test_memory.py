@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from players.llm.shared_budget import NOTHING
+from players.llm.budget import NOTHING
 from tests.study.runs import ENVIRONMENT, WOLFBUS
-from wolfbus.cli.studying.news import Done, StudyNews
 from wolfbus.cli.studying.workers import LocalPlayers, Orders
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import PlannedGame
+from wolfbus.study.scheduler import Done, StudyNews
 
 
 @pytest.fixture(params=["memory://", "redis"])

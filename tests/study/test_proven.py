@@ -16,7 +16,7 @@ from wolfbus.cli import FAILED, USAGE, run
 from wolfbus.messages.events import AnyEvent
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.study.study_hash import study_hash
+from wolfbus.study.manifest import study_hash
 
 GAMES = 7
 Told = Callable[..., tuple[int, str, str]]

@@ -21,7 +21,7 @@ from tests.study.runs import (
 )
 from wolfbus.bus.streams import house_key
 from wolfbus.study.agenda import Taken
-from wolfbus.study.result import GameResult
+from wolfbus.study.journal import GameResult
 from wolfbus.study.shared_agenda import SharedAgenda
 
 AGENDA = "shared"

@@ -17,7 +17,7 @@ from tests.study.runs import (
     study_file,
 )
 from wolfbus.cli.studying.loading import load_study
-from wolfbus.cli.studying.showing import replay_command
+from wolfbus.study.showing import replay_command
 
 
 def test_a_study_leaves_a_record_of_every_game_and_a_manifest_that_counts_them(whole):

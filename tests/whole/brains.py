@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from players.random_brain import RandomBrain
+from players.baselines import RandomBrain
 from wolfbus.agent import Agent, Answer
 from wolfbus.messages.content import Bid
 

@@ -6,9 +6,9 @@ import random
 import threading
 from collections.abc import Sequence
 
-from players.random_brain import RandomBrain
+from players.baselines import RandomBrain
 from wolfbus.agent import Agent, Answer
-from wolfbus.agent.writer import Replies
+from wolfbus.agent.outbox import Replies
 from wolfbus.messages.calls import Call, PromptText, segment_hash
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView

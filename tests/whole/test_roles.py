@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from moderator.engine.seating import deal
 from tests.whole.test_command_line import started
 from wolfbus.cli import cli
-from wolfbus.cli.casting import cast
+from wolfbus.cli.brains import cast
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import GameConfig
 from wolfbus.record.reader import open_lines, read_record

@@ -14,8 +14,8 @@ from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
-    from wolfbus.agent.writer import Replies
-    from wolfbus.service.stop import Stopping
+    from wolfbus.agent.outbox import Replies
+    from wolfbus.service.lifecycle import Stopping
 
 Returned: TypeAlias = Said | Awaitable[Said]
 """What a method returns, or what a coroutine function's call gives."""
@@ -198,10 +198,10 @@ class Agent:
         """
         from wolfbus.agent.introduction import Introduction
         from wolfbus.agent.membership import Membership, default_name
-        from wolfbus.agent.seats import Seats
+        from wolfbus.agent.router import Seats
+        from wolfbus.service.lifecycle import Stopping
         from wolfbus.service.logs import configure_logs
         from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE
-        from wolfbus.service.stop import Stopping
 
         url = url or os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or DEFAULT_BUS
         label = cls.name or cls.__name__

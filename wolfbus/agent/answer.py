@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.codec import first_fault, pack, plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
-from wolfbus.messages.replies import LocalReply
-from wolfbus.messages.requests import Ask
+from wolfbus.messages.requests import Ask, LocalReply
 from wolfbus.printable import storable
 from wolfbus.vocabulary import Fault, Kind, Reading
 

@@ -13,9 +13,8 @@ from functools import partial
 from typing import Final, Protocol
 
 from wolfbus.actors import Timer, Timers
-from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.introduction import Introduction, Resident
 from wolfbus.agent.outbox import Outbox
-from wolfbus.agent.resident import Resident
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter

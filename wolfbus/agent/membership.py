@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from wolfbus.actors import Timers
-from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.introduction import Introduction, Resident
 from wolfbus.agent.member import AGAIN_S, LONELY_S, Member, MembershipEnd
-from wolfbus.agent.resident import Resident
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError
-from wolfbus.service.health import Health
-from wolfbus.service.opening import open_when_there
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 
 logger = logging.getLogger(__name__)
 

@@ -1,25 +1,79 @@
-"""`SeatActor`: one seat of one game: what it may know, and the agent that answers for it."""
+"""`SeatActor`: one seat of one game: what it may know, and the agent that answers for it, be it in a coroutine."""
 
 from __future__ import annotations
 
 import inspect
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer, Said
 from wolfbus.agent.hearing import Hearing, SeatNews, worth_answering
-from wolfbus.agent.loop import await_later
-from wolfbus.agent.writer import Post, ReplyWriter
+from wolfbus.agent.outbox import Post, ReplyWriter
 from wolfbus.errors import RulesError
 from wolfbus.messages.requests import Ask, Seated
 
+if TYPE_CHECKING:
+    import asyncio
+
+_Outcome: TypeAlias = tuple[object, BaseException | None]
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+Done = Callable[[object, BaseException | None], object]
+"""Called with what came of an awaitable: its result, or what it raised."""
+
 logger = logging.getLogger(__name__)
+
+
+def await_later(awaitable: Awaitable[object], done: Done) -> Future[Any]:
+    """Await something on the agents' loop, which starts with the first call; return at once.
+
+    Args:
+        awaitable: what to wait for, such as a coroutine.
+        done: called once, from the loop's thread; cancelling counts as raising.
+
+    Returns:
+        What cancels it.
+    """
+    import asyncio  # five megabytes that most games do without
+
+    future = asyncio.run_coroutine_threadsafe(_ended_with(awaitable), _running())
+    future.add_done_callback(lambda ended: done(*_of(ended)))
+    return future
+
+
+async def _ended_with(awaitable: Awaitable[object]) -> _Outcome:
+    import asyncio
+
+    try:
+        return await awaitable, None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - an agent may fail in any way, and must not end the loop
+        return None, error
+
+
+def _of(ended: Future[_Outcome]) -> _Outcome:
+    return (None, CancelledError()) if ended.cancelled() else ended.result()
+
+
+def _running() -> asyncio.AbstractEventLoop:
+    global _loop  # noqa: PLW0603 - one per process is what it is for
+    with _lock:
+        if _loop is None:
+            import asyncio
+
+            _loop = asyncio.new_event_loop()
+            # a daemon: an agent that never comes back must not keep the process
+            threading.Thread(target=_loop.run_forever, name="agent-loop", daemon=True).start()
+        return _loop
 
 
 class SeatContext(Protocol):

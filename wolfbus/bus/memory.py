@@ -11,11 +11,19 @@ import weakref
 from collections.abc import Sequence
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import ascending_ids, had_landed, house_held, loss, milliseconds, not_current, what_was_lost
-from wolfbus.bus.ids import START, Id, join_id, parse_id
+from wolfbus.bus.checks import (
+    ascending_ids,
+    had_landed,
+    house_held,
+    land,
+    loss,
+    milliseconds,
+    not_current,
+    what_was_lost,
+)
 from wolfbus.bus.memory_store import Store, with_id
 from wolfbus.bus.protocol import Commit, Entry, Owner
-from wolfbus.bus.steps import land
+from wolfbus.bus.streams import START, Id, join_id, parse_id
 from wolfbus.errors import BusDown, BusError
 
 

@@ -10,10 +10,9 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import Extent
-from wolfbus.bus.ids import START, Id, join_id, parse_id
+from wolfbus.bus.checks import LANDED, Extent, Verdict
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.steps import LANDED, Verdict
+from wolfbus.bus.streams import START, Id, join_id, parse_id
 from wolfbus.errors import BusError
 
 

@@ -38,7 +38,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
             "Show games and studies on a page, live and finished.",
         ),
         "page": (
-            "wolfbus.cli.page",
+            "wolfbus.cli.view",
             "Write a game or a study as one HTML file to send.",
         ),
         "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
@@ -88,7 +88,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Agents": {
         "join": (
-            "wolfbus.cli.join",
+            "wolfbus.cli.player",
             "Let a program that speaks the line protocol play in a house.",
         ),
         "check-agent": (

@@ -13,7 +13,7 @@ from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
     from analytics.archive.results import Results
-    from wolfbus.service.health import Place
+    from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
 
 
@@ -38,9 +38,8 @@ def analytics(
     not whole, no game was played, or it was stopped before the session closed.
     """
     from analytics.archive.service import AnalyticsSettings, serve
-    from wolfbus.service.health import Health
+    from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
-    from wolfbus.service.stop import Stopping
 
     check_name(name)
     prepare_folder(folder)

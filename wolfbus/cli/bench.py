@@ -16,8 +16,8 @@ import click
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from wolfbus.cli.studying.news import StudyNews
-    from wolfbus.study.result import GameResult
+    from wolfbus.study.journal import GameResult
+    from wolfbus.study.scheduler import StudyNews
 
 
 @click.command()
@@ -53,7 +53,7 @@ def bench(
     Each run is one measurement; repeat it and take medians. CPU is that of all its processes, without their start;
     memory is that of the largest.
     """
-    from players.llm.shared_budget import NOTHING
+    from players.llm.budget import NOTHING
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id, tune_garbage_collection
     from wolfbus.cli.studying.workers import LocalPlayers, Orders, workers_for
@@ -119,7 +119,7 @@ def bench(
 
 
 def _result(news: StudyNews) -> GameResult:
-    from wolfbus.cli.studying.news import Done
+    from wolfbus.study.scheduler import Done
 
     if isinstance(news, Done):
         return news.result

@@ -127,7 +127,7 @@ def _try_program(
     from wolfbus.agent.introduction import Introduction
     from wolfbus.agent.membership import Membership
     from wolfbus.bus import open_bus
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
 
     brain = f"exec:{shlex.join(command)}"
     url = f"memory://check-{secrets.token_hex(4)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import (
+from wolfbus.cli.options import (
     cache_option,
     criteria_of,
     criteria_options,
@@ -145,12 +145,11 @@ def _primary(read: Sequence[Gathered]) -> tuple[str, ...]:
 def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:
     """Return the games, and say with which files something is wrong."""
     from analytics.gather import gather
-    from analytics.gather.checks import check_lines
     from wolfbus.errors import RecordError
 
     gathered = gather(sources, criteria, workers=workers, cached=cached)
     tell_problems(gathered.problems)
-    for line in check_lines(gathered):
+    for line in gathered.checked:
         click.echo(f"wolfbus: {line}", err=True)
     if not gathered.columns.ids:
         raise RecordError(f"{', '.join(sources)}: no game could be read")

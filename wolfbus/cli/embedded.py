@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from analytics.archive.folding import AnalyticsActor
     from analytics.rows import GameRows
-    from moderator.engine.context import HouseContext
-    from moderator.engine.mail import GameOver
+    from moderator.engine.context import GameOver, HouseContext
     from moderator.house.settings import GameReport, ModeratorSettings
     from players.context import BrainContext
     from wolfbus.agent.router import SeatRouter
@@ -102,11 +101,10 @@ class EmbeddedHouse:
         brain_context: BrainContext | None = None,
         keep_s: float | None = None,
     ) -> None:
-        from moderator.house.agenda import Agenda
         from moderator.house.host import Host
         from moderator.house.lease import Claim
-        from wolfbus.service.health import Health
-        from wolfbus.service.stop import Stopping
+        from moderator.house.settings import Agenda
+        from wolfbus.service.lifecycle import Health, Stopping
 
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._watch = watch
@@ -182,7 +180,7 @@ class EmbeddedHouse:
         Raises:
             WolfError: the record cannot be written, a brain cannot be made, or the bus is lost.
         """
-        from moderator.house.agenda import AgendaItem
+        from moderator.house.settings import AgendaItem
 
         opened = self._opening(config, seed, brains, game or fresh_game_id(), title)
         asked = Game(opened, time.monotonic())
@@ -298,7 +296,7 @@ class EmbeddedHouse:
             self._finish(game)
 
     def _lose(self, game: str, why: WolfError) -> None:
-        from moderator.engine.mail import GameOver
+        from moderator.engine.context import GameOver
 
         self._over(GameOver(game, None, why, "", 0))
 

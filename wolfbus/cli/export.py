@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_of, criteria_options, tell_how_many, tell_problems
+from wolfbus.cli.options import criteria_of, criteria_options, tell_how_many, tell_problems
 
 if TYPE_CHECKING:
     from analytics.export import Exported

@@ -13,7 +13,7 @@ from wolfbus.service.options import service_options
 
 if TYPE_CHECKING:
     from moderator.house.settings import GameReport
-    from wolfbus.service.health import Place
+    from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
 
 
@@ -107,9 +107,8 @@ def moderator(
     """
     from moderator.house.settings import ModeratorSettings
     from moderator.service import serve
-    from wolfbus.service.health import Health
+    from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
-    from wolfbus.service.stop import Stopping
 
     if forever and games is not None:
         raise click.UsageError("--games and --forever: how many, or until it is stopped?")

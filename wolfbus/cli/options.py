@@ -1,21 +1,27 @@
-"""What several commands take: a config file with rules, players and models."""
+"""What several commands take: a config file with rules, players and models, how games are measured, and the words
+that stand for times, titles and shares.
+"""
 
 from __future__ import annotations
 
 import difflib
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from pydantic import ValidationError
 
 from wolfbus.config import Deadlines, GameConfig, config_from_table, read_toml_file
 from wolfbus.errors import ConfigError
+from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.study.manifest import FILE
 
 if TYPE_CHECKING:
+    from analytics.gather import Criteria, FileNote
     from players.llm.settings import Model
 
     SecondsType = click.ParamType[float]
@@ -29,6 +35,9 @@ TITLE_LONGEST: Final = 200
 """Characters of a game's title."""
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
+_PATH_SHOWN: Final = 400
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,22 @@ class Title(LineType):
         if not title or len(title) > TITLE_LONGEST or not title.isprintable():
             self.fail(f"a title is one line of at most {TITLE_LONGEST} characters", param, ctx)
         return title
+
+
+class Share(click.FloatRange):
+    """A number from 0 to 1."""
+
+    name = "number from 0 to 1"
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, which NaN is none."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail("not a number", param, ctx)
+        return number
 
 
 def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:
@@ -147,3 +172,72 @@ def _players(players: Any, config: GameConfig, source: str) -> str | tuple[str, 
             raise ConfigError(f"{source}: players: nobody plays {', '.join(nobody)}; name a brain, or a `default`")
         return tuple(str(players.get(name, rest)) for name in config.names)
     raise ConfigError(f"{source}: players: a spec, a list of brains, or a table of seat name to brain")
+
+
+prove_option = click.option(
+    "--prove", is_flag=True, help="Re-execute every record by the rules; reading then takes about twice as long."
+)
+
+_OPTIONS = (
+    click.option("--alpha", type=Share(), help="Smoothing weight to recompute with."),
+    click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with."),
+    click.option(
+        "--include-defaulted",
+        is_flag=True,
+        help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
+    ),
+    click.option(
+        "--as-recorded", is_flag=True, help="Read published logs as the paper's code stored them, fillers and all."
+    ),
+    click.option(
+        "--roles",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="The run_meta.json of published logs; looked for beside each unless given.",
+    ),
+    prove_option,
+    click.option(
+        "--include-differing",
+        is_flag=True,
+        help="Count records, too, that are not what their study noted, or that the rules do not give.",
+    ),
+)
+
+workers_option = click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
+
+cache_option = click.option(
+    "--no-cache",
+    is_flag=True,
+    help="Compute everything anew. What records came to is kept beside them, in .wolfbus, and taken from there as long"
+    " as their bytes are the same.",
+)
+
+
+def criteria_options(command: _Command) -> _Command:
+    """Give a command the options that `criteria_of` takes, by their names."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def criteria_of(*, prove: bool, **options: Any) -> Criteria:
+    """Return what the options of `criteria_options` say."""
+    from analytics.gather import Criteria
+    from moderator.engine.reexecution import Verifier
+
+    return Criteria(**options, prover=Verifier if prove else None)
+
+
+def tell_problems(problems: Sequence[FileNote]) -> None:
+    """Print a line on stderr for every file with which something is wrong."""
+    for note in problems:
+        # what is wrong with a manifest is no game's fault
+        left_out = "" if note.counted or Path(note.path).name == FILE else " (left out)"
+        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + 3 * NOTE_SHOWN)
+        click.echo(f"wolfbus: {told}{left_out}", err=True)
+
+
+def tell_how_many(problems: Sequence[FileNote]) -> None:
+    """Print on stderr with how many files something is wrong, if with any."""
+    if problems:
+        click.echo(f"wolfbus: something is wrong with {counted(len(problems), 'file')}", err=True)

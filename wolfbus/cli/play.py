@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.calling import model_options, open_brain_context
-from wolfbus.cli.ending import GameEnding
+from wolfbus.cli.brains import model_options, open_brain_context, tell_expected
 from wolfbus.cli.options import Duration, Title, check_seed, load_config, with_patience
-from wolfbus.cli.rehearsal import tell_expected
-from wolfbus.cli.shown import Shower, shown
+from wolfbus.cli.terminal.ending import GameEnding
+from wolfbus.cli.terminal.playback import Shower, shown
 from wolfbus.cli.viewing import PageAddress, on_a_page, view_options
 from wolfbus.errors import WolfError
 
@@ -123,7 +122,7 @@ def play(
     path = out / f"{game_id}.ndjson"
     if roles:
         from moderator.engine.seating import deal
-        from wolfbus.cli.casting import cast
+        from wolfbus.cli.brains import cast
 
         brains = cast(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
@@ -199,8 +198,7 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
 
 
 def _show_paced(kept: Sequence[Recorded], shower: Shower, speed: float) -> None:
-    from wolfbus.cli.keys import KeyPresses
-    from wolfbus.cli.playback import play_back
+    from wolfbus.cli.terminal.playback import KeyPresses, play_back
 
     with contextlib.suppress(KeyboardInterrupt), KeyPresses() as keys:
         play_back(kept, shower.see, speed, wait=keys.wait, restart=shower.restart)

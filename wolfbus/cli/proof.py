@@ -177,10 +177,10 @@ def prove(
     Raises:
         RecordError: it is no wolfbus record.
     """
-    from analytics.driver import read_rows
+    from analytics.findings import Metrics
     from analytics.fold import GameFold
-    from analytics.metrics import Metrics
-    from moderator.engine.verify import Verifier
+    from analytics.gather.reading import read_rows
+    from moderator.engine.reexecution import Verifier
 
     verifier = Verifier()
     fold = GameFold(alpha=criteria.alpha, prior=criteria.prior, include_defaulted=criteria.include_defaulted)
@@ -231,7 +231,7 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
         RecordError: a line or the run_meta.json cannot be read.
         ConfigError: the roles are not to be had.
     """
-    from analytics.metrics import Metrics
+    from analytics.findings import Metrics
     from analytics.paper import rows_of_paper_log
     from wolfbus.record.published_log import meta_beside, read_paper_log
 

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wolfbus.cli import FAILED
+from wolfbus.cli.options import Share
 
 if TYPE_CHECKING:
-    from wolfbus.cli.ending import GameEnding
     from wolfbus.cli.proof import Proof
-
-
-class Share(click.FloatRange):
-    """A number from 0 to 1."""
-
-    name = "number from 0 to 1"
-
-    def __init__(self) -> None:
-        super().__init__(0, 1)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number, which NaN is none."""
-        number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail("not a number", param, ctx)
-        return number
+    from wolfbus.cli.terminal.ending import GameEnding
 
 
 def is_house(name: str) -> bool:
@@ -97,7 +81,7 @@ def replay(
     Without it, the newest record in ./runs is taken.
     """
     from wolfbus.cli import proof
-    from wolfbus.cli.ending import GameEnding
+    from wolfbus.cli.terminal.ending import GameEnding
 
     if file is None:
         from wolfbus.record.reader import newest_record
@@ -166,7 +150,7 @@ def _refuse(**given: object) -> None:
 
 
 def _publish(result: Proof, url: str, house: str) -> None:
-    from wolfbus.cli.publish import publish
+    from wolfbus.record.publish import publish
 
     if not result.verified:
         click.echo("wolfbus: only a verified record is published", err=True)
@@ -176,9 +160,7 @@ def _publish(result: Proof, url: str, house: str) -> None:
 
 
 def _play_back(result: Proof, speed: float, until: int | None, *, plain: bool) -> None:
-    from wolfbus.cli.keys import KeyPresses
-    from wolfbus.cli.playback import play_back
-    from wolfbus.cli.shown import shown
+    from wolfbus.cli.terminal.playback import KeyPresses, play_back, shown
 
     with shown(quiet=False, plain=plain, paced=True) as shower, KeyPresses() as keys:
         if shower is not None:
@@ -186,7 +168,7 @@ def _play_back(result: Proof, speed: float, until: int | None, *, plain: bool) -
 
 
 def _show(result: Proof, until: int | None, seat: str | None) -> None:
-    from wolfbus.cli.pages import seat_page, state_page, view_at
+    from wolfbus.cli.terminal.pages import seat_page, state_page, view_at
     from wolfbus.state import GameState
 
     if seat is not None:
@@ -201,7 +183,7 @@ def _show(result: Proof, until: int | None, seat: str | None) -> None:
 
 
 def _audit(result: Proof, prompt: int | None, *, as_json: bool) -> None:
-    from wolfbus.cli.prompts import calls_of, calls_page, exchange_at
+    from wolfbus.cli.terminal.calls import calls_of, calls_page, exchange_at
 
     # first, for the call that is asked for may stand behind what is wrong
     for problem in result.problems:

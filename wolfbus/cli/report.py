@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import (
+from wolfbus.cli.options import (
     cache_option,
     criteria_of,
     criteria_options,
@@ -189,7 +189,6 @@ def _findings(gathered: Gathered) -> dict[str, Any]:
 
 def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: dict[str, Any]) -> None:
     from analytics.gather import once
-    from analytics.gather.checks import check_lines
 
     @functools.cache
     def made() -> Report:
@@ -210,7 +209,7 @@ def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: 
         click.echo(f"Report: {wanted.html}", err=quiet)
         for line in page["headlines"]:
             click.echo(f"  {printable(line, 1000)}", err=quiet)
-        for line in check_lines(gathered):
+        for line in gathered.checked:
             click.echo(f"  {line}", err=quiet)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.calling import model_options
+from wolfbus.cli.brains import model_options
 from wolfbus.cli.options import check_seed
 from wolfbus.errors import ConfigError
 from wolfbus.study.designs import KINDS_OF_DESIGN
@@ -116,8 +116,7 @@ def run(
     wolfbus run --resume --out runs/first
     wolfbus run --house main --bus redis://localhost --players "scripted*4,outside:alice*4" --out runs/house
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from wolfbus.cli.studying.loading import load_study
-    from wolfbus.cli.studying.options import RunOptions
+    from wolfbus.cli.studying.loading import RunOptions, load_study
     from wolfbus.cli.studying.study_run import StudyRun
 
     check_seed(options.get("seed"))
@@ -179,7 +178,7 @@ def _find_study(out: Path) -> None:
 def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
     import json
 
-    from wolfbus.cli.studying.showing import replay_command, summary_lines
+    from wolfbus.study.showing import replay_command, summary_lines
 
     totals = played.manifest.totals()
     if as_json:

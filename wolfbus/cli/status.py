@@ -12,8 +12,8 @@ from wolfbus.printable import counted, cut_middle, name_of, printable
 from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:
-    from wolfbus.cli.standing import AgentStanding, GameStanding, HouseStanding, Standing
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
+    from wolfbus.service.standing import AgentStanding, GameStanding, HouseStanding, Standing
 
 WATCH_S: Final = 2.0
 """Seconds between two pictures under --watch."""
@@ -56,8 +56,8 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     from wolfbus.bus import open_bus
     from wolfbus.bus.redis.links import Links
     from wolfbus.bus.url import read_address
-    from wolfbus.cli.standing import Standing
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
+    from wolfbus.service.standing import Standing
 
     bus, links = open_bus(url), Links(read_address(url))
     standing = Standing(bus, links)
@@ -153,7 +153,7 @@ def _row(agent: AgentStanding) -> tuple[str, ...]:
 
 
 def _many(number: int | None) -> str:
-    from wolfbus.cli.standing import COUNT_AT_MOST
+    from wolfbus.service.standing import COUNT_AT_MOST
 
     if number is None:
         return UNDEFINED

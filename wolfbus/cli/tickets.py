@@ -13,8 +13,7 @@ from wolfbus.printable import counted
 from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE, check_house
 
 if TYPE_CHECKING:
-    from wolfbus.tickets.issuing import Issued
-    from wolfbus.tickets.office import Saved
+    from wolfbus.tickets.issuing import Issued, Saved
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -22,7 +21,7 @@ DEFAULT_OUT = Path("tickets")
 
 
 def _bus(_context: click.Context, _option: click.Parameter, text: str) -> str:
-    from wolfbus.tickets.file import read_bus
+    from wolfbus.tickets.holders import read_bus
 
     return read_bus(text)
 
@@ -130,10 +129,9 @@ def issue(
     The first time, the moderator and the administrator get theirs too; then the user `default` is switched off, so
     that nobody gets in without a ticket.
     """
-    from wolfbus.tickets.file import redis_address
-    from wolfbus.tickets.holders import MODERATOR, Holder
+    from wolfbus.tickets.holders import MODERATOR, Holder, redis_address
+    from wolfbus.tickets.issuing import Office
     from wolfbus.tickets.issuing import issue as issue_tickets
-    from wolfbus.tickets.office import Office
 
     holders = [Holder(house, "agent", name) for name in _names(agents)]
     holders += [Holder(house, "player", name) for name in _names(players)]
@@ -164,8 +162,8 @@ def issue(
 @_house_option
 def list_(url: str, house: str) -> None:
     """List who holds a ticket, and how many connections each has."""
-    from wolfbus.tickets.file import redis_address
-    from wolfbus.tickets.office import Office
+    from wolfbus.tickets.holders import redis_address
+    from wolfbus.tickets.issuing import Office
 
     with Office(redis_address(url)) as office:
         holders, connections = office.holders(house), office.connections()
@@ -190,9 +188,9 @@ def revoke(
 
     The files in DIR are removed as well. The user `default` stays off, and the administrator stays.
     """
-    from wolfbus.tickets.file import redis_address, ticket_path
+    from wolfbus.tickets.holders import redis_address, ticket_path
+    from wolfbus.tickets.issuing import Office
     from wolfbus.tickets.issuing import revoke as revoke_tickets
-    from wolfbus.tickets.office import Office
 
     if bool(names) == everybody:
         raise click.UsageError("name whose tickets to revoke, or give --all")

@@ -153,9 +153,9 @@ def _show(context: click.Context, at: PageAddress, out: Path, url: str, house: s
 
 
 def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
+    from wolfbus.service.lifecycle import Stopping
     from wolfbus.service.plan import Closed
     from wolfbus.service.redis import PrivateRedis
-    from wolfbus.service.stop import Stopping
     from wolfbus.service.supervisor import OWN, Supervisor
 
     with contextlib.ExitStack() as around:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.criteria import criteria_of, prove_option, tell_problems, workers_option
+from wolfbus.cli.options import criteria_of, prove_option, tell_problems, workers_option
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
     from analytics.gather import Gathered
-    from analytics.gather.checks import StudyCheck
+    from analytics.gather.reading import StudyCheck
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -108,7 +108,7 @@ def verify(
 
 def _result(source: str, gathered: Gathered) -> dict[str, Any]:
     """Return what was found of one argument, as plain values."""
-    from analytics.gather.checks import loose_check, study_check
+    from analytics.gather.reading import loose_check, study_check
 
     checked: list[StudyCheck] = [study_check(study, gathered.files) for study in gathered.studies]
     loose = loose_check(gathered.studies, gathered.files)
@@ -166,7 +166,7 @@ def _expected(result: dict[str, Any]) -> str:
 
 def _signature(result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool) -> bool:
     """Sign, or check the signature; tell it in the result, and return whether all is well."""
-    from wolfbus.cli.signature import check_signature, sign, signature_of
+    from wolfbus.study.signature import check_signature, sign, signature_of
 
     if result["hash"] is None:
         result["signed"] = "there is no hash to sign or to check"

@@ -1,4 +1,4 @@
-"""What commands have in common that show their games on a page."""
+"""Pages that commands serve: the games they play or look at, with the claims and studies that pages show, measured."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
+from wolfbus.errors import RecordError, RulesError
+from wolfbus.study.manifest import RECORDS
+
 if TYPE_CHECKING:
     import asyncio
 
+    from analytics.gather import Gathered
+    from wolfbus.messages.content import ScoredClaim
+    from wolfbus.messages.events import AnyEvent
     from wolfbus.record.line import Recorded
     from wolfbus.stage.people import People
     from wolfbus.stage.serving import Served, StageServer
@@ -72,9 +78,7 @@ def served_with(
         public: whether only what is public may be seen of games that go on.
         people: persons who play at the server's pages.
     """
-    from wolfbus.cli.found import WordClaims
-    from wolfbus.cli.study_pages import MeasuredStudies
-    from wolfbus.stage.found import find_claims_with
+    from wolfbus.stage.fold import find_claims_with
     from wolfbus.stage.library import Library
     from wolfbus.stage.serving import Served
 
@@ -167,3 +171,87 @@ def stay(server: StageServer) -> None:
         # a wait without a time-out cannot be interrupted on every platform
         while not threading.Event().wait(3600):
             pass
+
+
+class WordClaims:
+    """Gives the claims of one game, statement by statement; fed every event in order."""
+
+    def __init__(self) -> None:
+        from analytics.fold import GameFold
+
+        self._fold: GameFold | None = GameFold()
+
+    def __call__(self, event: AnyEvent) -> Sequence[ScoredClaim] | None:
+        """Return all claims of the statement that an event is about, None for other events."""
+        if self._fold is None:
+            return event.claims if event.type == "claim_truth" else None
+        try:
+            self._fold.feed(event)
+            if event.type == "statement" or event.type == "claim_truth":
+                return self._fold.rows().statements[event.statement - 1].claims
+        except (RulesError, IndexError):
+            # a record whose events cannot stand where they are: the page shows what it says
+            self._fold = None
+        return None
+
+
+class MeasuredStudies:
+    """Computes what the pages of studies show, once for each state of a study; safe from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[tuple[str, ...], tuple[tuple[float, ...], Any]] = {}
+
+    def findings(self, folder: Path) -> dict[str, Any]:
+        """Return what `wolfbus report --json` writes."""
+        from analytics.findings import findings
+
+        found: dict[str, Any] = self._once("findings", (folder,), lambda: findings(_gathered(folder)))
+        return found
+
+    def report(self, folder: Path) -> str:
+        """Return the page that `wolfbus report` writes."""
+        from analytics.findings import findings
+        from analytics.report.report import Report
+
+        def made() -> str:
+            gathered = _gathered(folder)
+            return Report(findings(gathered), gathered).html()
+
+        page: str = self._once("report", (folder,), made)
+        return page
+
+    def comparison(self, a: Path, b: Path) -> dict[str, Any]:
+        """Return what `wolfbus compare --json` writes."""
+        from analytics.compare import compare
+
+        def made() -> dict[str, Any]:
+            one, other = _gathered(a).columns, _gathered(b).columns
+            return compare(one, other, (a.name, b.name))
+
+        found: dict[str, Any] = self._once("comparison", (a, b), made)
+        return found
+
+    def _once(self, what: str, folders: tuple[Path, ...], make: Callable[[], Any]) -> Any:
+        state = tuple(_changed(folder) for folder in folders)
+        key = (what, *map(str, folders))
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None or kept[0] != state:
+                kept = self._kept[key] = state, make()
+        return kept[1]
+
+
+def _changed(folder: Path) -> float:
+    """Return when a study last changed."""
+    places = (folder, folder / RECORDS, *(folder / RECORDS).glob("*.ndjson*"))
+    return max((place.stat().st_mtime for place in places if place.exists()), default=0.0)
+
+
+def _gathered(folder: Path) -> Gathered:
+    from analytics.gather import Criteria, gather
+
+    gathered = gather([str(folder)], Criteria(), workers=1)
+    if not gathered.columns.ids:
+        raise RecordError(f"{folder}: no game could be read, so there is nothing to report")
+    return gathered

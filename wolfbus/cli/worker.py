@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.calling import model_options, open_brain_context, quiet_brains
+from wolfbus.cli.brains import model_options, open_brain_context, quiet_brains
 from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from players.llm.redis_budget import BudgetShare
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.settings import StudySettings
     from wolfbus.study.shared_agenda import SharedAgenda
 
@@ -67,8 +67,8 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
     from wolfbus.cli.embedded import tune_garbage_collection
     from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
     from wolfbus.cli.studying.loading import study_of_text
-    from wolfbus.cli.studying.news import KEPT_S
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
+    from wolfbus.study.scheduler import KEPT_S
     from wolfbus.study.shared_agenda import SharedAgenda
 
     check_house(name)

@@ -5,12 +5,25 @@ What an agent needs to take part stands here; the rest is in the modules: `base`
 """
 
 from wolfbus.messages.base import PROTOCOL
-from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
 from wolfbus.messages.codec import decode_delivery, decode_news, encode
-from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import (
+    CONTENT,
+    AccusationClaim,
+    Ballot,
+    Bid,
+    Choice,
+    Claim,
+    Content,
+    InspectionClaim,
+    Judgement,
+    Label,
+    Proposal,
+    ProtectionClaim,
+    RoleClaim,
+    Speech,
+)
 from wolfbus.messages.events import AnyEvent
-from wolfbus.messages.replies import REPLY, AnyReply
-from wolfbus.messages.requests import Ask, Delivery, Private, Public, SeatPart, TableNews
+from wolfbus.messages.requests import REPLY, AnyReply, Ask, Delivery, Private, Public, SeatPart, TableNews
 
 __all__ = [
     "CONTENT",

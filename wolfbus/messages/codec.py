@@ -19,8 +19,7 @@ from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.house import FromAgent, News, ToAgent
-from wolfbus.messages.replies import AnyReply
-from wolfbus.messages.requests import Delivery, TableNews
+from wolfbus.messages.requests import AnyReply, Delivery, TableNews
 
 M = TypeVar("M")
 

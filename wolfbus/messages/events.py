@@ -9,7 +9,6 @@ from pydantic import Field
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole
 from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
-from wolfbus.messages.claims import ScoredClaim
 from wolfbus.messages.content import (
     Ballot,
     Bid,
@@ -18,6 +17,7 @@ from wolfbus.messages.content import (
     Judgement,
     Label,
     Proposal,
+    ScoredClaim,
     Speech,
     StatementNumber,
 )

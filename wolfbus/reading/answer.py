@@ -12,11 +12,22 @@ from pydantic import ValidationError
 from wolfbus.messages.content import CONTENT, Content
 from wolfbus.reading.json_text import LostMember, Members
 from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, AnswerPart, folded
-from wolfbus.reading.labels import kind_of, normalise, settle
-from wolfbus.reading.names import resolve_name
 from wolfbus.reading.objects import Found, ends_where_written
 from wolfbus.reading.text import clean_value, one_line, quoted, worse
-from wolfbus.reading.values import Bad, Got, Value, read_claims, truth, unit, whole, words
+from wolfbus.reading.values import (
+    Bad,
+    Got,
+    Value,
+    kind_of,
+    normalise,
+    read_claims,
+    resolve_name,
+    settle,
+    truth,
+    unit,
+    whole,
+    words,
+)
 from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 
 _LONGEST_NAME = 32

@@ -8,17 +8,197 @@ malformed outputs with conservative defaults".)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from wolfbus.messages.content import Content
+from wolfbus.config import NOBODY_WORDS
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.reading.answer import JudgedAnswer, Question, judge
 from wolfbus.reading.keys import ERROR_KEYS, PARTS
 from wolfbus.reading.objects import Found, Search, find, inside
-from wolfbus.reading.prose import judge_prose
-from wolfbus.reading.text import RUNGS, without_thinking, worse
+from wolfbus.reading.text import RUNGS, quoted, without_thinking, worse
+from wolfbus.reading.values import NUMBER_WORDS, Bad, resolve_name, whole
 from wolfbus.vocabulary import Fault, Reading
+
+_LONGEST_REFUSAL: Final = 600
+"""Characters of a refusal; whoever says more may have said something of use."""
+
+_APOLOGY: Final = (
+    r"(?:(?:i(?:'m|\ am)\ (?:really\ |very\ |so\ )?|)sorry|i\ apologi[sz]e|(?:my\ )?apologies|unfortunately)"
+)
+_MACHINE: Final = r"as\ an?\ (?:ai|artificial\ intelligence|(?:large\ )?language\ model)\b[^,.!?]{0,40},?\ "
+_CANNOT: Final = r"""
+    (?: i\ (?: can't | cannot | can\ not | won't | will\ not )
+      | i(?:'m|\ am)\ (?: unable | not\ (?:able|allowed|permitted) )\ to
+      | i\ (?: must | have\ to )\ (?:respectfully\ )?decline\ to
+    )
+"""
+_RULES: Final = r"(?:guidelines|programming|polic(?:y|ies))"
+_ASKED: Final = r"""
+    (?: th(?:is|at|ese|ose) | it | (?: this | that | your | the | such )\ (?:\w+\ ){0,3}
+        (?: requests? | tasks? | prompt | content | conversation | discussion | instructions? | scenario
+          | activit(?:y|ies) | role-?play(?:ing)? | game | response | text ) )
+"""
+_SENTENCE: Final = re.compile(
+    rf"""
+    (?: {_APOLOGY}[,;:.!]?\ (?:but\ |however,?\ )?)?
+    (?: {_MACHINE}{_CANNOT}\ .+
+      | {_CANNOT}\ (?:
+            (?:help|assist)(?:\ you)?(?:\ (?:with|on)\ {_ASKED})?
+          | comply(?:\ with\ {_ASKED})?
+          | (?: fulfill? | complete | process | carry\ out | continue\ with | engage\ (?:in|with) | participate\ in
+              | take\ part\ in | provide | generate | create | produce )\ {_ASKED}
+          | .+\ against\ my\ {_RULES}
+        )
+      | i\ (?:must|have\ to)\ (?:respectfully\ )?decline(?:\ {_ASKED})?
+      | (?:this|that)\ (?:request\ )?(?:violates|goes\ against)\ (?:\w+\ ){{1,4}}{_RULES}
+    )\s*[.!]*
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_END: Final = re.compile(r"(?<=[.!?])\s+")
+
+
+def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
+    """Return whether a whole reply is a refusal to answer.
+
+    Its first sentence, behind an apology of its own if there is one, must be one of a handful of common forms. Players
+    refuse one another things as well, so that a text that names one is none.
+
+    Args:
+        text: the reply, without any JSON.
+        names: all players.
+    """
+    plain = text.strip().strip('"“”').replace("’", "'")
+    if not plain or len(plain) > _LONGEST_REFUSAL:
+        return False
+    if any(re.search(rf"\b{re.escape(name)}\b", plain, re.IGNORECASE) for name in names):
+        return False
+    first, *others = _END.split(plain)
+    if others and re.fullmatch(rf"{_APOLOGY}[.!]*".replace(r"\ ", " "), first, re.IGNORECASE):
+        first = others[0]
+    return _SENTENCE.fullmatch(first) is not None
+
+
+REFUSED = "the reply is a refusal"
+_LONGEST = 4_000
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_OUTAGE = re.compile(
+    r"""
+    \s*(?: error[:\s] | (?:http[/\s]?[\d.]*\s*)?[45]\d\d\b
+    | (?: bad\ gateway | service\ unavailable | internal\ server\ error | gateway\ time-?out | too\ many\ requests
+        | rate\ limit | upstream | traceback | request\ timed\ out )\b )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_REFUSAL = re.compile(
+    r"""
+    \bas\ an?\ (?: ai | artificial | language\ model | large\ language )\b
+    | \bI(?:['’]m|\ am)\ (?: unable | not\ able | not\ permitted | not\ allowed )\ to\ (?: help | assist | comply )
+    | \bI\ (?: can['’]?t | cannot | can\ not | won['’]?t | will\ not | must\ decline\ to )\ (?:
+        help\ (?: with | you ) | help[.!] | assist | comply | fulfil | role-?play
+        | (?: participate\ in | take\ part\ in | engage\ in | continue\ with )\ (?: this | that | games | deception )
+        | (?: provide | generate | create | produce )\ (?: this | that | content | text | a\ response | a\ statement ) )
+    | \bI(?:['’]m|\ am)\ sorry,?\ but\ (?: this | that )\ (?: violates | goes\ against )
+    | \bagainst\ my\ (?: guidelines | programming | polic(?:y|ies) )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
+_NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
+_BID = re.compile(
+    r"\W*(?:(?:my|the|is|i|i'd|i['’]ll|would|will|want|to|bid|of|a|an|at|with|urgency|answer|number|say|final|speak)\W+)*"
+    rf"(?<!-)(?P<bid>-?(?:{_NUMBER})(?:\s*(?:/|out of)\s*(?:{_NUMBER}))?)(?:\W+bid)?\W*",
+    re.IGNORECASE,
+)
+
+
+def judge_prose(question: Question, text: str) -> JudgedAnswer:
+    """Return what a text without any JSON says in answer to `question`.
+
+    A statement may be plain prose, a bid a lone number, a vote or a night's choice a lone name; all count as coerced.
+    Assessments have no plain form.
+    """
+    answer = JudgedAnswer(question, "coerced")
+    fence = _WHOLE_FENCE.fullmatch(text)
+    plain = (fence.group(1) if fence else text).strip()
+    trouble = _trouble(question, plain)
+    if is_refusal(plain, question.names):
+        answer.fail("refused", REFUSED)
+    elif trouble is not None:
+        answer.fail("unparseable", trouble)
+    elif question.kind == "speak":
+        answer.content = _said(plain)
+    elif question.kind == "bid":
+        _bid(answer, plain)
+    elif question.kind in {"assess_own", "assess_other"}:
+        answer.fail("unparseable", "the reply holds no JSON object")
+    else:
+        _named(answer, plain)
+    return answer
+
+
+def _trouble(question: Question, plain: str) -> str | None:
+    if not plain:
+        return "the reply is empty"
+    if _PAGE.match(plain):
+        return "the reply is a web page, not an answer"
+    if len(plain) > _LONGEST:
+        return f"the reply holds no JSON object, and {len(plain)} characters of other text"
+    if _REFUSAL.search(plain[:300]):
+        return REFUSED
+    if question.kind == "speak":
+        if _OUTAGE.match(plain):
+            return "the reply is an error message, not a statement"
+        if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
+            return f"the reply is no statement: {quoted(plain)}"
+        if plain.startswith(("{", "}", "[", "```", "<")):
+            return "the reply is neither JSON nor a plain statement"
+    return None
+
+
+def _said(plain: str) -> Content:
+    for left, right in ('""', "“”", "«»"):
+        if (
+            len(plain) > 2
+            and plain[0] == left
+            and plain[-1] == right
+            and left not in plain[1:-1]
+            and right not in plain[1:-1]
+        ):
+            plain = plain[1:-1].strip()
+    return Speech(text=plain)
+
+
+def _bid(answer: JudgedAnswer, plain: str) -> None:
+    lone = _BID.fullmatch(plain[:200]) if len(plain) <= 200 else None
+    if lone is None:
+        answer.fail("unparseable", f'the reply holds no JSON object with "bid", and no lone number: {quoted(plain)}')
+        return
+    value = whole(lone.group("bid"), answer.question.bid_max)
+    if isinstance(value, Bad):
+        answer.fail(value.fault, f"the bid {value.why}")
+    else:
+        answer.content = Bid(bid=value.value)
+
+
+def _named(answer: JudgedAnswer, plain: str) -> None:
+    question = answer.question
+    legal = question.legal if question.legal is not None else [*question.names, None]
+    resolved = resolve_name(plain, legal, question.names)
+    if resolved.fault == "ambiguous":
+        answer.fail("ambiguous", f"the reply could mean several players: {quoted(plain)}")
+    elif resolved.fault is not None:
+        answer.fail("unparseable", f'the reply holds no JSON object with "target", and no legal name: {quoted(plain)}')
+    elif question.kind == "vote":
+        answer.content = Ballot(target=resolved.name)
+    elif question.kind == "whisper":
+        answer.content = Proposal(target=resolved.name)
+    else:
+        answer.content = Choice(target=resolved.name)
+
 
 LONGEST = 1_000_000
 """Characters of a reply beyond which it is not looked at."""

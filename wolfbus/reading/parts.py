@@ -23,9 +23,8 @@ from wolfbus.reading.keys import (
     number_of,
     part_names,
 )
-from wolfbus.reading.ladder import LONGEST, TOO_LONG, Read, answer_of, as_read, failed
+from wolfbus.reading.ladder import LONGEST, REFUSED, TOO_LONG, Read, answer_of, as_read, failed, is_refusal
 from wolfbus.reading.objects import Found, Search, find
-from wolfbus.reading.prose import REFUSED, is_refusal
 from wolfbus.reading.text import clean_value, without_thinking, worse
 from wolfbus.vocabulary import Kind, Reading
 

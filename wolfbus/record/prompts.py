@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from wolfbus.errors import RecordError
-from wolfbus.messages.calls import ChainAddition, ChatRole, ModelCall, PromptAddition, Segment, segment_hash
+from wolfbus.messages.calls import ChainAddition, ChatRole, ModelCall, PromptAddition, ReplyStyle, Segment, segment_hash
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
-from wolfbus.record.replies import reply_of
 
 SegmentName: TypeAlias = str | int
 """What names a segment in a record: its number; its hash in records of earlier versions."""
+
+_STYLES: Final[dict[ReplyStyle, dict[str, Any]]] = {
+    "spaced": {"separators": (", ", ": ")},
+    "dense": {"separators": (",", ":")},
+    "indented": {"indent": 2},
+}
+_NO_WORDS_OF_MODELS: Final = frozenset({"claims", "stated_kind"})
 
 
 class SegmentCheck:
@@ -143,6 +150,30 @@ class PromptBook:
 
 def _shown(name: SegmentName) -> str:
     return str(name) if isinstance(name, int) else f"{name[:12]}…"
+
+
+def reply_of(answered: AnyAnswered, style: ReplyStyle) -> str | None:
+    """Return the reply that an answer stands for: its thought, then its content, as one JSON object.
+
+    Args:
+        answered: what was recorded of the request.
+        style: how the JSON is set.
+
+    Returns:
+        The text; None if the answer has no content.
+    """
+    if answered.content is None:
+        return None
+    members: dict[str, Any] = {} if answered.thought is None else {"thought": answered.thought}
+    for name in type(answered.content).model_fields:
+        if name not in _NO_WORDS_OF_MODELS:
+            members[name] = getattr(answered.content, name)
+    return json.dumps(members, ensure_ascii=False, **_STYLES[style])
+
+
+def style_of(reply: str, answered: AnyAnswered) -> ReplyStyle | None:
+    """Return in which style an answer gives a reply again, character for character; None if in none."""
+    return next((style for style in _STYLES if reply_of(answered, style) == reply), None)
 
 
 class RequestNames:

@@ -1,4 +1,6 @@
-"""Reading a record back, line by line, and saying precisely where and how it is not what was written."""
+"""Reading a record back, line by line, and saying precisely where and how it is not what was written; `read_checked`
+does so in one pass for whoever checks, measures or proves a record.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,18 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from pydantic_core import from_json
 
-from wolfbus.errors import MessageError, RecordError, reason_of
+from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
 from wolfbus.messages.codec import check_version
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Ended, Opened
+from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, check_seal, parse_line
 
 SUFFIXES: Final = (".ndjson", ".ndjson.gz")
@@ -27,6 +32,7 @@ LINE_LIMIT: Final = 1 << 29
 _BUFFER: Final = 1 << 17
 _FIRST_BYTES: Final = b'{"audience":'
 _NOT_OURS: Final = "not a wolfbus record"
+_SECOND: Final = "a second record begins here; a file holds one"
 
 
 def open_lines(source: str | Path) -> Generator[bytes, None, None]:
@@ -191,9 +197,6 @@ def read_record(lines: Iterable[bytes], *, tolerant: bool = False, lenient: bool
     return RecordReader(lines, tolerant=tolerant, lenient=lenient)
 
 
-_SECOND: Final = "a second record begins here; a file holds one"
-
-
 def _why_unsealed(line: bytes, number: int) -> str | None:
     """Return what happened to a line whose seal does not hold, as precisely as its bytes tell; None without a clue."""
     if number == 1:
@@ -274,3 +277,94 @@ def newest_record(root: Path) -> Path:
     if not found:
         raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
     return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+class Prover(Protocol):
+    """Re-executes a record by the rules; the moderator's `Verifier` is one."""
+
+    def feed(self, recorded: Recorded) -> None:
+        """Check one event; raises RecordError at the first that does not follow from the rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found of a record.
+
+    Attributes:
+        problem: why it is not a whole record of a game that ended, or what the rules do not give;
+            None for neither.
+        events: events that hold, from the first on.
+        opened: the first of them; None if not even that holds.
+        ended: the game's end; None if the record does not reach it.
+        head: hash on the last line that holds, "" for none; it seals all lines up to there.
+        digest: digest of those events.
+        seconds: time of the last of them.
+        proven: whether the rules give every derived event; None where nobody re-executed them.
+        refuted: whether the problem is that they give another one.
+    """
+
+    problem: str | None
+    events: int
+    opened: Opened | None
+    ended: Ended | None
+    head: str
+    digest: str
+    seconds: float
+    proven: bool | None
+    refuted: bool
+
+
+def read_checked(
+    lines: Iterable[bytes],
+    watch: Callable[[Recorded], None] = lambda _recorded: None,
+    prover: Prover | None = None,
+    *,
+    lenient: bool = False,
+) -> Checked:
+    r"""Read a record to its end or to the first event that does not hold.
+
+    Number, time, seal and content of every line are checked, and by `prover` whether the rules give
+    it.
+
+    Args:
+        lines: the lines with their ``\n``.
+        watch: called with every event that holds; one for which it raises RecordError or RulesError
+            does not.
+        prover: re-executes the record; None not to.
+        lenient: see `RecordReader`.
+    """
+    reader, digest = read_record(lines, tolerant=True, lenient=lenient), Digest()
+    events, head, seconds = 0, "", 0.0
+    problem = stopped = None
+    opened: Opened | None = None
+    ended: Ended | None = None
+    refuted = False
+    for recorded in reader:
+        event = recorded.event
+        if prover is not None:
+            try:
+                prover.feed(recorded)
+            except (RecordError, RulesError) as error:
+                problem, refuted = str(error), True
+                break
+        try:
+            watch(recorded)
+        except (RecordError, RulesError) as error:
+            problem = str(error)
+            break
+        digest.feed(event)
+        events, head, seconds = recorded.n, recorded.hash, recorded.time
+        if event.type == "opened":
+            opened = event
+        elif event.type == "ended":
+            ended = event
+        elif event.type == "stopped":
+            stopped = printable(event.reason, NOTE_SHOWN)
+    if problem is None and reader.problems:
+        problem = str(reader.problems[0])
+    elif problem is None and stopped is not None:
+        problem = f"line {events}: the game was stopped before its end: {stopped}"
+    elif problem is None and ended is None:
+        problem = f"line {events + 1}: missing: the record stops before its game ended"
+    proven = None if prover is None else problem is None
+    return Checked(problem, events, opened, ended, head, digest.hexdigest(), seconds, proven, refuted)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.service.health import LOOPBACK, Place
+from wolfbus.service.lifecycle import LOOPBACK, Place
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

@@ -13,7 +13,7 @@ from typing import Final
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
 from wolfbus.errors import BusError
-from wolfbus.service.process import Program
+from wolfbus.service.supervisor import Program
 
 OPEN: Final = "open"
 """Stands in a players spec for a seat that is left to an agent from outside."""

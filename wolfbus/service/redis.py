@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from wolfbus.closable import Closable
 from wolfbus.errors import BusError
-from wolfbus.service.process import Program
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Stopping
+from wolfbus.service.supervisor import Program
 
 READY_S: Final = 10.0
 """Longest wait for a server to answer, or to go."""

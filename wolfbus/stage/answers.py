@@ -1,13 +1,83 @@
-"""How a server of pages answers: JSON, refusals, events."""
+"""Who may ask a server of pages, and how it answers: requests refused unread, headers, JSON, refusals, events."""
 
 from __future__ import annotations
 
-from typing import Any
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from wolfbus.stage.guard import HEADERS
 from wolfbus.stage.watched import encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CSP: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""What a served page may load and reach: this server and nothing else."""
+
+HEADERS: Final[dict[str, str]] = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+class Guard:
+    """Tells which requests come from a page of this server.
+
+    A page of another site can make a browser send requests here, under that site's name (rebinding) or across sites:
+    so the name that was asked for has to be one of ours, and whatever changes something has to come from our page.
+
+    Args:
+        host: the address on which it listens. On others than the loopback it may be asked by any address in numbers:
+            no site can be called that.
+        names: names besides those of this machine's loopback by which the server may be asked, without port.
+    """
+
+    def __init__(self, host: str = "127.0.0.1", names: tuple[str, ...] = ()) -> None:
+        self._hosts = _LOOPBACK | {each.lower() for each in (host, *names)}
+        self._numbers = host not in _LOOPBACK
+
+    def refusal(self, method: str, headers: Mapping[str, str]) -> str | None:
+        """Return why a request is refused, in one sentence; None if it is not."""
+        host = headers.get("Host", "")
+        name = _name(host)
+        if name not in self._hosts and not (self._numbers and _is_address(name)):
+            return "this server is not known by that name; ask for it as localhost, or start it with --name NAME"
+        origin = headers.get("Origin")
+        if origin is None:
+            if method == "POST":
+                return "an answer must come from a page of this server"
+            return None
+        parts = urlsplit(origin)
+        if parts.scheme not in {"http", "https"} or parts.netloc.lower() != host.lower():
+            return "a page of another site asks; only pages of this server may"
+        return None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _name(host: str) -> str:
+    """Return a Host header's name, without its port."""
+    name = host.lower()
+    if name.startswith("["):
+        return name.partition("]")[0] + "]"
+    return name.partition(":")[0]
 
 
 def answer(value: Any, status: int = 200) -> web.Response:

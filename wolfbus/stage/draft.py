@@ -1,28 +1,41 @@
-"""`StatementDraft` and `VoteDraft`: a statement whose judgements are still coming in, and a vote that goes on."""
+"""What goes on: a statement whose judgements are still coming in, a vote, a night; and how every seat stands, as far
+as one viewer knows.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.claims import AccusationClaim, ProtectionClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, ProtectionClaim, ScoredClaim
 from wolfbus.messages.events import (
     AnsweredAssessOther,
     AnsweredAssessOwn,
+    AnsweredInspect,
+    AnsweredKill,
+    AnsweredProtect,
     AnsweredSpeak,
     AnsweredVote,
+    AnsweredWhisper,
+    Dawn,
     Exile,
+    Inspection,
+    NightOutcome,
     Statement,
     Tally,
 )
+from wolfbus.messages.requests import Whispered
 from wolfbus.stage.beats import (
     Bar,
     Exiled,
     Mark,
     Moved,
+    NightMove,
+    NightShown,
+    SeatStatus,
     ShownBallot,
     ShownClaim,
     ShownJudgement,
@@ -31,7 +44,7 @@ from wolfbus.stage.beats import (
     Tallied,
 )
 from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Kind
+from wolfbus.vocabulary import Kind, Role, Team, team_of
 
 _MOVED: Final = 3
 
@@ -223,3 +236,126 @@ def _shown(scored: ScoredClaim) -> ShownClaim:
         return ShownClaim(claim.claim, claim.target, None, claim.round, scored.verdict, scored.extracted)
     night = claim.round if claim.claim == "inspection" else None
     return ShownClaim(claim.claim, claim.target, claim.role, night, scored.verdict, scored.extracted)
+
+
+@dataclass(slots=True)
+class NightDraft:
+    """A night that goes on, as far as the viewer knows.
+
+    Attributes:
+        moves: what was chosen, in order.
+        outcome: what the night came to, once that is known.
+    """
+
+    moves: list[NightMove] = field(default_factory=list)
+    outcome: NightOutcome | None = None
+
+    def take(self, event: AnsweredKill | AnsweredProtect | AnsweredInspect | AnsweredWhisper, call: int | None) -> None:
+        """Take in what a seat chose."""
+        content = event.content
+        self.moves.append(
+            NightMove(
+                event.seat,
+                event.kind,
+                content.target if content is not None else None,
+                word=event.content.word if isinstance(event, AnsweredWhisper) and event.content is not None else None,
+                thought=event.thought,
+                outcome=None if event.outcome == "accepted" else event.outcome,
+                call=call,
+            )
+        )
+
+    def overhear(self, fact: Whispered) -> None:
+        """Take in a partner's proposal."""
+        self.moves.append(NightMove(fact.seat, "whisper", fact.target, word=fact.word))
+
+    def inspect(self, event: Inspection) -> None:
+        """Take in what an inspection showed."""
+        for place, move in enumerate(self.moves):
+            if (move.seat, move.kind, move.target) == (event.seat, "inspect", event.target):
+                self.moves[place] = replace(move, role=event.role)
+
+    def shown(self, event: Dawn) -> NightShown:
+        """Return the night as it is shown at dawn."""
+        target = self.outcome.target if self.outcome is not None else None
+        blocked = None
+        if self.outcome is not None and target is not None:
+            blocked = target in self.outcome.protected
+        return NightShown(event.died, event.role, event.team, target, blocked, tuple(self.moves))
+
+
+class Seating:
+    """How every seat stands, as far as one viewer knows.
+
+    Attributes:
+        names: all players in seating order.
+        absent: seats that let too many requests time out.
+    """
+
+    def __init__(self) -> None:
+        self.names: tuple[SeatName, ...] = ()
+        self.absent: set[SeatName] = set()
+        self._roles: dict[SeatName, Role] = {}
+        self._teams: dict[SeatName, Team] = {}
+        self._left: dict[SeatName, tuple[Literal["night", "exile"], int]] = {}
+
+    def sit(self, names: Sequence[SeatName]) -> None:
+        """Take in who plays, in seating order."""
+        self.names = tuple(names)
+
+    def meet(self, *names: SeatName) -> None:
+        """Take in players that are heard of; new only to who was not told at the opening who plays."""
+        self.names += tuple(name for name in names if name not in self.names)
+
+    def learn(self, name: SeatName, role: Role) -> None:
+        """Take in that `name` is the `role`."""
+        self._roles[name] = role
+        self._teams[name] = team_of(role)
+
+    def leave(
+        self, name: SeatName, how: Literal["night", "exile"], round_: int, role: Role | None, team: Team | None
+    ) -> None:
+        """Take in how `name` left, and what became public with it."""
+        self._left.setdefault(name, (how, round_))
+        if role is not None:
+            self.learn(name, role)
+        elif team is not None:
+            self._teams[name] = team
+
+    def statuses(self, bids: Mapping[SeatName, int], suspicion: Suspicion) -> tuple[SeatStatus, ...]:
+        """Return how every seat stands, in seating order.
+
+        Args:
+            bids: bids to show.
+            suspicion: smoothed suspicion, as far as the viewer sees it.
+        """
+        return tuple(self._status(name, bids.get(name), suspicion) for name in self.names)
+
+    def _status(self, name: SeatName, bid: int | None, suspicion: Suspicion) -> SeatStatus:
+        how, round_ = self._left.get(name, (None, None))
+        met = [
+            suspicion.of(observer, name)
+            for observer in self.names
+            if (name in self._left or observer not in self._left) and suspicion.judged(observer, name)
+        ]
+        return SeatStatus(
+            name,
+            self._roles.get(name),
+            self._teams.get(name),
+            how,
+            round_,
+            bid,
+            sum(met) / len(met) if met else None,
+            True if name in self.absent else None,
+        )
+
+    def matrix(self, suspicion: Suspicion, *, known: bool) -> tuple[tuple[float | None, ...], ...] | None:
+        """Return smoothed suspicion, observers by targets; None for pairs without a judgement, and unless `known`."""
+        if not known:
+            return None
+        return tuple(
+            tuple(
+                suspicion.of(observer, target) if suspicion.judged(observer, target) else None for target in self.names
+            )
+            for observer in self.names
+        )

@@ -7,12 +7,13 @@ So a game that is live, one that is replayed and one in a file are shown alike.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.content import ScoredClaim
 from wolfbus.messages.events import (
     Absent,
     Answered,
@@ -22,6 +23,7 @@ from wolfbus.messages.events import (
     AnsweredSpeak,
     AnsweredVote,
     AnyAnswered,
+    AnyEvent,
     Asked,
     ClaimTruth,
     Dawn,
@@ -38,15 +40,34 @@ from wolfbus.messages.events import (
 )
 from wolfbus.messages.requests import Revealed, Seated, Whispered
 from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
-from wolfbus.stage.calls import CallLines
-from wolfbus.stage.draft import StatementDraft, VoteDraft
+from wolfbus.stage.draft import NightDraft, Seating, StatementDraft, VoteDraft
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
-from wolfbus.stage.found import claim_finder
-from wolfbus.stage.night import NightDraft
-from wolfbus.stage.seating import Seating
+from wolfbus.stage.inspector import CallLines
+from wolfbus.state import Waiting
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Phase
-from wolfbus.waiting import Waiting
+
+ClaimFinder: TypeAlias = Callable[[AnyEvent], Sequence[ScoredClaim] | None]
+"""Fed every event of one game in order; returns all claims of the statement that an event is about, or None."""
+
+
+def _given(event: AnyEvent) -> Sequence[ScoredClaim] | None:
+    """Return the claims that a speaker gave with its words."""
+    return event.claims if event.type == "claim_truth" else None
+
+
+_make: Callable[[], ClaimFinder] = lambda: _given  # noqa: E731 - replaced as a whole
+
+
+def find_claims_with(make: Callable[[], ClaimFinder]) -> None:
+    """Have claims found by what `make` returns, one for each game, from now on in this process."""
+    global _make  # noqa: PLW0603 - it is the process's
+    _make = make
+
+
+def claim_finder() -> ClaimFinder:
+    """Return what finds the claims of one game: those given with the words and, where that is known how, in them."""
+    return _make()
 
 
 class BeatFold:

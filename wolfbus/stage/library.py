@@ -1,21 +1,166 @@
-"""`Library`: the games and studies that a server shows."""
+"""`Library`: the games and studies that a server shows.
+
+What is told of every record is kept in a file (`GameIndex`), so that large records are read once; how a study's
+numbers are computed is told from outside (`StudyReader`).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from wolfbus.errors import ConfigError
-from wolfbus.messages.events import Statement
+from wolfbus.errors import ConfigError, RecordError
+from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.stage.document import FORMAT
+from wolfbus.stage.document import FORMAT, GameFeed
+from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.sources import name_of_path, paths_under
-from wolfbus.stage.summary import GameIndex
 from wolfbus.study.journal import JOURNAL, read_results
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
+from wolfbus.whole_file import write_whole
+
+INDEX_FILE: Final = ".index.json"
+_VERSION: Final = 1
+_AT_ONCE: Final = 40
+"""Records that one look at a library reads at most; the next look reads on."""
+_BEST: Final = (
+    "false_seer_claim",
+    "one_vote",
+    "suspicion_drops",
+    "suspicion_rises",
+    "kill_blocked",
+    "special_exiled",
+)
+"""Kinds of key moments, the one that tells most of a game first."""
+
+
+def summary_of(path: Path) -> dict[str, Any]:
+    """Return what a library tells of a record: who played, how it ended, lies, its best moment."""
+    feed = GameFeed(EVERYTHING)
+    opened: Opened | None = None
+    reader = read_record(open_lines(path), tolerant=True, lenient=True)
+    problem: str | None = None
+    try:
+        for recorded in reader:
+            if isinstance(recorded.event, Opened):
+                opened = recorded.event
+            feed.feed(recorded)
+    except RecordError as error:
+        problem = str(error)
+    problem = problem or next((str(each) for each in reader.problems), None)
+    if opened is None:
+        return {"state": "damaged", "error": problem or "no record", "started": 0.0}
+    return {**_opening(opened, feed), **_course(feed), **({"error": problem} if problem else {})}
+
+
+def _opening(opened: Opened, feed: GameFeed) -> dict[str, Any]:
+    seats = feed.game()["seats"]
+    players = Counter((seat["brain"], seat.get("model")) for seat in seats)
+    return {
+        "game": opened.game,
+        **({"title": opened.title} if opened.title is not None else {}),
+        "started": opened.started,
+        "names": [seat.name for seat in opened.seats],
+        "seed": opened.seed,
+        "players": [
+            {"brain": brain, "seats": count, **({"model": model} if model else {})}
+            for (brain, model), count in players.items()
+        ],
+    }
+
+
+def _course(feed: GameFeed) -> dict[str, Any]:
+    beats = feed.beats
+    last = beats[-1].over if beats else None
+    found: dict[str, Any] = {
+        "state": "open" if last is None else "stopped" if last.stopped is not None else "ended",
+        "rounds": max((beat.round for beat in beats), default=0),
+        "statements": sum(beat.spoken is not None for beat in beats),
+        "lies": sum("lie" in beat.marks for beat in beats),
+    }
+    if last is not None:
+        found |= {"winner": last.winner, "reason": last.reason}
+    moments = feed.moments()
+    if moments:
+        best = min(moments, key=lambda moment: _BEST.index(moment["kind"]))
+        found |= {"moment": best["words"], "moment_beat": best["beat"]}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+class GameIndex:
+    """What a library tells of every record below a folder; safe from any thread.
+
+    Args:
+        root: the folder, or one record.
+        keep: whether to keep it in a hidden file of the folder, by size and time of each record; it is kept in memory
+            only where that cannot be written.
+    """
+
+    def __init__(self, root: Path, *, keep: bool) -> None:
+        self.root = root
+        self._file = root / INDEX_FILE if keep and root.is_dir() else None
+        self._lock = threading.Lock()
+        self._known: dict[str, dict[str, Any]] = _load(self._file)
+
+    def games(self) -> list[tuple[str, Path, dict[str, Any]]]:
+        """Return name, file and summary of every record; of many new ones the newest are read, others are ``new``."""
+        with self._lock:
+            read = 0
+            found: dict[str, dict[str, Any]] = {}
+            paths = sorted(paths_under(self.root).items(), key=lambda item: -_mtime(item[1]))
+            for name, path in paths:
+                stamp = _stamp(path)
+                held = self._known.get(name)
+                if held is not None and held["stamp"] == stamp:
+                    found[name] = held
+                elif read < _AT_ONCE:
+                    read += 1
+                    found[name] = {"stamp": stamp, "summary": summary_of(path)}
+            changed = read or len(found) != len(self._known)
+            self._known = found
+            if changed:
+                self._save()
+        return [
+            (name, path, found[name]["summary"] if name in found else {"state": "new", "started": _mtime(path)})
+            for name, path in paths
+        ]
+
+    def _save(self) -> None:
+        if self._file is not None:
+            # a folder that cannot be written is read all the same
+            with contextlib.suppress(OSError):
+                write_whole(self._file, [json.dumps({"v": _VERSION, "games": self._known}, ensure_ascii=False)])
+
+
+def _load(path: Path | None) -> dict[str, dict[str, Any]]:
+    if path is None:
+        return {}
+    try:
+        told = json.loads(path.read_bytes())
+        games = told["games"] if told["v"] == _VERSION else {}
+        return {str(name): held for name, held in games.items() if {"stamp", "summary"} <= held.keys()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        # it only saves time
+        return {}
+
+
+def _stamp(path: Path) -> list[int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return [0, 0]
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _mtime(path: Path) -> float:
+    return _stamp(path)[1] / 1e9
+
 
 _MOST: Final = 200
 """Games that one listing holds; a search looks through all."""
@@ -157,3 +302,70 @@ def _study_id(folder: Path) -> str:
 def _says(path: Path, words: str) -> bool:
     reader = read_record(open_lines(path), tolerant=True, lenient=True)
     return any(isinstance(each.event, Statement) and words in each.event.text.casefold() for each in reader)
+
+
+_TOLD: Final = ("id", "name", "cost_usd", "error")
+
+
+class StudyReader(Protocol):
+    """Computes what is to be told of studies."""
+
+    def findings(self, folder: Path) -> dict[str, Any]:
+        """Return what `wolfbus report --json` writes."""
+
+    def report(self, folder: Path) -> str:
+        """Return the page that `wolfbus report` writes."""
+
+    def comparison(self, a: Path, b: Path) -> dict[str, Any]:
+        """Return what `wolfbus compare --json` writes."""
+
+
+def study_data(study: str, folder: Path, index: GameIndex, reader: StudyReader) -> dict[str, Any]:
+    """Return the data of a study's page.
+
+    Args:
+        study: its id.
+        folder: its folder.
+        index: what is known of the games, and how they are called.
+        reader: computes the findings.
+    """
+    told = study_told(study, folder)
+    manifest = load_manifest(folder / FILE) or {}
+    rows = {str(row.get("game")): row for row in manifest.get("games") or ()}
+    games = []
+    for name, path, summary in index.games():
+        if path.parent == folder / RECORDS:
+            row = rows.get(path.name.partition(".ndjson")[0], {})
+            games.append({"id": name, **summary, "number": row.get("number"), "seed": row.get("seed")})
+    games.sort(key=lambda game: game["number"] or 0)
+    return {
+        "format": FORMAT,
+        **{name: told[name] for name in _TOLD if name in told},
+        "findings": reader.findings(folder),
+        "games": [{name: value for name, value in game.items() if value is not None} for game in games],
+    }
+
+
+def study_file(study: str, folder: Path, reader: StudyReader) -> dict[str, Any]:
+    """Return what a file of a study holds: its page, and every game as everything is seen of it."""
+    data = study_data(study, folder, GameIndex(folder, keep=False), reader)
+    pages = {}
+    for name, path in paths_under(folder).items():
+        feed = GameFeed(EVERYTHING)
+        for recorded in read_record(open_lines(path), tolerant=True, lenient=True):
+            feed.feed(recorded)
+        pages[name] = {**feed.page(), "viewers": [EVERYTHING], "problems": []}
+    return {**data, "kind": "study", "pages": pages}
+
+
+def pairs(a: Path, b: Path, root: Path) -> list[dict[str, Any]]:
+    """Return the games of two studies that have a seed in common, with their names in addresses."""
+    one, other = _by_seed(a, root), _by_seed(b, root)
+    return [{"seed": seed, "a": one[seed], "b": other[seed]} for seed in one if seed in other]
+
+
+def _by_seed(folder: Path, root: Path) -> dict[str, str]:
+    manifest = load_manifest(folder / FILE) or {}
+    names = games_of(folder, root)
+    rows: Sequence[dict[str, Any]] = manifest.get("games") or ()
+    return {str(row["seed"]): names[row["game"]] for row in rows if row.get("seed") and row.get("game") in names}

@@ -14,12 +14,11 @@ from typing import Final, Self
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, reason_of
+from wolfbus.stage.answers import Guard
 from wolfbus.stage.app import StageApp
-from wolfbus.stage.guard import Guard
-from wolfbus.stage.library import Library
+from wolfbus.stage.library import Library, StudyReader
 from wolfbus.stage.people import People
 from wolfbus.stage.sources import GameSource, Sources
-from wolfbus.stage.studies import StudyReader
 
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8765

@@ -1,13 +1,110 @@
-"""Reading a study's journal: what came of each game, a line each, written at once."""
+"""A study's journal: `GameResult`, what came of each game, and `Spent`, a line each, written at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import from_json
 
 from wolfbus.errors import ConfigError
-from wolfbus.study.result import GameResult, Spent, read_line
+from wolfbus.messages.codec import first_fault
+from wolfbus.vocabulary import Winner
+
+State: TypeAlias = Literal["ended", "stopped", "failed"]
+Whole = Annotated[int, Field(ge=0, le=2**53)]
+Sum = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
+
+_LONGEST: Final = 1 << 20
+"""Bytes of a line of a journal; errors and brains are long, but not that long."""
+
+
+class GameResult(BaseModel):
+    """What came of a game that was begun."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    number: Annotated[int, Field(ge=1)]
+    """Its number in the study."""
+    game: str
+    """Its id."""
+    state: State
+    """"ended" by its rules, "failed" by itself, or "stopped" because something else ended the study."""
+    winner: Winner = None
+    """Who won; None if nobody did."""
+    rounds: Whole | None = None
+    """Rounds begun."""
+    digest: str | None = None
+    """Digest of the game."""
+    error: str | None = None
+    """Why it did not end, in one line."""
+    seconds: Sum = 0.0
+    """Wall time from its opening to its last step."""
+    statements: Whole = 0
+    """Public statements."""
+    judgements: Whole = 0
+    """Judgements that count."""
+    calls: Whole = 0
+    """Model calls."""
+    cost_usd: Sum | None = None
+    """What they cost, as far as that is known; None where nothing is."""
+    brains: tuple[str, ...] = ()
+    """Who played, in seating order, where the plan does not say."""
+    head: str = ""
+    """Hash on its record's last line; it seals all of it."""
+
+    @field_validator("brains", mode="before")
+    @classmethod
+    def _a_list_from_json(cls, brains: Any) -> Any:
+        return tuple(brains) if isinstance(brains, list) else brains
+
+    def line(self) -> bytes:
+        """Return it as a line of the journal, with its end."""
+        return self.model_dump_json(exclude_defaults=True).encode() + b"\n"
+
+
+class Spent(BaseModel):
+    """What model calls of a study have taken from its budget so far; a line of its journal."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+
+    spent_usd: Sum = 0.0
+    """US dollars."""
+    spent_tokens: Whole = 0
+    """Tokens."""
+
+
+def read_line(line: bytes) -> GameResult | Spent | dict[str, Any] | None:
+    """Return what a line of a journal says: a game's result, what is spent, or members of another kind.
+
+    None is a line that says nothing: one that a kill cut off, or a result that is none; its game is looked at again.
+
+    Raises:
+        ConfigError: it should say what is spent, and does not; the line names the member. To pass over it could mean to
+            spend a budget twice.
+    """
+    if len(line) > _LONGEST:
+        return None
+    try:
+        value = from_json(line, allow_inf_nan=False)
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    if "spent_usd" in value or "spent_tokens" in value:
+        try:
+            return Spent.model_validate(value)
+        except ValidationError as error:
+            raise ConfigError(first_fault(error)) from None
+    if "number" not in value:
+        return value
+    try:
+        return GameResult.model_validate(value)
+    except ValidationError:
+        return None
+
 
 JOURNAL: Final = "journal.jsonl"
 """Results as they came, one a line; not ``.ndjson``, since that is what records are called."""

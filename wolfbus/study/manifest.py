@@ -1,24 +1,177 @@
-"""`Manifest`: ``study.json``, what a study is, what was played of it, and what came of every game."""
+"""`Manifest`: ``study.json``, what a study is, what was played of it, and what came of every game.
+
+It is read as plain values whose members are what readers take them for, whoever wrote the file. `study_hash` is one
+hash for all records of a study, which whoever publishes it can be held to.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
+from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import ConfigError
+from wolfbus.messages.base import ID_PATTERN
+from wolfbus.messages.codec import first_fault
 from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.study.manifest_shape import check_shape
+from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.result import GameResult
-from wolfbus.study.study_hash import study_hash
 from wolfbus.whole_file import read_whole
+
+_MOST: Final = 2**53
+"""Numbers beyond which a float is no longer exact; nothing that a manifest counts comes near."""
+
+
+def _instant(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+_Id = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
+_Text = Annotated[str, Field(max_length=10_000)]
+_Whole = Annotated[int, Field(ge=0, le=_MOST)]
+_Sum = Annotated[float, Field(ge=0, le=_MOST, allow_inf_nan=False)]
+_Instant = Annotated[str, Field(max_length=40), AfterValidator(_instant)]
+
+
+class _Shape(BaseModel):
+    # members that nobody knows here are of a later build
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+
+
+class _Git(_Shape):
+    commit: _Text | None = None
+    dirty: bool | None = None
+
+
+class _Playing(_Shape):
+    wolfbus: _Text | None = None
+    python: _Text | None = None
+    git: _Git | None = None
+
+
+class _Design(_Shape):
+    kind: _Text | None = None
+    rotation: _Whole | None = None
+    cycle: _Whole | None = None
+    games: _Whole | None = None
+    notes: list[_Text] | None = None
+    pairs: list[dict[str, Any]] | None = None
+
+
+class _Totals(_Shape):
+    games: _Whole | None = None
+    ended: _Whole | None = None
+    stopped: _Whole | None = None
+    failed: _Whole | None = None
+    pending: _Whole | None = None
+    villagers: _Whole | None = None
+    werewolves: _Whole | None = None
+    nobody: _Whole | None = None
+    statements: _Whole | None = None
+    judgements: _Whole | None = None
+    calls: _Whole | None = None
+    cost_usd: _Sum | None = None
+
+
+class _Game(_Shape):
+    number: _Whole | None = None
+    game: _Id
+    seed: _Text | None = None
+    block: _Text | None = None
+    record: Annotated[str, Field(pattern=rf"^records/{ID_PATTERN}\.ndjson$")] | None = None
+    brains: list[_Text] | None = None
+    state: Literal["ended", "stopped", "failed", "pending"] | None = None
+    winner: _Text | None = None
+    rounds: _Whole | None = None
+    digest: _Text | None = None
+    head: _Text | None = None
+    error: str | None = None
+    seconds: _Sum | None = None
+
+
+class _Manifest(_Playing):
+    study: _Id | None = None
+    name: _Text | None = None
+    seed: _Text | None = None
+    config: dict[str, Any] | None = None
+    agents: list[_Text] | None = None
+    seats: list[_Text] | None = None
+    models: dict[str, Any] | None = None
+    prompts: _Text | None = None
+    house: _Text | None = None
+    tickets: bool | None = None
+    design: _Design | None = None
+    primary: list[_Text] | None = None
+    budget_usd: _Sum | None = None
+    continued_with: list[_Playing] | None = None
+    created: _Instant | None = None
+    updated: _Instant | None = None
+    complete: bool | None = None
+    study_hash: _Text | None = None
+    totals: _Totals | None = None
+    games: list[_Game] = []
+
+
+_CLASS: Final = re.compile(r" or instance of \w+")
+"""What pydantic says beside, and is of no use to whoever wrote the file."""
+_ADAPTER: Final[TypeAdapter[_Manifest]] = TypeAdapter(_Manifest)
+
+
+def check_shape(manifest: dict[str, Any]) -> str | None:
+    """Return what is wrong with the first member that is not of its type, as "MEMBER: reason"; None if all are.
+
+    A member may be missing; what it must not be is of another type, or a number that JSON cannot hold.
+    """
+    head = {name: value for name, value in manifest.items() if name != "games"}
+    for place, number in _numbers(head, ""):
+        if not abs(number) <= _MOST:
+            return f"{place}: not a number of ordinary size"
+    try:
+        _ADAPTER.validate_python(manifest)
+    except ValidationError as error:
+        return _CLASS.sub("", first_fault(error)).replace("dictionary", "object")
+    return None
+
+
+def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
+    if isinstance(value, int | float):
+        yield place, value
+    elif isinstance(value, dict | list):
+        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+            # names are strangers' words, and stand in a line
+            shown = str(name)[:60]
+            shown = shown if shown.isprintable() else repr(shown)
+            yield from _numbers(each, f"{place}.{shown}" if place else shown)
+
+
+def study_hash(heads: Iterable[tuple[str, str]]) -> str | None:
+    """Return the SHA-256, 64 hex digits, over game id and head of every ended game.
+
+    It is taken over one line of canonical JSON a game, ``["GAME","HEAD"]`` and a line feed, in the
+    order of the games' ids. A head is the hash on a record's last line, which follows from every
+    byte of the record.
+
+    Args:
+        heads: (game id, head) of each game.
+
+    Returns:
+        The hash; None if there is no game, or one whose head nobody knows.
+    """
+    told = sorted(heads)
+    if not told or not all(head for _, head in told):
+        return None
+    return sha256_hex(*(canonical([game, head]) + b"\n" for game, head in told))
+
 
 FORMAT: Final = "wolfbus-study"
 VERSION: Final = 1
@@ -227,54 +380,6 @@ def _of_ours(text: str | bytes, source: str) -> dict[str, Any] | None:
     if (fault := check_shape(value)) is not None:
         raise ConfigError(f"{source}: {fault}")
     return value
-
-
-def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None:
-    """Return the first setting in which a study differs from the one in its folder, in words; None if none does.
-
-    More games and another budget are no difference, and neither are the versions of what plays it.
-
-    Args:
-        told: the manifest's head of the study that was asked for.
-        there: the manifest in the folder.
-    """
-    if (house := there.get("house")) is not None and told.get("house") is None:
-        return f"its seats are played by agents of a house: add --house {house}, and its --bus"
-    if there.get("house") is None and told.get("house") is not None:
-        return "it was begun without --house"
-    if bool(there.get("tickets")) != bool(told.get("tickets")):
-        begun = "with" if there.get("tickets") else "without"
-        return f"it was begun {begun} --tickets, and goes on in the same way only"
-    # of whoever joins, the folder tells who did
-    joined = told["design"].get("kind") == "joined"
-    # metrics are declared before a study is played, and never after
-    declared = ("primary",) if "primary" in there else ()
-    for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts", *declared):
-        mine, its = told.get(name), there.get(name)
-        if name == "design":
-            mine, its = (each.get("kind") if isinstance(each, dict) else each for each in (mine, its))
-        if (place := _first_difference(mine, its, name)) is not None:
-            return place
-    planned = there.get("games")
-    count = len(planned) if isinstance(planned, list) else 0
-    if told["design"]["games"] < count:
-        return f"games: {told['design']['games']} are told, and the folder's study has {count}; it can only grow"
-    return None
-
-
-def _first_difference(mine: Any, its: Any, place: str) -> str | None:
-    # a tuple that went through JSON is a list
-    mine = list(mine) if isinstance(mine, tuple) else mine
-    if isinstance(mine, dict) and isinstance(its, dict):
-        for name in dict.fromkeys([*mine, *its]):
-            if (found := _first_difference(mine.get(name), its.get(name), f"{place}.{name}")) is not None:
-                return found
-        return None
-    if mine == its:
-        return None
-    shown = [json.dumps(each, ensure_ascii=False, default=str) for each in (mine, its)]
-    short = [each if len(each) <= 60 else f"{each[:57]}…" for each in shown]
-    return f"{place}: {short[0]} is told, and the folder's study has {short[1]}"
 
 
 def utc_now() -> str:

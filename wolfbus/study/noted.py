@@ -14,11 +14,9 @@ from typing import Any, Final
 
 from wolfbus.errors import ConfigError, reason_of
 from wolfbus.printable import printable
-from wolfbus.record.checked import Checked
-from wolfbus.study.journal import JOURNAL, read_results
-from wolfbus.study.manifest import FILE
-from wolfbus.study.result import GameResult
-from wolfbus.study.study_hash import study_hash
+from wolfbus.record.reader import Checked
+from wolfbus.study.journal import JOURNAL, GameResult, read_results
+from wolfbus.study.manifest import FILE, study_hash
 
 _PLANNED: Final = ("seed", "brains")
 """What a manifest says of a game before it is played."""

@@ -21,7 +21,7 @@ from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, ConfigError
 from wolfbus.study.agenda import Taken
-from wolfbus.study.result import GameResult
+from wolfbus.study.journal import GameResult
 
 GROUP: Final = "workers"
 LEASE_S: Final = 15.0

@@ -1,11 +1,19 @@
-"""A private Redis server for tests: a real one, that may be killed, and made to forget what it confirmed."""
+"""Private Redis servers for tests: real ones, alone or as a cluster, that may be killed and made to forget."""
 
 from __future__ import annotations
 
 import shutil
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Final, Self
 
-from wolfbus.service.redis import LocalRedis, redis_installed
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
+from wolfbus.closable import Closable
+from wolfbus.errors import BusError
+from wolfbus.service.redis import LocalRedis, free_port, redis_installed
 
 __all__ = ["RedisServer", "redis_installed"]
 
@@ -90,3 +98,105 @@ class RedisServer(LocalRedis):
         words += ["--port", "0", "--tls-port", str(self.port), "--tls-auth-clients", "no"]
         words += ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", authority]
         return words
+
+
+READY_S: Final = 30.0
+"""Longest wait for the nodes to agree."""
+
+_PAUSE_S: Final = 0.02
+
+
+class RedisClusterServers(Closable):
+    """Redis servers on the loopback address that are one cluster, its slots in equal parts; for use as a context.
+
+    Args:
+        nodes: how many serve slots, > 0.
+        replicas: how many of them have a replica, beginning with the last.
+        node_timeout_ms: silence after which a node counts as failed.
+        persist: as of `RedisServer`.
+
+    Attributes:
+        masters: those that served slots at first, in the order of their slots.
+        replicas: the others; each follows the master as far from the end.
+
+    Raises:
+        BusError: redis-server is not installed, or they do not become a cluster.
+    """
+
+    def __init__(self, nodes: int = 3, replicas: int = 0, node_timeout_ms: int = 1000, *, persist: bool = True) -> None:
+        self._stack = ExitStack()
+        options = ("--cluster-enabled", "yes", "--cluster-node-timeout", str(node_timeout_ms))
+        # where they gossip: 10,000 above a port that the system chose may be no port
+        self._gossip = [str(free_port()) for _ in range(nodes + replicas)]
+        every = [RedisServer(*options, "--cluster-port", port, persist=persist) for port in self._gossip]
+        self.masters, self.replicas = every[:nodes], every[nodes:]
+
+    @property
+    def url(self) -> str:
+        """The cluster's address for `open_bus`, which names its first two nodes."""
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.masters[:2])
+
+    def serving(self, key: str) -> RedisServer:
+        """Return the node that served a key at first."""
+        return self.masters[key_slot(key.encode()) * len(self.masters) // REDIS_CLUSTER_HASH_SLOTS]
+
+    def flush(self) -> None:
+        """Forget all keys."""
+        for node in self.masters:
+            node.command("FLUSHALL")
+
+    def __enter__(self) -> Self:
+        try:
+            for node in self._every:
+                self._stack.enter_context(node)
+            self._meet()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    @property
+    def _every(self) -> list[RedisServer]:
+        return [*self.masters, *self.replicas]
+
+    def _meet(self) -> None:
+        count = len(self.masters)
+        bounds = [-(-REDIS_CLUSTER_HASH_SLOTS * number // count) for number in range(count + 1)]
+        for number, node in enumerate(self._every):
+            _told(node, "CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
+            if number < count:
+                _told(node, "CLUSTER", "ADDSLOTSRANGE", str(bounds[number]), str(bounds[number + 1] - 1))
+            if number:
+                first = self.masters[0]
+                _told(node, "CLUSTER", "MEET", "127.0.0.1", str(first.port), self._gossip[0])
+        _await(lambda: all(b"cluster_known_nodes:%d\r" % len(self._every) in _info(node) for node in self._every))
+        for replica, master in zip(self.replicas, reversed(self.masters), strict=False):
+            _told(replica, "CLUSTER", "REPLICATE", master.command("CLUSTER", "MYID").split(b"\r\n")[1].decode())
+        self.await_ready()
+
+    def await_ready(self) -> None:
+        """Wait until all nodes serve, and replicas have what their masters have."""
+        _await(lambda: all(b"cluster_state:ok" in _info(node) for node in self._every))
+        _await(lambda: all(b"master_link_status:up" in node.command("INFO", "replication") for node in self.replicas))
+
+    def close(self) -> None:
+        """Stop all nodes and remove what they wrote."""
+        self._stack.close()
+
+
+def _info(node: RedisServer) -> bytes:
+    return node.command("CLUSTER", "INFO")
+
+
+def _told(node: RedisServer, *words: str) -> None:
+    reply = node.command(*words)
+    if not reply.startswith(b"+OK"):
+        raise BusError(f"no cluster came about: {' '.join(words)}: {reply.decode(errors='replace').strip()}")
+
+
+def _await(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + READY_S
+    while not condition():
+        if time.monotonic() > until:
+            raise BusError("no cluster came about: its nodes do not agree")
+        time.sleep(_PAUSE_S)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analytics import Result
-from analytics.gather.checks import StudyCheck
+from analytics.gather.reading import StudyCheck
 from analytics.report.caveats import SHOWN, alarms
 from analytics.report.context import Context, counted, look, path_of
 from wolfbus.config import GameConfig

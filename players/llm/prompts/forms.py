@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from players.llm.call import Form
+from players.llm.provider import Form
 from wolfbus.messages.base import SeatName
 from wolfbus.vocabulary import DECEPTIONS, Deception, Kind
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, quiet_client_logs, redacted, without_key
 from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
@@ -29,13 +29,58 @@ from players.llm.providers.wire import (
     read_reply,
     wait_wanted,
 )
-from players.llm.redirects import MOST_REDIRECTS, Astray, origin_of, target_of
-from players.llm.settings import Endpoint
+from players.llm.settings import Endpoint, origin_of
 from wolfbus.printable import printable, storable
 
 if TYPE_CHECKING:
     import httpx2
     from openai import AsyncOpenAI, RequestOptions
+
+MOST_REDIRECTS: Final = 5
+"""Redirects in a row that one request follows."""
+
+_KEEP_POST: Final = frozenset({301, 302, 307, 308})
+"""Statuses after which the same request may be sent elsewhere; 303 asks for another one."""
+_SHOWN: Final = 200
+
+
+class Astray(Exception):  # noqa: N818 - what happened
+    """A redirect is not followed; the text says where it leads and why not, without any secret."""
+
+
+def target_of(status: int, headers: Mapping[str, str], asked: str, home: str, allowed: str | None) -> str | None:
+    """Return the URL to which a response sends its request, None if it is no redirect.
+
+    Args:
+        status: of the response.
+        headers: of the response.
+        asked: the URL that gave it.
+        home: the endpoint's own URL; its origin may be redirected to at any time.
+        allowed: another origin to which the endpoint may redirect; None for no other.
+
+    Raises:
+        Astray: it is a redirect that is not followed, to another origin or to nowhere.
+    """
+    location = headers.get("location")
+    if not 300 <= status < 400 or location is None:
+        return None
+    try:
+        url = urljoin(asked, location)
+    except ValueError:
+        url = ""
+    there, here = origin_of(url), origin_of(home)
+    if there is None:
+        raise Astray(f"{status}: a redirect to what is no address of a server")
+    if there not in {here, allowed}:
+        there = printable(there, _SHOWN)
+        raise Astray(
+            f"{status}: {here} redirects to another origin, {there}, and nothing was sent there; "
+            f'to let prompts go there, write follow_redirects = "{there}" into the [endpoints] table'
+        )
+    if status not in _KEEP_POST:
+        raise Astray(f"{status}: a redirect that a request with a prompt cannot follow")
+    return url
+
 
 CONNECT_S: Final = 10.0
 """Seconds for a connection to stand."""

@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from players.llm.call import Message
-from players.llm.provider import Lack, ProviderReply, Request
+from players.llm.provider import Lack, Message, ProviderReply, Request
 
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _BETWEEN: Final = "\n\n"

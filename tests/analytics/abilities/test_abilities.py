@@ -10,7 +10,7 @@ import pytest
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, columns_of
 from analytics.measures.abilities import abilities
-from analytics.measures.penalised import draws_for
+from analytics.measures.bootstrap import draws_for
 from analytics.measures.study import Study
 from tests.analytics.script import Script
 from tests.simulator import draw_agents, simulate

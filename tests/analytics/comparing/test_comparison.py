@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from analytics.columns import columns_of
-from analytics.compare import as_csv, compare, compare_agents, render
-from analytics.compare.pairing import by_seed
+from analytics.compare import as_csv, by_seed, compare, compare_agents, render
 from analytics.measures.agents import agents
-from analytics.measures.rearranging import Rearrangements, max_t
-from analytics.measures.study import Study
-from analytics.measures.variability import variability
+from analytics.measures.primary import Rearrangements, max_t
+from analytics.measures.study import Study, variability
 from tests.analytics.script import random_game
 from tests.simulator.judgements import draw_agents, simulate
 

@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 
 from analytics.definitions import definitions
+from analytics.findings import metrics
 from analytics.measures.formulas import Confusion
 from analytics.measures.headlines import MEASURES
-from analytics.metrics import metrics
 
 BEYOND = (
     "primary",

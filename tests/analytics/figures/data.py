@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import random
 
-from analytics.metrics import metrics
+from analytics.findings import metrics
 from tests.analytics.script import random_game
 from wolfbus.vocabulary import ROLES
 

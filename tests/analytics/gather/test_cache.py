@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from analytics.findings import findings
+from analytics.findings import findings, tables_of
 from analytics.gather import Criteria, Gathered, gather
 from analytics.gather.cache import FOLDER, _secret
-from moderator.engine.verify import Verifier
+from moderator.engine.reexecution import Verifier
 from tests.analytics.test_columns import same
 from tests.whole.house import play_many
 from wolfbus.cli import run
@@ -53,7 +53,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def equal(one: Gathered, other: Gathered) -> bool:
-    return same(one.columns, other.columns) and one.files == other.files and one.tables() == other.tables()
+    return same(one.columns, other.columns) and one.files == other.files and tables_of(one) == tables_of(other)
 
 
 def test_the_second_time_no_line_is_read_and_everything_is_equal(folder: Path, reads: list[str]):
@@ -137,7 +137,7 @@ def test_other_criteria_and_other_versions_find_nothing(
         assert equal(gather([folder], criteria, cached=True), gather([folder], criteria))
     assert len(reads) == 18
     reads.clear()
-    monkeypatch.setattr("analytics.gather.kept.program", lambda: b"of another version")
+    monkeypatch.setattr("analytics.gather.cache.program", lambda: b"of another version")
     gather([folder], cached=True)
     assert len(reads) == 3
 

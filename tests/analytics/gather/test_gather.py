@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from analytics.columns import columns_of
+from analytics.findings import Metrics
 from analytics.gather import Criteria, each_game, find, gather
-from analytics.metrics import Metrics
-from moderator.engine.verify import Verifier
+from moderator.engine.reexecution import Verifier
 from tests.analytics.test_columns import same
 from tests.whole.house import play_many
 from wolfbus.config import GameConfig

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from analytics.columns import columns_of
+from analytics.findings import metrics
 from analytics.measures.agents import agents
 from analytics.measures.study import Study
-from analytics.metrics import metrics
 from analytics.rows import GameRows
 from tests.analytics.script import Script, random_game
 

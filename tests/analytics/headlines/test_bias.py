@@ -9,12 +9,12 @@ import pytest
 
 from analytics.columns import columns_of
 from analytics.measures.bias import bias
-from analytics.measures.lying import lying
 from analytics.measures.study import Study
+from analytics.measures.truth import lying
 from analytics.rows.talk import contradicted
 from tests.analytics.script import random_game
 from tests.simulator import draw_agents, simulate
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim
 from wolfbus.vocabulary import ROLES
 
 SLOPES = ("seat", "turn", "length", "own_agent", "own_flag")

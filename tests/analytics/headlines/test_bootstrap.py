@@ -11,9 +11,8 @@ from sklearn import metrics as sk
 from analytics.columns import columns_of
 from analytics.measures.bootstrap import SEED, Draws, rate_of_games, wilson
 from analytics.measures.headlines import MEASURES
-from analytics.measures.outcomes import outcomes
-from analytics.measures.study import Sheet, Study
-from analytics.measures.variability import variability
+from analytics.measures.study import Sheet, Study, variability
+from analytics.measures.tables import outcomes
 from tests.analytics.script import random_game, tails
 from tests.simulator.judgements import draw_agents, simulate
 

@@ -10,8 +10,7 @@ import pytest
 from analytics.columns import columns_of
 from analytics.measures.headlines import MEASURES
 from analytics.measures.primary import LEADS, PRIMARY, check_primary, primary, primary_of
-from analytics.measures.study import Study
-from analytics.measures.variability import variability
+from analytics.measures.study import Study, variability
 from tests.analytics.script import random_game
 from tests.simulator import draw_agents, simulate
 from wolfbus.errors import ConfigError

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from analytics.columns import WINNERS, columns_of
-from analytics.measures.skill import PRIOR_SD, fit_skill, skill, won_games
+from analytics.measures.agents import PRIOR_SD, fit_skill, skill, won_games
 from analytics.measures.study import Study
 from tests.analytics.script import random_game
 from tests.simulator import draw_agents, simulate

@@ -10,18 +10,15 @@ import pytest
 from sklearn import metrics as sk
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder, columns_of
-from analytics.findings import table_intervals
+from analytics.findings import Metrics, metrics, table_intervals
 from analytics.measures import bootstrap
 from analytics.measures.bootstrap import Draws
 from analytics.measures.formulas import Confusion
-from analytics.measures.recalibration import held_out_probabilities, recalibration
+from analytics.measures.recalibration import held_out_flags, held_out_probabilities, recalibration, split, thresholds
 from analytics.measures.scores import CELLS
-from analytics.measures.study import Study
+from analytics.measures.study import Study, variability
 from analytics.measures.table4 import table4
-from analytics.measures.thresholds import held_out_flags, split, thresholds
 from analytics.measures.truth import truth
-from analytics.measures.variability import variability
-from analytics.metrics import Metrics, metrics
 from tests.analytics.script import held_by, random_game, tails
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 

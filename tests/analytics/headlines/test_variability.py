@@ -12,11 +12,10 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.columns import ColumnsBuilder, columns_of
-from analytics.measures.study import Study
+from analytics.findings import Metrics, metrics
+from analytics.measures.study import Study, variability
 from analytics.measures.table4 import table4
 from analytics.measures.truth import truth as truth_section
-from analytics.measures.variability import variability
-from analytics.metrics import Metrics, metrics
 from tests.analytics.script import TABLE, Script, random_game
 from tests.game.driver import play
 from tests.simulator.judgements import draw_agents, simulate

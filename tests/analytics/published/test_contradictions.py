@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.metrics import metrics
-from analytics.published import contradictions
-from analytics.published.contradictions import counts
-from analytics.published.values import values
+from analytics.findings import metrics
+from analytics.published import contradictions, counts, values
 from wolfbus.vocabulary import ROLES
 
 PAPER = values()

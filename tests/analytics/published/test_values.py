@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from analytics.metrics import metrics
-from analytics.published import published
-from analytics.published.values import values
+from analytics.findings import metrics
+from analytics.published import published, values
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 

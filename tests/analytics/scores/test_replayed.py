@@ -12,10 +12,9 @@ from sklearn import metrics as sk
 from analytics.columns import columns_of
 from analytics.fold import fold
 from analytics.measures.maps import PlattMap, load_map, save_map
-from analytics.measures.recalibration import recalibrated, recalibration
+from analytics.measures.recalibration import recalibrated, recalibration, thresholds
 from analytics.measures.study import Study
 from analytics.measures.table4 import curves, table4
-from analytics.measures.thresholds import thresholds
 from analytics.report.terminal import recalibration_table
 from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import Script, random_game

@@ -13,9 +13,9 @@ from sklearn import metrics as sk
 from sklearn.model_selection import GroupKFold
 
 from analytics.columns import columns_of
+from analytics.measures.recalibration import best, folds_of, split, thresholds
 from analytics.measures.scores import tied
 from analytics.measures.study import Study
-from analytics.measures.thresholds import best, folds_of, split, thresholds
 from tests.analytics.scores.synthetic import linked, synthetic
 from tests.analytics.script import random_game
 

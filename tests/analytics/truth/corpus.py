@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from wolfbus.messages.claims import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
+from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
 
 SPEAKER = "Ana"
 NAMES = ("Ana", "Raj", "Bea", "Tom", "Mia", "Old Joe")

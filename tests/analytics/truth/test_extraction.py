@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analytics.claims import claims_in, same_claim
 from tests.analytics.truth.corpus import CLAIMS, NAMES, NOTHING, SPEAKER
-from wolfbus.messages.claims import InspectionClaim, RoleClaim
+from wolfbus.messages.content import InspectionClaim, RoleClaim
 
 
 @pytest.mark.parametrize(("text", "expected"), CLAIMS, ids=[text for text, _ in CLAIMS])

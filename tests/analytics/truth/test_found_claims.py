@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from analytics.claims import GameFacts
+from analytics.findings import Metrics
 from analytics.fold import GameFold, fold
-from analytics.metrics import Metrics
 from analytics.paper import rows_of_paper_log
 from tests.analytics.script import Script
 from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play
-from wolfbus.messages.claims import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
 from wolfbus.record.published_log import read_paper_log
 from wolfbus.truth import verdict

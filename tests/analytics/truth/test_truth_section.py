@@ -11,9 +11,8 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_co
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
 from analytics.measures.bootstrap import SEED
-from analytics.measures.study import Study
+from analytics.measures.study import Study, variability
 from analytics.measures.truth import truth
-from analytics.measures.variability import variability
 from tests.analytics.script import Script, tails
 from tests.simulator import draw_agents, simulate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from players.llm.call import Completion, Form, Message, ModelQuestion
+from players.llm.provider import Completion, Form, Message, ModelQuestion
 from players.llm.settings import Endpoint, Model, Price
 
 PRICE = Price(input=0.15, cached=0.075, output=0.6)

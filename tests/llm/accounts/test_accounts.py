@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from players.llm import accounts as module
 from players.llm.accounts import Accounts, cost_of, dollars
-from players.llm.call import Completion
+from players.llm.provider import Completion
 from players.llm.settings import Price
 
 from .calls import PRICE, reply

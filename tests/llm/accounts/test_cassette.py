@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import wolfbus
 from players.llm import cassette as module
-from players.llm.call import Completion, Form, Message
 from players.llm.cassette import Cassette, key_of
+from players.llm.provider import Completion, Form, Message
 from players.llm.settings import Endpoint, Price, Timeouts
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import CassetteError

@@ -11,7 +11,7 @@ from typing import Any
 
 from players.context import BrainContext
 from players.llm.accounts import Accounts
-from players.llm.call import Completion, ModelQuestion
+from players.llm.provider import Completion, ModelQuestion
 
 Script = Callable[[ModelQuestion], Completion]
 

@@ -10,20 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.calls import CallBook
+from analytics.books import CallBook
+from analytics.findings import Metrics, metrics
 from analytics.fold import GameFold
-from analytics.metrics import Metrics, metrics
 from analytics.report.terminal import text
 from analytics.rows import GameRows
 from tests.analytics.script import random_game
 from tests.llm.calls.woven import SHORT, call, game, one_each
 from wolfbus.config import GameConfig
-from wolfbus.distribution import ACCURACY, Distribution
 from wolfbus.errors import RulesError
 from wolfbus.messages.content import Bid, Label, Speech
 from wolfbus.messages.events import AnsweredAssessOwn, AnsweredBid, AnsweredSpeak, Asked, Asking
 from wolfbus.record.line import Recorded
-from wolfbus.usage import sort_of
+from wolfbus.usage import ACCURACY, Distribution, sort_of
 
 
 def rows_of(records: list[Recorded]) -> GameRows:

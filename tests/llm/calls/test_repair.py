@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from analytics.findings import Metrics, metrics
 from analytics.fold import fold
-from analytics.metrics import Metrics, metrics
 from analytics.report.terminal import text
 from tests.analytics.script import Script, random_game, section
 from tests.game.driver import Missing, play

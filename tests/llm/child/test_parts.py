@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.program.reply import LONGEST, Overlong, Splitter
+from players.program.protocol import LONGEST, Overlong, Splitter
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"").replace(b"\r", b""))), st.data())

@@ -7,15 +7,14 @@ from typing import Any, get_args
 
 import pytest
 
-from players.llm.prompts.prompt import Prompt
-from players.llm.prompts.writer import PromptWriter
+from players.llm.prompts.writer import Prompt, PromptWriter
 from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said, said_to
 from tests.players.table import CONFIGS, play
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Bid, Judgement, Label
 from wolfbus.messages.requests import Ask
 from wolfbus.reading import Question, read
-from wolfbus.testing.model_form import schema_of_prompt, schema_of_template
+from wolfbus.testing.model_answer import schema_of_prompt, schema_of_template
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 

@@ -16,8 +16,7 @@ from click.testing import CliRunner
 from tests.llm.double.parts import TEMPLATES, ask, said_to
 from wolfbus.cli.fake_model import fake_model
 from wolfbus.errors import ConfigError
-from wolfbus.testing.model_process import ModelProcess
-from wolfbus.testing.model_server import ModelServer, base_url
+from wolfbus.testing.model_server import ModelProcess, ModelServer, base_url
 
 COMMAND = "from wolfbus.cli.fake_model import fake_model; fake_model()"
 
@@ -66,13 +65,13 @@ def test_its_key_is_not_on_its_command_line() -> None:
     with ModelProcess(key="sk-planted") as process:
         child = process.pid
         shown = subprocess.run(["ps", "-o", "args=", "-p", str(child)], capture_output=True, text=True, check=True)
-    assert "model_process" in shown.stdout
+    assert "model_server" in shown.stdout
     assert "sk-planted" not in shown.stdout
 
 
 def test_it_ends_with_its_parent() -> None:
     words = (
-        "import os, sys; from wolfbus.testing.model_process import ModelProcess; "
+        "import os, sys; from wolfbus.testing.model_server import ModelProcess; "
         "process = ModelProcess().__enter__(); print(process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
     # the child has our pipe for its errors too, so this comes back once both are gone

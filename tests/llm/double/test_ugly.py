@@ -11,7 +11,7 @@ from tests.llm.double.parts import LEGAL, LIVING, TEMPLATES, said_to
 from wolfbus.errors import ConfigError
 from wolfbus.reading import Question, Read, read
 from wolfbus.testing.model_behaviour import ERRORS, UGLY, UglySort, behaviour_of, drawn_sort, parse_shares
-from wolfbus.testing.model_ugly import HUGE, ModelReply
+from wolfbus.testing.model_reply import HUGE, ModelReply
 from wolfbus.vocabulary import Kind
 
 SAMPLE = 30

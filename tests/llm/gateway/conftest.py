@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from players.llm.call import Completion, Form, Message, ModelQuestion, Purpose
 from players.llm.endpoint import Backoff
 from players.llm.gateway import Gateway, Job, Tempo
+from players.llm.provider import Completion, Form, Message, ModelQuestion, Purpose
 from players.llm.settings import Endpoint, Model
 
 from .mocked import Clock

@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeAlias
 
-from players.llm.call import Completion, Form, Message, ModelQuestion, Purpose
 from players.llm.gateway import Gateway, Tempo
-from players.llm.provider import Failure, ProviderReply, Request
+from players.llm.provider import Completion, Failure, Form, Message, ModelQuestion, ProviderReply, Purpose, Request
 from players.llm.providers.mock import URL, MockProvider
 from players.llm.settings import Endpoint, Model
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from players.llm.call import Message
+from players.llm.provider import Message
 
 from .conftest import Asking, model_at, question
 from .server import ScriptedServer, Step, error, refuse, roles

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from players.llm.circuit import Circuit, Down
+from players.llm.endpoint import Circuit, Down
 from players.llm.gateway import Tempo
 from players.llm.provider import Failure
 from players.llm.providers.mock import URL

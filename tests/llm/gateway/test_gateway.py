@@ -219,8 +219,8 @@ def test_a_spent_budget_ends_all_games_those_that_begin_later_too(
     assert {type(end) for end in ends} == {BudgetSpent}
     assert len(ends) == sum(each.error is not None for each in came) > 1
     assert len(set(map(str, ends))) == 1
-    assert 1500 <= budget.spent_tokens <= 10_000
-    assert budget.spent_tokens == 1500 * len(server.bodies)
+    assert 1500 <= budget.spent.tokens <= 10_000
+    assert budget.spent.tokens == 1500 * len(server.bodies)
 
 
 def test_all_that_was_set_aside_comes_back(make_gateway: MakeGateway, server: ScriptedServer) -> None:
@@ -232,7 +232,7 @@ def test_all_that_was_set_aside_comes_back(make_gateway: MakeGateway, server: Sc
     server.shut()
     asking.one(question(model_at(server)))
     # neither refusals nor connections that never stood cost anything
-    assert budget.spent_tokens == 30
+    assert budget.spent.tokens == 30
     server.open()
     server.plan(default=HANG)
     [future] = asking.begin(question(model_at(server)))
@@ -241,7 +241,7 @@ def test_all_that_was_set_aside_comes_back(make_gateway: MakeGateway, server: Sc
     with pytest.raises(asyncio.CancelledError):
         future.result(10)
     # it may have been charged as much as it could cost
-    assert budget.spent_tokens > 1000
+    assert budget.spent.tokens > 1000
     assert budget.held.tokens == 0
 
 

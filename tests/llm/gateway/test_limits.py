@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from players.llm.call import Purpose
 from players.llm.gateway import Tempo
 from players.llm.limits import Window
-from players.llm.provider import ProviderReply
+from players.llm.provider import ProviderReply, Purpose
 from players.llm.providers.mock import URL
 
 from .conftest import Asking, model_at, question

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
+from players.baselines import RandomBrain
 from players.human import HumanBrain
 from players.human.terminal import Keyboard, Screen
-from players.random_brain import RandomBrain
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal, Speech
 

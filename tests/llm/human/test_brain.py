@@ -20,7 +20,7 @@ from players.human import HumanBrain
 from players.human.terminal import Keyboard, Screen
 from tests.llm.human.person import PROMPT, Paper
 from wolfbus.agent.answer import NO_ANSWER, Answer
-from wolfbus.agent.writer import ReplyWriter
+from wolfbus.agent.outbox import ReplyWriter
 from wolfbus.audience import PublicNews
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import PlayerError

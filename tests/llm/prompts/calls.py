@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from players.llm.prompts.prompt import Prompt
-from players.llm.prompts.writer import PromptWriter
+from players.llm.prompts.writer import Prompt, PromptWriter
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView

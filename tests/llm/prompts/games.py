@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from moderator.rules.steps import Steps
+from moderator.rules.game import Steps
 from tests.game.driver import Question, legal_answer, opening, questions
 from tests.players import table
 from wolfbus.audience import Herald
@@ -15,7 +15,7 @@ from wolfbus.draws import draw
 from wolfbus.messages.content import Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked
 from wolfbus.messages.requests import Ask
-from wolfbus.reading.labels import normalise
+from wolfbus.reading.values import normalise
 from wolfbus.view import SeatView
 
 Watch = Callable[[str, tuple[Ask, ...], SeatView], None]

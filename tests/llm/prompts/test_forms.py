@@ -14,8 +14,7 @@ from tests.llm.prompts.calls import Calls
 from tests.llm.prompts.games import CONFIGS, play
 from wolfbus.messages.content import CONTENT
 from wolfbus.reading import Question, read, read_parts
-from wolfbus.testing.model_answer import FormFiller, PromptScene
-from wolfbus.testing.model_form import schema_of_prompt
+from wolfbus.testing.model_answer import FormFiller, PromptScene, schema_of_prompt
 from wolfbus.vocabulary import KINDS
 
 NAMES = ('Ada "the" <wise>', "Bo, or so", "Ünal", "{t}", "a\\b", "null?")

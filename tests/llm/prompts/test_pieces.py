@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from players.llm.prompts.private import day_in_brief, private_piece
-from players.llm.prompts.public import public_piece
+from players.llm.prompts.story import day_in_brief, private_piece, public_piece
 from players.llm.prompts.system import role_card
 from players.llm.prompts.writer import PromptWriter
 from tests.llm.prompts.calls import whole

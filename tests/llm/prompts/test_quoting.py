@@ -12,9 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from players.llm.prompts.forms import FORM_LINE
-from players.llm.prompts.private import day_in_brief, private_piece
-from players.llm.prompts.public import public_piece
 from players.llm.prompts.quoting import SAID_KEPT, THOUGHT_KEPT, one_line, quoted, reply_shown
+from players.llm.prompts.story import day_in_brief, private_piece, public_piece
 from players.llm.prompts.writer import PromptWriter
 from tests.llm.prompts.games import play
 from wolfbus.config import GameConfig

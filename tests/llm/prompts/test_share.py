@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.llm.prompts.share import prefix_share
+from benchmarks.prompt_text import prefix_share
 from tests.llm.prompts.calls import Calls, whole
 from tests.llm.prompts.games import play
 

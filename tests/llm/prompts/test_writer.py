@@ -7,8 +7,7 @@ import json
 import pytest
 
 from players.llm.prompts.forms import FORM_LINE
-from players.llm.prompts.prompt import Prompt
-from players.llm.prompts.writer import PromptWriter
+from players.llm.prompts.writer import Prompt, PromptWriter
 from tests.llm.prompts.calls import Calls, Shelf, contents, groups, whole
 from tests.llm.prompts.games import CONFIGS, play, view_of
 from wolfbus.config import GameConfig

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from players.context import BrainContext
+from players.llm.budget import NOTHING
+from players.llm.gateway import Unread
 from players.llm.settings import Endpoint, Model
-from players.llm.shared_budget import NOTHING
-from players.llm.unread import Unread
 from tests.study.runs import manifest, run_here
 from wolfbus import cli
-from wolfbus.cli.studying.news import Done, StudyNews
 from wolfbus.cli.studying.workers import LocalPlayers, Orders
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import PlannedGame
+from wolfbus.study.scheduler import Done, StudyNews
 from wolfbus.testing.model_server import ModelServer
 
 RULES = "debate_turns = 2\nmax_rounds = 2\n"

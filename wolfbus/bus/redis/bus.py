@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import milliseconds
-from wolfbus.bus.ids import join_id, parse_id
+from wolfbus.bus.checks import land, milliseconds
 from wolfbus.bus.protocol import Commit, Entry, Owner
-from wolfbus.bus.redis.commit import KnownSteps, RedisLedger
+from wolfbus.bus.redis.commit import KnownSteps, RedisLedger, RedisOwners
 from wolfbus.bus.redis.link import ResponseError, Script, Word, refusal
 from wolfbus.bus.redis.links import Links
-from wolfbus.bus.redis.owner import RedisOwners
 from wolfbus.bus.redis.reader import SLICE_S, RedisReader
 from wolfbus.bus.redis.wire import append, entry_of, last_id, xadd
-from wolfbus.bus.steps import land
+from wolfbus.bus.streams import join_id, parse_id
 from wolfbus.bus.url import OPENING_S, read_address, shown_url
 from wolfbus.errors import BusError
 

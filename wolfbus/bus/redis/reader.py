@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from wolfbus.bus.checks import loss, what_was_lost
-from wolfbus.bus.ids import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.link import (
     BROKEN,
@@ -29,9 +28,9 @@ from wolfbus.bus.redis.link import (
     Word,
     refusal,
 )
-from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses
-from wolfbus.bus.redis.nodes import slot_of
+from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses, slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
+from wolfbus.bus.streams import START, Id, follows_directly, join_id, parse_id
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError
 

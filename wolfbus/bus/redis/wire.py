@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from wolfbus.bus.checks import Extent, ascending_ids, had_landed
-from wolfbus.bus.ids import join_id, parse_id
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.link import RedisLink, ResponseError, Word, refusal
+from wolfbus.bus.streams import join_id, parse_id
 
 _NAMES = [b"type", b"from", b"game", b"n", b"body"]
 

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wolfbus.cli.embedded import EmbeddedHouse, Game
-from wolfbus.cli.studying.news import KEPT_S, Halt
 from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.study.agenda import StudyAgenda, Taken
+from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.result import GameResult
+from wolfbus.study.scheduler import KEPT_S, Halt
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from wolfbus.service.stop import Stopping
+    from wolfbus.service.lifecycle import Stopping
 
 logger = logging.getLogger(__name__)
 

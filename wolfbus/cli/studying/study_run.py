@@ -1,38 +1,92 @@
-"""`StudyRun`: one run of a study, from its folder's lock to its last manifest."""
+"""`StudyRun`: one run of a study, from its folder's lock to its last manifest, which names what played it."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import platform
 import queue
 import shlex
-from collections.abc import Iterator, Sequence
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
+import wolfbus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.calling import quiet_brains
-from wolfbus.cli.studying.folder import StudyFolder
-from wolfbus.cli.studying.loading import LoadedStudy
-from wolfbus.cli.studying.news import Halt, StudyNews
-from wolfbus.cli.studying.options import RunOptions
-from wolfbus.cli.studying.progress import StudyProgress
-from wolfbus.cli.studying.scheduler import StudyPlayers, StudyScheduler
-from wolfbus.cli.studying.showing import design_lines, design_notes, house_note
-from wolfbus.cli.studying.stock import take_stock
-from wolfbus.cli.studying.versions import prompts_hash, versions
+from wolfbus.cli.brains import quiet_brains
+from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
+from wolfbus.cli.studying.reading import take_stock
 from wolfbus.cli.studying.workers import LocalPlayers, Orders, workers_for
 from wolfbus.errors import ConfigError, reason_of
-from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, differences, utc_now
+from wolfbus.study.folder import StudyFolder, differences
+from wolfbus.study.journal import Spent
+from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, utc_now
 from wolfbus.study.plan import Plan, PlannedGame
-from wolfbus.study.result import Spent
+from wolfbus.study.scheduler import Halt, StudyNews, StudyPlayers, StudyProgress, StudyScheduler
+from wolfbus.study.showing import design_lines, design_notes, house_note
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.budget import Budget
-    from players.llm.shared_budget import Amount
+    from players.llm.budget import Amount, Budget
+
+_PATIENCE_S: Final = 5.0
+
+
+def versions() -> dict[str, Any]:
+    """Return the members of a manifest that say what plays it."""
+    return {"wolfbus": wolfbus.__version__, "python": platform.python_version(), "git": git_commit()}
+
+
+def git_commit(folder: Path | None = None) -> dict[str, Any] | None:
+    """Return commit and state of the git checkout that wolfbus runs from; None if it is none, or there is no git.
+
+    Args:
+        folder: the checkout's folder; the one above the package unless given.
+    """
+    root = folder if folder is not None else Path(wolfbus.__file__).resolve().parent.parent
+    # an installed copy may lie below somebody else's checkout, and its commit would say nothing
+    if not (root / ".git").exists():
+        return None
+    commit = _git(root, "rev-parse", "HEAD")
+    if not commit:
+        return None
+    changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": None if changed is None else bool(changed)}
+
+
+def _git(root: Path, *words: str) -> str | None:
+    try:
+        done = subprocess.run(  # noqa: S603 - words of our own, and no shell
+            ["git", "-C", str(root), *words],  # noqa: S607 - whichever git the user has
+            capture_output=True,
+            timeout=_PATIENCE_S,
+            check=False,
+            text=True,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def prompts_hash(brains: Iterable[str]) -> str | None:
+    """Return the SHA-256 of what prompts are made from, 64 hex digits; None where no brain is a language model.
+
+    Prompts are written by the modules of `players.llm.prompts`, so it covers their source, in the order of their names,
+    each name and source with a zero byte behind it.
+    """
+    if not any(brain.startswith("llm:") for brain in brains):
+        return None
+    digest = hashlib.sha256()
+    sources = [each for each in resources.files("players.llm.prompts").iterdir() if each.name.endswith(".py")]
+    for source in sorted(sources, key=lambda each: each.name):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()
+
 
 _SHOWN = 5
 """Failed games whose errors are told at the end."""
@@ -102,7 +156,7 @@ class StudyRun:
         options = self.options
         if options.quiet or options.house is not None or options.replay_cassette is not None or not pending:
             return
-        from wolfbus.cli.rehearsal import tell_expected
+        from wolfbus.cli.brains import tell_expected
 
         tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
 
@@ -110,8 +164,8 @@ class StudyRun:
         settings = self.study.settings
         if settings.budget is None and settings.budget_tokens is None:
             return None
+        from players.llm.budget import Amount
         from players.llm.budget import Budget as Kept
-        from players.llm.shared_budget import Amount
 
         before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
         return Kept(settings.budget, settings.budget_tokens, before)
@@ -179,7 +233,7 @@ class StudyRun:
     def _is_left_open(self, folder: StudyFolder) -> bool:
         if self.options.house is None:
             return False
-        from wolfbus.cli.studying.house_players import is_left_open
+        from wolfbus.cli.studying.elsewhere import is_left_open
 
         return is_left_open(self.options.url, self.options.house, folder.sessions())
 
@@ -262,16 +316,16 @@ class StudyRun:
         orders: Orders,
     ) -> StudyPlayers:
         """Return those who play: agents of a house, workers anywhere, or this machine."""
-        from players.llm.shared_budget import NOTHING
+        from players.llm.budget import NOTHING
 
         how, say = self.options, scheduler.say
         before = budget.spent if budget is not None else NOTHING
         if how.house is not None:
-            from wolfbus.cli.studying.house_players import HousePlayers
+            from wolfbus.cli.studying.elsewhere import HousePlayers
 
             return HousePlayers(how, self.plan, self.study.settings, folder, news, say)
         if how.share is not None:
-            from wolfbus.cli.studying.shared_players import SharedPlayers
+            from wolfbus.cli.studying.elsewhere import SharedPlayers
 
             where = f"--bus {shlex.quote(shown_url(how.url))} --agenda {how.share}"
             shared = SharedPlayers(how.url, how.share, self.study, self.folder, before, news)

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
-from wolfbus.cli.studying.news import Done, Halt, StudyNews
-from wolfbus.cli.studying.wire import Wire, amount_of, halt_of, taken_as_json
+from wolfbus.cli.studying.own_worker import Wire, amount_of, halt_of, taken_as_json
 from wolfbus.config import GameConfig
 from wolfbus.errors import WolfError
-from wolfbus.service.stop import Stopping
+from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import LocalAgenda
+from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.result import GameResult
+from wolfbus.study.scheduler import Done, Halt, StudyNews
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.shared_budget import Amount, SharedBudget
+    from players.llm.budget import Amount, SharedBudget
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ class LocalPlayers:
             self._player = _OwnPlayer(orders, brain_context, self._agenda, news)
             return
         if orders.budget is not None or orders.budget_tokens is not None:
-            from players.llm.shared_budget import SharedBudget
+            from players.llm.budget import SharedBudget
 
             self._budget = SharedBudget(orders.budget, orders.budget_tokens, self._answer, before)
         try:

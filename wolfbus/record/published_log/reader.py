@@ -18,9 +18,7 @@ from typing import Any, Final
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.reading import Question, read, read_fields
-from wolfbus.reading.labels import kind_of, settle
-from wolfbus.reading.names import mentions
-from wolfbus.reading.values import Got, unit
+from wolfbus.reading.values import Got, kind_of, mentions, settle, unit
 from wolfbus.record.published_log.log import (
     PaperAction,
     PaperAnalysis,

@@ -1,0 +1,227 @@
+"""What is taken down of a game beside its rows: `NightBook`, what was done at night and who knows what of it;
+`RoundSuspicion`, smoothed suspicion as it stood at the end of each round; `CallBook`, what the model calls took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from analytics.claims import GameFacts
+from analytics.rows import CallKey, Departure, InspectionRow, NightRow, Pair, ProtectionRow, SeatRow
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.events import AnyAnswered, Asked
+from wolfbus.record.prompts import RequestNames
+from wolfbus.suspicion import Suspicion
+from wolfbus.truth import entailed
+from wolfbus.usage import Usage, sort_of
+from wolfbus.vocabulary import Reveal, Role
+
+
+class NightBook:
+    """Takes down nights and departures, and tells whom a player can tell for a Werewolf or none.
+
+    Args:
+        game: the game's id.
+        seats: players by name, in seating order.
+        reveal: what everybody learns of a player who leaves.
+
+    Attributes:
+        facts: what is true now, and who knows it.
+        nights: the nights' outcomes.
+        inspections: what Seers learned.
+    """
+
+    def __init__(self, game: str, seats: Mapping[SeatName, SeatRow], reveal: Reveal) -> None:
+        self.game = game
+        self.seats = seats
+        self.facts = GameFacts({seat.name: seat.role for seat in seats.values()}, reveal)
+        self.nights: list[NightRow] = []
+        self.inspections: list[InspectionRow] = []
+        self._protections: list[ProtectionRow] = []
+        self._entailed: dict[SeatName, frozenset[SeatName]] = {}
+
+    def informed(self, observer: SeatName, target: SeatName) -> bool:
+        """Return whether what the observer knows entails whether the target is a Werewolf, now."""
+        known = self._entailed.get(observer)
+        if known is None:
+            known = self._entailed[observer] = entailed(self.facts, observer)
+        return target in known
+
+    def unknown(self, observer: SeatName) -> list[SeatRow]:
+        """Return the living others of whom an observer cannot tell whether they are Werewolves."""
+        return [
+            seat
+            for name, seat in self.seats.items()
+            if name in self.facts.living and name != observer and not self.informed(observer, name)
+        ]
+
+    def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
+        """Write down what a seer learned; a name that nobody has counts for nobody."""
+        if seer in self.seats and target in self.seats:
+            self.inspections.append(
+                InspectionRow(
+                    game=self.game,
+                    round=round_,
+                    seer=seer,
+                    seer_agent=self.seats[seer].agent,
+                    target=target,
+                    target_role=role,
+                    target_agent=self.seats[target].agent,
+                )
+            )
+        self.facts.inspect(round_, seer, target, role)
+        self._entailed.clear()
+
+    def protect(self, round_: int, doctor: SeatName, target: SeatName) -> None:
+        """Write down whom a doctor protected; a name that nobody has counts for nobody."""
+        if doctor in self.seats and target in self.seats:
+            self._protections.append(
+                ProtectionRow(
+                    game=self.game,
+                    round=round_,
+                    doctor=doctor,
+                    doctor_agent=self.seats[doctor].agent,
+                    target=target,
+                    target_role=self.seats[target].role,
+                    target_agent=self.seats[target].agent,
+                )
+            )
+        self.facts.protect(round_, doctor, target)
+
+    def end(self, round_: int, target: SeatName | None, protected: tuple[SeatName, ...], died: SeatName | None) -> None:
+        """Write down what a night really did: whom the wolves went for, whom doctors protected, who died. It changes
+        nothing until dawn; a name that nobody has counts for nobody.
+        """
+        seats = self.seats
+        known = seats.get(target) if target is not None else None
+        self.nights.append(
+            NightRow(
+                game=self.game,
+                round=round_,
+                target=None if known is None else known.name,
+                target_role=None if known is None else known.role,
+                protected=protected,
+                died=died if died in seats else None,
+            )
+        )
+
+    def leave(self, seat: SeatName, how: Departure) -> None:
+        """Take a player out of the game."""
+        if how == "night":
+            self.facts.die(seat)
+        else:
+            self.facts.leave(seat)
+        self._entailed.clear()
+
+    def protections(self) -> tuple[ProtectionRow, ...]:
+        """Return whom Doctors protected, in order."""
+        attacked = {row.round: row.target for row in self.nights}
+        return tuple(
+            replace(row, attacked=attacked[row.round] == row.target) if row.round in attacked else row
+            for row in self._protections
+        )
+
+
+class RoundSuspicion:
+    """Moves with every usable judgement, and freezes when observer or target has left.
+
+    Args:
+        alpha: weight of a new judgement in D, in [0, 1].
+        prior: D before any judgement, in [0, 1].
+    """
+
+    def __init__(self, alpha: float, prior: float) -> None:
+        self.now = Suspicion(alpha, prior)
+        self._gone: set[SeatName] = set()
+        self._rounds: dict[int, dict[Pair, float]] = {}
+        self._open_round: int | None = None
+
+    def judge(self, round_: int, observer: SeatName, target: SeatName, suspicion: float) -> float:
+        """Take in a usable judgement of a statement of this round, and return D with it."""
+        if observer in self._gone or target in self._gone:
+            return self.now.of(observer, target)
+        if self._open_round != round_:
+            self._close()
+            self._open_round = round_
+        return self.now.judge(observer, target, suspicion)
+
+    def leave(self, seat: SeatName) -> None:
+        """Freeze all D to and from a player."""
+        self._close()
+        self._gone.add(seat)
+
+    def by_round(self) -> dict[int, dict[Pair, float]]:
+        """Return D of pairs that were alive when a round's last judgement was joined, by round."""
+        rounds = dict(self._rounds)
+        if self._open_round is not None:
+            rounds[self._open_round] = self._living()
+        return rounds
+
+    def _close(self) -> None:
+        # taken before whatever comes next, so it shows who was alive at the round's last judgement
+        if self._open_round is not None:
+            self._rounds[self._open_round] = self._living()
+            self._open_round = None
+
+    def _living(self) -> dict[Pair, float]:
+        gone = self._gone
+        return {pair: value for pair, value in self.now.pairs().items() if pair[0] not in gone and pair[1] not in gone}
+
+
+class CallBook:
+    """Takes down asks, calls and answers in record order.
+
+    The critical path is the longest chain of calls each of which had to wait for the one before: a
+    call waits for every call whose answer was joined before its first request went out, and for
+    earlier calls about the same request. What was asked at once counts once, however many calls it
+    took. A call that is reported after its request was closed (the request had timed out) is on no
+    path, as the game did not wait for it.
+
+    Attributes:
+        path: calls on the critical path so far.
+    """
+
+    def __init__(self) -> None:
+        self.path = 0
+        self._sums: dict[CallKey, Usage] = {}
+        self._names = RequestNames()
+        self._began: dict[str, int] = {}
+        """Length of the path when a kind of a batch was asked for, by ``round/phase/turn/kind``."""
+        self._through: dict[str, int] = {}
+        """Length of the path up to and with the latest call about an open request."""
+
+    def ask(self, event: Asked) -> None:
+        """Take in a batch of requests."""
+        stem = self._names.ask(event)
+        for asking in event.asks:
+            self._began[stem + asking.kind] = self.path
+
+    def call(self, event: ModelCall) -> None:
+        """Take in a call."""
+        key = (event.seat, event.model, sort_of(event))
+        sums = self._sums.get(key)
+        if sums is None:
+            sums = self._sums[key] = Usage()
+        sums.add(event, len(event.requests), reask=event.reask)
+        # a request that was not asked yet is answered ahead of its time, which holds up nothing
+        asked = {name: self._began.get("/".join(name.split("/", 4)[:4])) for name in event.requests}
+        starts = [max(began, self._through.get(name, 0)) for name, began in asked.items() if began is not None]
+        through = 1 + max(starts, default=self.path)
+        for name in event.requests:
+            self._through[name] = through
+
+    def answer(self, event: AnyAnswered) -> None:
+        """Take in what became of a request."""
+        if not self._through:
+            return
+        name = self._names.of(event)
+        if name is not None:
+            self.path = max(self.path, self._through.pop(name, 0))
+
+    def sums(self) -> dict[CallKey, Usage]:
+        """Return the calls so far by seat, model and sort (see `sort_of`); later calls do not
+        change it.
+        """
+        return {key: sums.copy() for key, sums in self._sums.items()}

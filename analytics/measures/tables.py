@@ -1,0 +1,374 @@
+"""The paper's tables: how games ended and what was said in them; who is suspected, and flagged, by whom (Tables 1, 2, 3
+and 5); how many labels and judgements were accepted as they stood; and the intervals of what has none in the tables
+themselves (paper, sections 4.5, 5.2-5.5, 5.8 and 5.9).
+
+Undefined is None, never 0 and never NaN; every mean has its own denominator beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from analytics import Result
+from analytics.columns import CLAIMS, HOW, LIE, PROTOCOLS, TRUE, VERDICTS
+from analytics.measures.bootstrap import rate_of_games, wilson
+from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area, whole
+from analytics.measures.frames import ALL, LENGTHS, OVER, SOURCES, UNINFORMED, Frame, Group
+from analytics.measures.sums import Estimates, Leaf
+from wolfbus.vocabulary import DECEPTIONS, ROLES
+
+if TYPE_CHECKING:
+    from analytics.columns import Array
+
+_STATES: Final = ("villagers", "werewolves", "nobody")
+"""How a finished game ended."""
+
+
+def outcomes(held: Estimates) -> Result:
+    """Return shares with Wilson 95 % intervals on the effective number of games, and mean ± sd per
+    game (paper 5.2; metrics: outcomes).
+
+    Shares and per-game means are over finished games: a game that was cut off has no outcome and no
+    length yet. Totals are over all. A turn of debate in which nothing was said is a turn but no
+    statement; judgements are those that count. ``protocols`` counts all games by how model players
+    were asked; ``mixed_protocols`` tells that there are games of more than one, whose numbers are
+    not of one measurement.
+    """
+    total = held.total
+    winners = dict(zip(_STATES, total.cube("game", ("state", _STATES)).tolist(), strict=True))
+    finished = whole(sum(winners.values()))
+    protocols = total.cube("game", ("protocol", PROTOCOLS)).tolist()
+    reasons = sorted(held.entries.groups("ending", "reason"))
+    endings = total.cube("ending", ("reason", reasons)).tolist()
+    return {
+        "games": len(held.sums.ids),
+        "finished": finished,
+        "unfinished": len(held.sums.ids) - finished,
+        "protocols": {name: whole(count) for name, count in zip(PROTOCOLS, protocols, strict=True)},
+        "mixed_protocols": sum(count > 0 for count in protocols) > 1,
+        "winners": {winner: _share(held, winner, whole(winners[winner]), finished) for winner in _STATES},
+        "endings": {name: whole(count) for name, count in zip(reasons, endings, strict=True)},
+        "per_game": {name: _length(total, name, finished) for name in LENGTHS},
+    }
+
+
+def _length(total: Frame, name: str, n: int) -> Result:
+    of_all, of_finished = (whole(total.cube("length", what=name, finished=only)) for only in (None, 1))
+    # whole numbers until the last division: the spread of equal lengths is exactly 0
+    scaled = n * whole(total.cube("square", what=name)) - of_finished * of_finished
+    return {
+        "mean": of_finished / n if n else None,
+        "sd": math.sqrt(scaled / (n * (n - 1))) if n > 1 else None,
+        "n": n,
+        "total": of_all,
+    }
+
+
+def _share(held: Estimates, winner: str, k: int, n: int) -> Result:
+    low, high = wilson(k, n) or (None, None)
+    if n and held.blocks < len(held.sums.ids):
+        states = held.by_block.cube("game", ("state", _STATES))
+        low, high, _ = rate_of_games(states[..., _STATES.index(winner)], states.sum(axis=-1), n)
+    return {"k": k, "n": n, "share": k / n if n else None, "low": low, "high": high}
+
+
+def production(held: Estimates) -> Result:
+    """Return how often speakers call their own statements deceptive (paper 4.5, 5.2, 5.3; metrics:
+    production).
+
+    The mean of d over statements with a self-label that counts: overall (the base rate) and by
+    role, brain, agent (process), round and phase. Roles and phases are all there, with a null rate
+    where n = 0.
+    """
+    return {
+        "overall": _rate(held.total.cube("said", "label")),
+        **{
+            f"by_{name}": {str(value): _rate(held.total.cube(family, "label", **{axis: value})) for value in values}
+            for name, (family, axis, values) in splits_of(held).items()
+        },
+    }
+
+
+def splits_of(held: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
+    """Return what production is split by, each with its family, axis and values."""
+
+    def there(family: str, axis: str) -> list[Group]:
+        return [
+            value
+            for value in held.entries.groups(family, axis)
+            if held.total.cube(family, "label", **{axis: value}).sum()
+        ]
+
+    return {
+        "role": ("said", "role", ROLES),
+        "brain": ("said", "agent", there("said", "agent")),
+        "agent": ("spoken", "process", there("spoken", "process")),
+        "round": ("spoken", "round", there("spoken", "round")),
+        "phase": ("spoken", "phase", ("debate", "vote")),
+    }
+
+
+def _rate(counts: Array) -> Result:
+    return {
+        "rate": number(ratio(counts[1], counts.sum())),
+        "deceptive": whole(counts[1]),
+        "n": whole(counts.sum()),
+    }
+
+
+def claims(held: Estimates) -> Result:
+    """Return ``given``, ``unheard`` and ``extracted`` (totals), and ``by_kind``: for each kind of
+    claim the same three, each with its total ``n`` and the verdicts (metrics: objective truth).
+
+    ``given`` were attached and can be heard in the words, ``unheard`` were attached and cannot:
+    they count here only. Extracted ones that repeat what the speaker attached do not count twice.
+    """
+    counts = held.total.cube("claims", ("claim", CLAIMS), ("source", SOURCES), ("verdict", VERDICTS))
+    by_kind = {
+        kind: {
+            name: {
+                "n": whole(row.sum()),
+                **{each: whole(n) for each, n in zip(VERDICTS, row, strict=True)},
+            }
+            for name, row in zip(SOURCES, sources, strict=True)
+        }
+        for kind, sources in zip(CLAIMS, counts, strict=True)
+    }
+    return {
+        **{name: whole(counts[:, at].sum()) for at, name in enumerate(SOURCES)},
+        "by_kind": by_kind,
+    }
+
+
+_SCORES: Final = (
+    *("n", "accuracy", "balanced_accuracy", "precision", "recall", "f1"),
+    *("base_rate", "constant_accuracy"),
+)
+OVERALL: Final = (*ROLES, "overall")
+"""Rows of tables by role."""
+
+
+def role_of(name: str) -> str | None:
+    """Return the role that a row is about, None for the row over all."""
+    return None if name == "overall" else name
+
+
+def _received(total: Frame, **where: Group) -> Result:
+    """Return average suspicion and average share of flags, each with the number of statements it is
+    over.
+
+    Averages are over statements of the mean over observers, so that a statement heard by many
+    weighs no more than one heard by few.
+    """
+    suspicion, n, flagged, m = total.cube("received", _PARTS, **where)
+    return {
+        "suspicion": number(ratio(suspicion, n)),
+        "suspicion_n": whole(n),
+        "flagged": number(ratio(flagged, m)),
+        "flagged_n": whole(m),
+    }
+
+
+_PARTS: Final = ("part", ("suspicion", "suspicion_n", "flagged", "flagged_n"))
+
+
+def table1(held: Estimates) -> Result:
+    """Return deception and its reception, a row per speaker role and one overall (paper 5.3, Table
+    1; metrics: Table 1).
+
+    ``statements`` are all, ``labelled`` those with a self-label that counts, ``deceptive`` the sum
+    of d over these; ``suspicion_n`` and ``flagged_n`` are statements with at least one judgement
+    that counts.
+    """
+    found = {}
+    for name in OVERALL:
+        unlabelled, truthful, deceptive = held.total.cube("said", ("label", (-1, 0, 1)), role=role_of(name)).tolist()
+        found[name] = {
+            "statements": whole(unlabelled + truthful + deceptive),
+            "labelled": whole(truthful + deceptive),
+            "deceptive": whole(deceptive),
+            **_received(held.total, role=role_of(name)),
+        }
+    return found
+
+
+def table2(held: Estimates) -> Result:
+    """Return ``[observer role][target role]`` cells of mean, n games and number of pairs (paper
+    4.5, 5.4; metrics: Table 2).
+
+    Mean final D over the pairs of a cell within a game, then over the games that have the cell. D
+    is final because it froze: when one of the pair left, or when the game ended. A game that still
+    runs counts with D as it stands. Villager-Villager and Werewolf-Werewolf are filled; a cell
+    without pairs has a null mean.
+    """
+    sums, games, pairs = (
+        held.total.cube("cell", "role", "target_role", part=part) for part in ("mean", "games", "pairs")
+    )
+    return {
+        observer: {
+            target: {
+                "mean": number(ratio(sums[at, to], games[at, to])),
+                "n": whole(games[at, to]),
+                "pairs": whole(pairs[at, to]),
+            }
+            for to, target in enumerate(ROLES)
+        }
+        for at, observer in enumerate(ROLES)
+    }
+
+
+def table3(held: Estimates) -> Result:
+    """Return how well observers find the deception that speakers admit, by observer role and
+    ``overall`` (paper 4.5, 5.5, Table 3; metrics: Table 3).
+
+    Every judgement that counts against the self-label of its statement, where that counts too.
+
+    - ``f1`` needs precision and recall to be defined: an observer who never flags has none.
+    - ``balanced_accuracy`` (mean of both classes' recall), ``dprime`` and ``criterion`` need both
+      classes; ``mcc`` also needs an observer that both flags and does not.
+    - ``base_rate`` is the share of deceptive statements among those judged; ``constant_accuracy``
+      that of the better of the guesses "always deceptive" and "never", which detection has to beat.
+    - ``dprime`` = z(hit rate) - z(false-alarm rate) and ``criterion`` = minus their mean, with the
+      log-linear correction: 0.5 more of each count, 1 more of each total.
+    """
+    return {
+        name: Confusion.of(held.total.cube("flags", "label", "flag", role=role_of(name))).measures() for name in OVERALL
+    }
+
+
+def table5(held: Estimates) -> Result:
+    """Return how each self-labelled kind is received, and all of them (paper 5.8, Table 5; metrics:
+    Table 5).
+
+    Only statements with a self-label that counts; "unspecified" are those called deceptive without
+    a kind.
+    """
+    found = {}
+    for name in (*DECEPTIONS, "overall"):
+        count = held.total.cube("received", "kind", part="count", role=None)
+        kinds = held.total.cube("received", "kind", _PARTS)
+        at = slice(None) if name == "overall" else slice(DECEPTIONS.index(name), DECEPTIONS.index(name) + 1)
+        suspicion, n, flagged, m = kinds[at].sum(axis=0)
+        found[name] = {
+            "count": whole(count[at].sum()),
+            "suspicion": number(ratio(suspicion, n)),
+            "suspicion_n": whole(n),
+            "flagged": number(ratio(flagged, m)),
+            "flagged_n": whole(m),
+        }
+    return found
+
+
+def labels(held: Estimates) -> Result:
+    """Return how self-labels and judgements were come by: ``total`` = ``clean`` + ``repaired``
+    (accepted, but not clean) + ``defaulted`` (all others). What is still awaited is not counted.
+    """
+    counts = held.total.cube("labels", "how").tolist()
+    return {
+        "total": whole(sum(counts)),
+        **{name: whole(count) for name, count in zip(HOW, counts, strict=True)},
+    }
+
+
+def headline(held: Estimates) -> Result:
+    """Return detection accuracy and suspicion's AUC against self-labels over ``all`` replies and
+    over ``clean`` ones, each with its n (metrics: repair report).
+
+    A judgement is clean if it and the self-label that it is held against were accepted as they
+    stood.
+
+    Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all.
+    """
+    return {**_headline(held.of(**OVER[UNINFORMED])), "all_observers": _headline(held.of(**OVER[ALL]))}
+
+
+def _headline(held: Estimates) -> Result:
+    scores = held.entries.groups("scores", "score")
+    found = {}
+    for name, family, clean in (("all", "flags", None), ("clean", "clean_flags", 1)):
+        measures = Confusion.of(held.total.cube(family, "label", "flag")).measures()
+        counts = held.total.cube("scores", "label", ("score", scores), clean=clean)
+        found[name] = {
+            **{key: measures[key] for key in _SCORES},
+            "auc": number(roc_area(counts)),
+            "auc_n": whole(counts.sum()),
+        }
+    return found
+
+
+def intervals_of_tables(held: Estimates) -> Result:
+    """Return a 95 % interval for the figures of Tables 1, 2 and 5, of production, and of flags
+    against claims, few of which `variability` holds (paper 5.9; metrics: variability).
+
+    Each leaf is ``[low, high]``, or None where the figure has no interval. ``deceptive_share`` is
+    the share of labelled statements that are called deceptive.
+    """
+
+    def received(what: str, *, every: bool = False, **where: Group) -> Leaf:
+        return held.leaf_of(
+            lambda frame: (
+                _known(frame, every=every, part=what, **where),
+                _known(frame, every=every, part=f"{what}_n", **where),
+            )
+        )
+
+    def rate(family: str, **where: Group) -> Leaf:
+        return held.leaf_of(lambda frame: _deceptive(frame, family, **where))
+
+    return {
+        "table1": {
+            name: {
+                **{what: received(what, every=True, role=role_of(name)) for what in ("suspicion", "flagged")},
+                "deceptive_share": rate("said", role=role_of(name)),
+            }
+            for name in OVERALL
+        },
+        "table2": {observer: {target: _cell(held, observer, target) for target in ROLES} for observer in ROLES},
+        "table5": {
+            name: {what: received(what, kind=role_of(name)) for what in ("suspicion", "flagged")}
+            for name in (*DECEPTIONS, "overall")
+        },
+        "production": {
+            f"by_{name}": {str(value): rate(family, **{axis: value}) for value in values}
+            for name, (family, axis, values) in splits_of(held).items()
+            if name != "agent"
+        },
+        "truth_detection": {"against_truth": _against_truth(held.of(**OVER[UNINFORMED]))},
+    }
+
+
+def _known(frame: Frame, *, every: bool, **where: Group) -> Array:
+    """Return received sums of statements of a known kind, of every one if asked for."""
+    if every:
+        return frame.cube("received", **where)
+    found: Array = frame.cube("received", "kind", **where).sum(axis=-1)
+    return found
+
+
+def _deceptive(frame: Frame, family: str, **where: Group) -> tuple[Array, Array]:
+    counts = frame.cube(family, "label", **where)
+    return counts[..., 1], counts.sum(axis=-1)
+
+
+def _cell(held: Estimates, observer: str, target: str) -> Leaf:
+    def quotient(frame: Frame) -> tuple[Array, Array]:
+        parts = frame.cube("cell", ("part", ("mean", "games")), role=observer, target_role=target)
+        return parts[..., 0], parts[..., 1]
+
+    return held.leaf_of(quotient)
+
+
+def _against_truth(held: Estimates) -> dict[str, Leaf]:
+    def counts(frame: Frame) -> Array:
+        found: Array = frame.cube("truths", "label", ("truth", (TRUE, LIE)), "flag").sum(axis=-3)
+        return found
+
+    return {
+        name: held.leaf(
+            lambda frame, formula=formula: formula(counts(frame)),  # type: ignore[misc]
+            lambda frame: counts(frame).sum(axis=(-1, -2)),
+        )
+        for name, formula in MEASURES.items()
+    }

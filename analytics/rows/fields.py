@@ -1,0 +1,300 @@
+"""What the fields of a row say of themselves (`Column`, `Stored`, `Derived`), and the fields that rows share.
+
+A row is a dataclass. A field with a `Column` is exported, to CSV and Parquet, and described in the data dictionary; a
+field with a `Stored` is kept as numbers in `analytics.columns`. Both stand in the field's annotation, so that a row is
+declared once::
+
+    round: Annotated[int, Column("round, from 1"), Stored("i2")]
+
+What follows from other fields is a `Derived`. Columns come in the order of the annotations.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, overload
+
+from wolfbus.vocabulary import DECEPTIONS, ROLES, Deception, Fault, Outcome, Phase, Reading
+
+T = TypeVar("T")
+
+Cell: TypeAlias = str | int | float | bool | None
+"""One exported value; None is null, and no text is empty."""
+Kind: TypeAlias = Literal["text", "category", "boolean", "integer", "real"]
+"""What a column holds; a category is a text of which there are few, a real a finite 64-bit float."""
+
+UNKNOWN = -1
+"""Stands in whole-number arrays for what there is not."""
+
+_KINDS: dict[Any, Kind] = {str: "text", bool: "boolean", int: "integer", float: "real"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What an exported value means.
+
+    Attributes:
+        meaning: what a value says, in words.
+        null: what a null says; None where there never is one.
+        unit: of a number: "share", "seconds", "US dollars", …; "" where the meaning says all.
+        refers: the table whose key this is; None for a plain column.
+        category: whether a text is one of few.
+        name: the column's name, the same in every format; the field's own unless given.
+        values: all that a category may hold, in their order; those of the field's `Literal` unless given.
+        kind: what it holds; follows from the field's type.
+        path: where in the row the value stands; follows from the field.
+    """
+
+    meaning: str
+    null: str | None = None
+    unit: str = ""
+    refers: str | None = None
+    category: bool = False
+    name: str = ""
+    values: tuple[str, ...] = ()
+    kind: Kind = "text"
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How a value is kept in an array.
+
+    Attributes:
+        dtype: of the array, in numpy's words.
+        codes: the number that stands for each value; None for values that are numbers.
+        index: what the number is a place in: "seats" of the game, "agents", "processes", players' "names", or
+            "statements" of all games.
+        name: the array's name; the field's own unless given.
+        path: where in the row the value stands; follows from the field.
+    """
+
+    dtype: str
+    codes: Mapping[Any, int] | None = None
+    index: Literal["seats", "agents", "processes", "names", "statements"] | None = None
+    name: str = ""
+    path: str = ""
+
+
+class Nested:
+    """Marks a field whose own columns stand in its place."""
+
+
+def coded(values: Sequence[Any], name: str = "") -> Stored:
+    """Return how words are kept: as places in `values`, `UNKNOWN` for None unless that is among them."""
+    return Stored("i1", {None: UNKNOWN, **{value: place for place, value in enumerate(values)}}, name=name)
+
+
+class Derived(Generic[T]):
+    """A value that follows from a row's fields.
+
+    Args:
+        of: computes it from the row.
+    """
+
+    def __init__(self, of: Callable[[Any], T]) -> None:
+        self._of = of
+
+    @overload
+    def __get__(self, row: None, owner: type) -> Derived[T]: ...
+
+    @overload
+    def __get__(self, row: object, owner: type) -> T: ...
+
+    def __get__(self, row: object | None, owner: type) -> T | Derived[T]:
+        """Return the value for a row."""
+        return self if row is None else self._of(row)
+
+
+@cache
+def exported(row: type) -> tuple[Column, ...]:
+    """Return the exported columns of a row, in order.
+
+    Raises:
+        TypeError: a column says what null means where there is none, or not where there is one.
+    """
+    return tuple(_exported(row))
+
+
+def _exported(row: type) -> Iterator[Column]:
+    for field, held, marks in _fields(row):
+        if any(mark is Nested for mark in marks):
+            yield from (replace(column, path=f"{field}.{column.path}") for column in exported(held))
+        for column in (mark for mark in marks if isinstance(mark, Column)):
+            plain, optional = _without_none(held)
+            # an empty text is exported as null
+            if column.null is None if optional else column.null is not None and plain is not str:
+                raise TypeError(f"{row.__name__}.{field}: its column and its type differ on whether it may be null")
+            words = typing.get_args(plain) if typing.get_origin(plain) is Literal else ()
+            yield replace(
+                column,
+                name=column.name or field,
+                values=column.values or words,
+                kind=_kind(plain, category=column.category or bool(column.values or words)),
+                path=field,
+            )
+
+
+@cache
+def stored(row: type) -> tuple[Stored, ...]:
+    """Return what of a row is kept in arrays, in order."""
+    return tuple(
+        replace(mark, name=mark.name or field, path=field)
+        for field, _, marks in _fields(row)
+        for mark in marks
+        if isinstance(mark, Stored)
+    )
+
+
+@cache
+def reader(row: type) -> Callable[[Any], tuple[Cell, ...]]:
+    """Return what takes the exported values out of a row."""
+    get = attrgetter(*(column.path for column in exported(row)))
+    # texts of no format tell an empty text from none reliably
+    return lambda one: tuple(None if value == "" else value for value in get(one))
+
+
+def _fields(row: type) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """Yield name, type and marks of all that a row says of itself."""
+    for field, hint in typing.get_type_hints(row, include_extras=True).items():
+        held = hint
+        for shell in (ClassVar, Derived):
+            if typing.get_origin(held) is shell:
+                (held,) = typing.get_args(held)
+        if typing.get_origin(held) is Annotated:
+            held, *marks = typing.get_args(held)
+            yield field, held, tuple(marks)
+
+
+def _without_none(held: Any) -> tuple[Any, bool]:
+    if typing.get_origin(held) not in (types.UnionType, typing.Union):
+        return held, False
+    words = typing.get_args(held)
+    (plain,) = (each for each in words if each is not type(None))
+    return plain, len(words) > 1
+
+
+def _kind(plain: Any, *, category: bool) -> Kind:
+    if category:
+        return "category"
+    if typing.get_origin(plain) is Annotated:
+        plain = typing.get_args(plain)[0]
+    if plain in _KINDS:
+        return _KINDS[plain]
+    raise TypeError(f"{plain} is no type of a column")
+
+
+HOW: Final = ("clean", "repaired", "defaulted")
+"""How a label or judgement was come by: accepted as it stood, accepted with some repair, or missing."""
+PHASES: Final = ("debate", "vote")
+
+FOREIGN: Final = "a published log of the paper's code"
+_NOT_READ: Final = "nothing usable came, or a log that does not say"
+
+SEAT: Final = Stored("i1", index="seats")
+ROLE: Final = coded(ROLES)
+AGENT: Final = Stored("i4", index="agents")
+FLAG: Final = coded((False, True))
+DECEPTION: Final = coded(DECEPTIONS)
+REAL: Final = Stored("f8")
+
+GameId: TypeAlias = Annotated[str, Column("the game", refers="games", name="game_id")]
+Round: TypeAlias = Annotated[int, Column("round, from 1: a night, then a day"), Stored("i2")]
+SaidIn: TypeAlias = Annotated[
+    Phase,
+    Column("`debate`, or `vote` for the published reason of a vote", values=PHASES),
+    coded(PHASES),
+]
+Line: TypeAlias = Annotated[int | None, Column("line of the record on which it stands", FOREIGN)]
+OutcomeOf: TypeAlias = Annotated[
+    Outcome | None,
+    Column(
+        "what became of the request: answered, answered with something unusable, not in time, or not asked of this "
+        "agent",
+        "not known yet, or a log that does not say",
+    ),
+]
+ReadingOf: TypeAlias = Annotated[Reading | None, Column("how much work it took to read the reply", _NOT_READ)]
+FaultOf: TypeAlias = Annotated[
+    Fault | None, Column("what was wrong with the reply", "nothing, or a log that does not say")
+]
+KindOf: TypeAlias = Annotated[
+    Deception | None,
+    Column("the kind of deception that is named; `unspecified` where none is", "no answer that counts"),
+    DECEPTION,
+]
+StatedKind: TypeAlias = Annotated[
+    Deception | None,
+    Column("the kind as it was given, where the yes or no overruled it", "it was not overruled"),
+]
+
+
+def role(whose: str, null: str | None = None) -> Column:
+    """Return a column with somebody's role."""
+    return Column(f"{whose} role", null)
+
+
+def agent(whose: str, null: str | None = None) -> Column:
+    """Return a column with what answers for a seat."""
+    return Column(f"what answers for {whose}: its brain, as it was asked for", null, category=True)
+
+
+def name(of: str, null: str | None = None) -> Column:
+    """Return a column with a player's name."""
+    return Column(of, null, category=True)
+
+
+def key(of: str, table: str | None = None, null: str | None = None) -> Column:
+    """Return a column with an id: the row's own, or that of a row of another table."""
+    return Column(of, null, refers=table)
+
+
+def how(outcome: Outcome | None, reading: Reading | None) -> int:
+    """Return a place in `HOW`, `UNKNOWN` for what is not joined; the true outcome decides, whether or not what is
+    missing was filled in.
+    """
+    if outcome is None:
+        return UNKNOWN
+    return 2 if outcome != "accepted" else int(reading != "clean")
+
+
+def seat_id(game: str, name: str) -> str:
+    """Return a seat's id, ``GAME:NAME``; no game's id holds a colon."""
+    return f"{game}:{name}"
+
+
+def statement_id(game: str, number: int) -> str:
+    """Return a statement's id, ``GAME:NNN``: its number within the game, of at least three digits."""
+    return f"{game}:{number:03d}"
+
+
+def call_id(game: str, line: int) -> str:
+    """Return a model call's id, ``GAME:LINE``: where it stands in the record."""
+    return f"{game}:{line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What comes with an answer beside what counts of it: exports show it.
+
+    Attributes:
+        line: line of the record on which the answer stands; None where there are no lines.
+        fault: what was wrong with it.
+        stated_kind: the kind of deception as it was given, where the yes or no overruled it.
+        reasoning: why, in the player's words.
+        thought: its private thought.
+    """
+
+    line: int | None = None
+    fault: Fault | None = None
+    stated_kind: Deception | None = None
+    reasoning: str | None = None
+    thought: str | None = None
+
+
+NOTHING: Final = Beside()

@@ -1,0 +1,222 @@
+"""How long a game waits: `Presence` knows which seats are absent, `NightTime` how long a night lasts.
+
+Every night lasts as if all who were dealt a part in it still played it: how long it takes would tell everybody how many
+Werewolves whisper, and whether Doctor and Seer are still asked. Those who are dead, or have nobody to choose, therefore
+take their time like the living: as long as they took in earlier nights, spread as answers in this game are spread, so
+that nothing comes twice alike. Dawn comes when the longest of all that is through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from statistics import fmean
+from typing import Final
+
+from wolfbus.draws import choose
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened, Seat
+from wolfbus.vocabulary import Kind, Role
+
+_BLIND: Final = frozenset({"scripted", "random", "silent"})
+"""Brains that know nothing of time, as language models (``llm:…``) do not."""
+
+_PARTS: Final[dict[Role, Kind]] = {"Doctor": "protect", "Seer": "inspect"}
+"""What others than Werewolves are asked at night."""
+
+_LEAST_S: Final = 1e-4
+"""Seconds below which answers count as equally quick."""
+
+_LARGEST: Final = 20.0
+"""Largest logarithm of a time that is drawn, before deadlines bound it."""
+
+
+def measures_time(seat: Seat) -> bool:
+    """Return whether who plays a seat can measure how long a night takes: a person, a program, or
+    anybody's agent. Brains of our own see what happens, not when.
+    """
+    ours = seat.brain in _BLIND or seat.brain.startswith("llm:")
+    return not (seat.in_house and ours)
+
+
+class NightTime:
+    """Follows how long answers take in one game, and says when its nights may end.
+
+    In a game that nobody plays who could measure it, nights end at once. All times are seconds of
+    the game's record.
+
+    Args:
+        opened: the game's opening event.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self._config = opened.config
+        self._seed = opened.seed
+        self._regular = any(map(measures_time, opened.seats))
+        self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
+        self._places = {seat.name: place for place, seat in enumerate(opened.seats)}
+        self._wolves = tuple(seat.name for seat in opened.seats if seat.role == "Werewolf")
+        self._others = {s.name: _PARTS[s.role] for s in opened.seats if s.role in _PARTS}
+        self._hunt: Kind = "whisper" if len(self._wolves) > 1 else "kill"
+        self._turns = self._config.whispers if len(self._wolves) > 1 else 1
+        self._round = 0
+        self._dusk = 0.0
+        self._asked: dict[int, tuple[Asked, float | None]] = {}
+        self._took: dict[tuple[SeatName, int], float] = {}
+        # logarithms of seconds, of what is asked at night
+        self._seen: dict[Kind, dict[SeatName, list[float]]] = {}
+        self._spread = _Spread()
+
+    def feed(self, event: AnyEvent, at: float) -> None:
+        """Take in a question when it is put, or an answer when it closes its request.
+
+        Args:
+            event: an `Asked` or an answer; others count for nothing.
+            at: when that was.
+        """
+        if not self._regular:
+            return
+        if event.type == "asked":
+            if event.phase == "night" and event.round != self._round:
+                self._round, self._dusk = event.round, at
+                self._asked.clear()
+                self._took.clear()
+            self._asked[event.batch] = event, at
+        elif event.type == "answered" and event.batch in self._asked:
+            asked, since = self._asked[event.batch]
+            if since is not None:
+                self._take(asked, event, at - since)
+
+    def interrupt(self) -> None:
+        """Note that nobody moderated for a while: what is open will not be measured."""
+        self._asked = {batch: (asked, None) for batch, (asked, _) in self._asked.items()}
+
+    def left_s(self, batches: Sequence[int], absent: Collection[SeatName], at: float) -> float:
+        """Return how many seconds the night must still last, now that these batches are answered.
+
+        Args:
+            batches: what was waited for; anything but the last of a night's questions is never
+                held up.
+            absent: seats that a batch waits for no longer than `absent_grace`.
+            at: what time it is.
+        """
+        last = [self._asked[batch][0] for batch in batches if batch in self._asked]
+        if not last or any(asked.phase != "night" or self._goes_on(asked) for asked in last):
+            return 0.0
+        return self._dusk + self._length(absent) - at
+
+    def _goes_on(self, asked: Asked) -> bool:
+        return asked.asks[0].kind == "whisper" and asked.turn < self._turns
+
+    def _length(self, absent: Collection[SeatName]) -> float:
+        """Return how long this night lasts where everybody plays its part."""
+        hunted = self._round > 1 or self._config.first_night_kill
+        hunt = sum(
+            max(self._time_of(wolf, self._hunt, turn, absent) for wolf in self._wolves)
+            for turn in (range(1, self._turns + 1) if hunted else ())
+        )
+        others = [self._time_of(seat, kind, 1, absent) for seat, kind in self._others.items()]
+        return max(hunt, *others, 0.0)
+
+    def _time_of(self, seat: SeatName, kind: Kind, turn: int, hasty: Collection[SeatName]) -> float:
+        """Return how long a seat took for its part; or, if it had none, would have taken."""
+        if (took := self._took.get((seat, turn))) is not None:
+            return took
+        limit = self._config.deadlines.of(kind)
+        if seat in hasty:
+            limit = min(limit, self._config.absent_grace)
+        return 0.0 if kind in self._declines[seat] else min(self._drawn(seat, kind, turn), limit)
+
+    def _drawn(self, seat: SeatName, kind: Kind, turn: int) -> float:
+        """Draw a time from a seat's own earlier ones, or else from others' like it."""
+        alike = self._seen.get(kind, {})
+        seen = (
+            alike.get(seat)
+            or [one for times in alike.values() for one in times]
+            or [one for each in self._seen.values() for times in each.values() for one in times]
+        )
+        if not seen:
+            return 0.0
+        place = self._round, turn, self._places[seat]
+        like = choose(self._seed, "night", seen, *place)
+        deviation = choose(self._seed, "night spread", self._spread.deviations(), *place)
+        # the fewer there are to choose from, the wider: none may be known again by its length
+        return math.exp(min(like + deviation / math.sqrt(len(seen)), _LARGEST))
+
+    def _take(self, asked: Asked, answer: AnyAnswered, seconds: float) -> None:
+        if asked.phase == "night":
+            self._took[answer.seat, asked.turn] = seconds
+        if answer.outcome == "declined":
+            return
+        logarithm = math.log(max(seconds, _LEAST_S))
+        if asked.phase == "night":
+            kind = self._hunt if answer.kind in {"kill", "whisper"} else answer.kind
+            self._seen.setdefault(kind, {}).setdefault(answer.seat, []).append(logarithm)
+        if answer.outcome != "timed_out":
+            self._spread.add((answer.seat, answer.kind), logarithm)
+
+
+class _Spread:
+    """How the times of one seat's answers of one kind differ, over all seats and kinds.
+
+    Attributes:
+        groups: logarithms of seconds, by seat and kind.
+    """
+
+    def __init__(self) -> None:
+        self.groups: dict[tuple[SeatName, Kind], list[float]] = {}
+
+    def add(self, group: tuple[SeatName, Kind], logarithm: float) -> None:
+        """Take in how long one answer took."""
+        self.groups.setdefault(group, []).append(logarithm)
+
+    def deviations(self) -> list[float]:
+        """Return how far each answer was from the mean of those like it, as if that were known;
+        nothing but 0 where no two are alike.
+        """
+        found: list[float] = []
+        for times in self.groups.values():
+            if len(times) > 1:
+                mean, whole = fmean(times), math.sqrt(len(times) / (len(times) - 1))
+                found.extend((time - mean) * whole for time in times)
+        return found or [0.0]
+
+
+class Presence:
+    """Follows one game's absences. The rules count strikes; here is only how long a batch waits for whom."""
+
+    def __init__(self) -> None:
+        self._absent: set[SeatName] = set()
+        self._waking: set[SeatName] = set()
+        # batches in which absent seats that showed life got their full time; only there does a time-out count against
+        # them: what was asked before with the grace alone says nothing
+        self._full_time: dict[int, set[SeatName]] = {}
+
+    @property
+    def hasty(self) -> set[SeatName]:
+        """Seats that a batch waits for no longer than `absent_grace`."""
+        return self._absent - self._waking
+
+    def feed(self, event: AnyEvent) -> None:
+        """Take in one event, in record order, as it is written."""
+        if event.type == "asked":
+            if waking := self._absent & self._waking:
+                self._full_time[event.batch] = waking
+        elif event.type == "absent":
+            self._absent.add(event.seat)
+        elif event.type == "returned":
+            self._absent.discard(event.seat)
+            self._waking.discard(event.seat)
+
+    def stir(self, seats: Iterable[SeatName]) -> None:
+        """Note that these seats showed life: an absent one gets its full time from the next question on."""
+        self._waking.update(self._absent.intersection(seats))
+
+    def close(self, answer: AnyAnswered) -> None:
+        """Note how a request was closed."""
+        if answer.outcome == "timed_out" and answer.seat in self._full_time.get(answer.batch, ()):
+            self._waking.discard(answer.seat)
+
+    def forget(self, batch: int) -> None:
+        """Note that all requests of a batch are closed."""
+        self._full_time.pop(batch, None)

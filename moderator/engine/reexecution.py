@@ -1,0 +1,322 @@
+"""Re-execution: the coroutine is run again with the recorded answers, and must give every recorded event.
+
+That proves a record (`Verifier`), and brings a broken-off game back to where its record ends (`recover`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moderator.engine.deadlines import NightTime, Presence
+from moderator.engine.referee import Referee, check_legal
+from moderator.engine.seating import deal
+from moderator.rules.game import Steps
+from moderator.rules.table import Answers
+from wolfbus.audience import Herald
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry, every_entry
+from wolfbus.canonical import canonical
+from wolfbus.errors import MessageError, RecordError, RulesError
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
+from wolfbus.messages.codec import plain, unpack
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Rejected, Stopped
+from wolfbus.record.digest import Digest
+from wolfbus.record.line import Recorded, parse_flat, seal
+from wolfbus.record.prompts import SegmentCheck
+
+_BESIDE: Final = frozenset({"rejected", "segment", "prompt_text", "model_call"})
+
+
+class Verifier:
+    """Re-executes a record as it is read; feed it every event in order.
+
+    Attributes:
+        digest: digest of all events fed.
+        ended: the last event, once it came.
+        stopped: why the game was broken off, if it was.
+        opened: the first event, once it came.
+        events: events fed and found right.
+        rules: the game as it stands after them, once it was opened.
+        herald: what everybody was told by them.
+    """
+
+    def __init__(self) -> None:
+        self.digest = Digest()
+        self.herald = Herald()
+        self.rules: Steps | None = None
+        self.opened: Opened | None = None
+        self.ended: Ended | None = None
+        self.stopped: str | None = None
+        self.events = 0
+        self._expected: deque[AnyEvent] = deque()
+        self._asked: dict[int, Asked] = {}
+        self._bid_max = 0
+        self._declines: dict[SeatName, frozenset[str]] = {}
+        self._segments = SegmentCheck()
+        self._due: deque[tuple[int, SeatName]] = deque()
+        self._answers: dict[int, Answers] = {}
+
+    @property
+    def waits_for(self) -> tuple[int, ...] | None:
+        """Batches that the rules wait for, while the record holds none of their answers; () when the game is over.
+
+        None within a step: what stands there since the last one is not the whole of it.
+        """
+        if self.rules is None or (self.stopped is None and (self._expected or self._answers)):
+            return None
+        return () if self.stopped is not None else self.rules.waits_for
+
+    def feed(self, recorded: Recorded) -> None:
+        """Check one event against what the rules give.
+
+        Raises:
+            RecordError: with the line number, at the first event that differs.
+        """
+        event, line = recorded.event, recorded.n
+        if self.ended is not None:
+            raise RecordError(f"{event.type} after the game ended", line)
+        if self.stopped is not None:
+            raise RecordError(f"{event.type} after the game was stopped", line)
+        if self.opened is None:
+            self._open(event, line)
+        elif isinstance(event, Stopped):
+            self.stopped = event.reason
+        elif isinstance(event, Rejected | Segment | PromptAddition | ModelCall):
+            # they stand beside the game; but prompt text must be what its name says, and calls name what is there
+            self._segments.check(event, line)
+        elif self._expected:
+            self._compare(self._expected.popleft(), event, line)
+        elif isinstance(event, Answered):
+            self._answer(event, line)
+        else:
+            batch, seat = self._due[0]
+            raise RecordError(
+                f"the rules wait for {seat}'s answer in batch {batch}; the record has {_shown(event)}", line
+            )
+        audience = self.herald.audience(event)
+        if recorded.audience != audience:
+            raise RecordError(f"audience {recorded.audience!r}; this {event.type} is for {audience!r}", line)
+        self.herald.tell(event)
+        self.digest.feed(event)
+        self.events += 1
+        if isinstance(event, Ended):
+            self.ended = event
+
+    def _open(self, event: AnyEvent, line: int) -> None:
+        if not isinstance(event, Opened):
+            raise RecordError(f"a record begins with an opened event, not with {event.type}", line)
+        dealt = deal(event.config, event.seed)
+        seated = tuple((seat.name, seat.role) for seat in event.seats)
+        if dealt != seated:
+            raise RecordError(f"seed {event.seed} deals {_cards(dealt)}; the record has {_cards(seated)}", line)
+        self.opened = event
+        self._declines = {seat.name: frozenset(seat.declines) for seat in event.seats}
+        self._bid_max = event.config.bid_max
+        self._expect(Steps(event), 0)
+        self._expected.popleft()
+
+    def _expect(self, rules: Steps, skip: int, answers: dict[int, Answers] | None = None) -> None:
+        """Advance the rules; what they give, but for the first `skip` events, is expected next."""
+        self.rules = rules
+        step = rules.advance(answers)
+        self._expected.extend(step.events[skip:])
+        for event in step.events:
+            if isinstance(event, Asked):
+                self._asked[event.batch] = event
+        self._due.extend((batch, seat) for batch in step.waits_for for seat in rules.seats_of(batch))
+
+    def _compare(self, expected: AnyEvent, event: AnyEvent, line: int) -> None:
+        if expected != event:
+            raise RecordError(f"the rules give {_shown(expected)}; the record has {_shown(event)}", line)
+
+    def _answer(self, event: AnyAnswered, line: int) -> None:
+        batch, seat = self._due.popleft()
+        if (event.batch, event.seat) != (batch, seat):
+            raise RecordError(
+                f"the rules wait for {seat}'s answer in batch {batch}; the record has {_shown(event)}", line
+            )
+        asked = self._asked[batch]
+        asking = next(ask for ask in asked.asks if seat in ask.seats)
+        problem = self._problem(event, asked, asking)
+        if problem is not None:
+            raise RecordError(f"{seat}'s {event.kind} could not have been recorded so: {problem}", line)
+        self._answers.setdefault(batch, {})[seat] = event
+        if not self._due and self.rules is not None:
+            answers, self._answers = self._answers, {}
+            for number in answers:
+                del self._asked[number]
+            try:
+                self._expect(self.rules, sum(len(seats) for seats in answers.values()), answers)
+            except RulesError as error:
+                raise RecordError(str(error), line) from None
+
+    def _problem(self, event: AnyAnswered, asked: Asked, asking: Asking) -> str | None:
+        if event.kind != asking.kind or event.about != asked.about:
+            return f"the question was {asking.kind}" + (f" about statement {asked.about}" if asked.about else "")
+        declines = event.kind in self._declines[event.seat]
+        if declines != (event.outcome == "declined"):
+            return f"its agent {'declines' if declines else 'answers'} {event.kind}, yet it is {event.outcome}"
+        return check_legal(event, asking, self._bid_max)
+
+
+def _shown(event: AnyEvent) -> str:
+    text = canonical(plain(event)).decode()
+    return text if len(text) <= 240 else text[:237] + "..."
+
+
+def _cards(seats: tuple[tuple[SeatName, str], ...]) -> str:
+    return ", ".join(f"{name} {role}" for name, role in seats)
+
+
+@dataclass(slots=True)
+class Recovered:
+    """A game as its record leaves it: what its moderator needs to go on.
+
+    Attributes:
+        opened: the game's opening event.
+        steps: the rules, at the join that the record ends before.
+        waits_for: batches whose requests must be closed before the next step; () when the game is over.
+        referee: with the requests that no recorded answer closes, open; those that are declined among them.
+        herald: numbering of the facts told so far.
+        presence: who is absent.
+        night: how long answers took, as far as the record tells: a step's answers stand in it at
+            one time.
+        digest: over the events so far.
+        head: hash of the last event.
+        count: events.
+        seconds: time of the last event; the moderator's clock stands still while nobody moderates.
+        rejections: rejected messages, by sender.
+        ended: the game's end, if it is recorded.
+        stopped: why the game was broken off, if it was.
+        cut: events at the end of what was given that are no whole step, and are not part of the game.
+    """
+
+    opened: Opened
+    steps: Steps
+    waits_for: tuple[int, ...]
+    referee: Referee
+    herald: Herald
+    presence: Presence
+    night: NightTime
+    digest: Digest
+    head: str
+    count: int
+    seconds: float
+    rejections: Counter[str]
+    ended: Ended | None
+    stopped: str | None
+    cut: int
+
+
+def recover(recordeds: Iterable[Recorded]) -> Recovered:
+    """Re-execute a record, checking every seal, and return the game as it stands at its end.
+
+    A record on the bus ends where a step ends, for steps land whole. A file may end within one: the events of a step
+    that is not whole are left out.
+
+    Args:
+        recordeds: all events of the record, in order.
+
+    Raises:
+        RecordError: with the line, where a seal or an event is not what it must be; or no step is whole.
+    """
+    record = list(recordeds)
+    verifier, whole = _execute(record)
+    if not whole:
+        raise RecordError("the record ends within the first step of its game; there is nothing to go on from")
+    cut = len(record) - whole
+    if cut:
+        # the rules cannot be taken back, only played again
+        del record[whole:]
+        verifier, _ = _execute(record)
+    opened, steps = verifier.opened, verifier.rules
+    if opened is None or steps is None:
+        raise RecordError("no game was opened in this record")
+    referee, presence, night = Referee(opened), Presence(), NightTime(opened)
+    rejections: Counter[str] = Counter()
+    for recorded in record:
+        event = recorded.event
+        referee.recall(event)
+        presence.feed(event)
+        night.feed(event, recorded.time)
+        if event.type == "rejected":
+            rejections[event.sender] += 1
+    night.interrupt()
+    return Recovered(
+        opened=opened,
+        steps=steps,
+        waits_for=verifier.waits_for or (),
+        referee=referee,
+        herald=verifier.herald,
+        presence=presence,
+        night=night,
+        digest=verifier.digest,
+        head=record[-1].hash,
+        count=whole,
+        seconds=record[-1].time,
+        rejections=rejections,
+        ended=verifier.ended,
+        stopped=verifier.stopped,
+        cut=cut,
+    )
+
+
+def _execute(record: Sequence[Recorded]) -> tuple[Verifier, int]:
+    """Run a record through the rules; returns them at its end, and how many events its whole steps have."""
+    verifier = Verifier()
+    head, whole = "", 0
+    for number, recorded in enumerate(record, 1):
+        if recorded.n != number:
+            raise RecordError(f"number {recorded.n} stands where {number} was expected", number)
+        sealed, _, _ = seal(head, recorded)
+        if sealed.hash != recorded.hash:
+            raise RecordError("the hash does not match: this event was edited, or one before it", number)
+        head = sealed.hash
+        try:
+            verifier.feed(recorded)
+        except RulesError as error:
+            raise RecordError(str(error), number) from None
+        # what stands beside the game never lands without a step behind it
+        if verifier.waits_for is not None and recorded.event.type not in _BESIDE:
+            whole = number
+    return verifier, whole
+
+
+def read_back(bus: Bus, house: str, game: str, types: Collection[str] | None = None) -> Iterator[Recorded]:
+    """Yield the events of a game's record stream, in order.
+
+    Args:
+        bus: where it is.
+        house: house name.
+        game: the game's id.
+        types: event types that are wanted; None for all.
+
+    Raises:
+        RecordError: there is none, it was trimmed, or an entry is no event; with the line, where there is one.
+        BusError: it cannot be read now.
+    """
+    stream = streams.record(house, game)
+    number = 0
+    for entry in every_entry(bus, stream):
+        number += 1
+        if entry.id != f"{number}-0":
+            raise RecordError(f"{stream}: entry {entry.id} stands here; what was before it was trimmed", number)
+        if types is None or entry.type in types:
+            yield _parse(entry, number)
+    if not number:
+        raise RecordError(f"{stream}: there is no record")
+
+
+def _parse(entry: Entry, number: int) -> Recorded:
+    try:
+        value = unpack(entry.body)
+    except MessageError as error:
+        raise RecordError(str(error), number) from None
+    recorded = parse_flat(value, number)
+    if recorded.n != number:
+        raise RecordError(f"number {recorded.n} stands under entry {entry.id}", number)
+    return recorded

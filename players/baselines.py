@@ -1,0 +1,157 @@
+"""Brains without a thought: `RandomBrain` gives any legal answer, uniformly; `SilentBrain` none, so all times out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.draws import draw
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import (
+    AccusationClaim,
+    Ballot,
+    Bid,
+    Choice,
+    Claim,
+    InspectionClaim,
+    Judgement,
+    Label,
+    Proposal,
+    ProtectionClaim,
+    RoleClaim,
+    Speech,
+)
+from wolfbus.messages.requests import Ask
+from wolfbus.view import SeatView
+from wolfbus.vocabulary import DECEPTIONS, ROLES
+
+T = TypeVar("T")
+
+WORDS: Final = (
+    "I", "we", "you", "nobody", "trust", "doubt", "saw", "heard", "think", "know", "night", "vote", "village",
+    "Werewolf", "Seer", "Doctor", "Villager", "quiet", "loud", "strange", "never", "always", "perhaps", "is", "was",
+    "the", "a", "and", "not", "because", "yesterday", "today",
+)  # fmt: skip
+"""Words that random statements are made of."""
+
+STRANGE_WORDS: Final = ("naïve", "волк", "狼人", "🐺", "ذئب", "e\u0301te\u0301", "\u201cso\u201d", "—")
+"""Now and then one of these: text is text in any script."""
+
+
+class RandomBrain(Agent):
+    """Answers at random, as a pure function of the brain's seed and the question."""
+
+    quick = True
+
+    def bid(self, ask: Ask, view: SeatView, /) -> Bid:
+        """Bid anything from 0 to the highest bid."""
+        return Bid(bid=_Dice(ask, view).below(view.config.bid_max + 1))
+
+    def speak(self, ask: Ask, view: SeatView, /) -> Speech:
+        """Say some words, and sometimes claim something beside them."""
+        dice = _Dice(ask, view)
+        return Speech(text=_words(dice, view), claims=_claims(dice, view))
+
+    def assess_own(self, ask: Ask, view: SeatView, /) -> Label:
+        """Label the statement as anything."""
+        dice = _Dice(ask, view)
+        return Label(
+            deceptive=bool(dice.below(2)),
+            confidence=dice.below(101) / 100,
+            kind=dice.one_of(DECEPTIONS),
+            reasoning=dice.one_of(("", "as the dice fell")),
+        )
+
+    def assess_other(self, ask: Ask, view: SeatView, /) -> Judgement:
+        """Judge the statement as anything."""
+        dice = _Dice(ask, view)
+        return Judgement(
+            deceptive=bool(dice.below(2)),
+            suspicion=dice.below(1001) / 1000,
+            confidence=dice.below(101) / 100,
+            kind=dice.one_of(DECEPTIONS),
+            reasoning=dice.one_of(("", "as the dice fell")),
+        )
+
+    def vote(self, ask: Ask, view: SeatView, /) -> Ballot:
+        """Vote for anybody legal or abstain, with a reason or without."""
+        dice = _Dice(ask, view)
+        target = dice.legal(ask)
+        if dice.below(2):
+            return Ballot(target=target)
+        return Ballot(target=target, reason=_words(dice, view), claims=_claims(dice, view))
+
+    def kill(self, ask: Ask, view: SeatView, /) -> Choice:
+        """Kill anybody legal."""
+        return Choice(target=_Dice(ask, view).legal(ask))
+
+    def protect(self, ask: Ask, view: SeatView, /) -> Choice:
+        """Protect anybody legal."""
+        return Choice(target=_Dice(ask, view).legal(ask))
+
+    def inspect(self, ask: Ask, view: SeatView, /) -> Choice:
+        """Inspect anybody legal."""
+        return Choice(target=_Dice(ask, view).legal(ask))
+
+    def whisper(self, ask: Ask, view: SeatView, /) -> Proposal:
+        """Propose anybody legal."""
+        dice = _Dice(ask, view)
+        return Proposal(target=dice.legal(ask), word=dice.one_of(("", *WORDS)))
+
+
+class _Dice:
+    """One draw of 256 bits, spent throw by throw; another for every request, by what is asked and never by the
+    game's id.
+    """
+
+    def __init__(self, ask: Ask, view: SeatView, /) -> None:
+        about = ask.about or 0
+        self._left = draw(view.brain_seed or view.me, f"{ask.phase} {ask.kind}", ask.round, ask.turn, about)
+
+    def below(self, sides: int) -> int:
+        """Return a whole number from 0 to `sides` - 1."""
+        self._left, thrown = divmod(self._left, sides)
+        return thrown
+
+    def one_of(self, options: Sequence[T]) -> T:
+        """Return one of `options`, which must not be empty."""
+        return options[self.below(len(options))]
+
+    def legal(self, ask: Ask) -> SeatName | None:
+        """Return one of the legal names, None where there are none."""
+        return self.one_of(ask.legal) if ask.legal else None
+
+
+def _words(dice: _Dice, view: SeatView) -> str:
+    words = [dice.one_of(WORDS) for _ in range(2 + dice.below(10))]
+    if not dice.below(2):
+        words.append(dice.one_of(view.names or (view.me,)))
+    if not dice.below(5):
+        words.append(dice.one_of(STRANGE_WORDS))
+    return " ".join(words)
+
+
+def _claims(dice: _Dice, view: SeatView) -> tuple[Claim, ...]:
+    if dice.below(3):
+        return ()
+    target = dice.one_of(view.names or (view.me,))
+    role = dice.one_of(ROLES)
+    round_ = dice.one_of((None, view.round))
+    claims: tuple[Claim, ...] = (
+        RoleClaim(target=target, role=role),
+        InspectionClaim(target=target, role=role, round=round_),
+        ProtectionClaim(target=target, round=round_),
+        AccusationClaim(target=target),
+    )
+    return (dice.one_of(claims),)
+
+
+class SilentBrain(Agent):
+    """Lets every request time out."""
+
+    quick = True
+
+    def answer(self, _ask: Ask, _view: SeatView, /) -> Answer:
+        """Answer nothing."""
+        return NO_ANSWER

@@ -1,0 +1,387 @@
+"""What a person is asked, how to type it, how it was understood, and what is new at the table, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wolfbus.agent import Answer
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
+from wolfbus.messages.requests import Ask, PublicFact, Whispered
+from wolfbus.printable import STATEMENT_SHOWN, counted, name_of, printable, spoken
+from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
+from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind, Winner, team_of
+
+WHOLE: Final = 4_000
+"""Characters of a statement that are shown to somebody who has to judge it."""
+
+COUNTS_AS: Final[dict[Kind, str]] = {
+    "bid": "a bid of 0",
+    "speak": "silence",
+    "assess_own": "no label",
+    "assess_other": "no judgement",
+    "vote": "abstaining",
+    "kill": "no kill",
+    "protect": "protecting nobody",
+    "inspect": "inspecting nobody",
+    "whisper": "no proposal",
+}
+"""The conservative default per kind of request."""
+
+_NOTHING: Final[dict[Kind, Content]] = {
+    "bid": Bid(bid=0),
+    "speak": Speech(text=""),
+    "vote": Ballot(),
+    "kill": Choice(),
+    "protect": Choice(),
+    "inspect": Choice(),
+}
+"""What a person who gives no answer says by that; other kinds are left without content."""
+
+NOUNS: Final[dict[Kind, str]] = {
+    "bid": "bid",
+    "speak": "statement",
+    "assess_own": "label",
+    "assess_other": "judgement",
+    "vote": "vote",
+    "kill": "kill",
+    "protect": "protection",
+    "inspect": "inspection",
+    "whisper": "proposal",
+}
+
+
+def default_of(ask: Ask) -> Answer:
+    """Return the answer of a person who gives none."""
+    content = _NOTHING.get(ask.kind)
+    if isinstance(content, Choice) and None not in (ask.legal or ()):
+        content = None
+    return Answer(content) if content is not None else Answer(fault="failed", note="the person gave no answer")
+
+
+def names_of(names: Iterable[SeatName | None]) -> str:
+    """Return names as a list; "nobody" for none."""
+    return ", ".join(name_of(name) for name in names) or "nobody"
+
+
+def who(view: SeatView, name: SeatName) -> str:
+    """Return "you" for the person's own seat, else the name."""
+    return "you" if name == view.me else name_of(name)
+
+
+def seconds_in_words(seconds: float) -> str:
+    """Return a time as "45 s" or "2 min 05 s"; never less than 1 s."""
+    whole = max(1, round(seconds))
+    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60:02} s"
+
+
+def assessed(deceptive: bool, kind: str) -> str:
+    """Return "honest", "deceptive", or "deceptive (omission)"."""
+    if not deceptive:
+        return "honest"
+    return "deceptive" if kind in {"none", "unspecified"} else f"deceptive ({kind})"
+
+
+def content_in_words(content: Content, view: SeatView, about: int | None = None) -> str:
+    """Return an answer as it was understood, after "You": "You vote for Hugo, saying “…”"."""
+    if isinstance(content, Bid):
+        return f"You bid {content.bid}."
+    if isinstance(content, Speech):
+        return f"You say: “{spoken(content.text)}”" if content.text.strip() else "You say nothing."
+    if isinstance(content, Label):
+        sure = f"{content.confidence:.0%} sure"
+        return f"You label #{about} {assessed(content.deceptive, content.kind)}, {sure}{_because(content.reasoning)}."
+    if isinstance(content, Judgement):
+        return judgement_in_words(content, view, about)
+    if isinstance(content, Ballot):
+        words = f", saying “{spoken(content.reason)}”" if content.reason else ""
+        return f"You vote for {who(view, content.target)}{words}." if content.target else f"You abstain{words}."
+    if isinstance(content, Proposal):
+        word = f", with the words “{spoken(content.word)}”" if content.word else ""
+        return f"You propose {name_of(content.target)}{word}."
+    return f"You choose {_chosen(content, view)}."
+
+
+def judgement_in_words(judgement: Judgement | OwnJudgement, view: SeatView, about: int | None) -> str:
+    """Return "You judge #3 of Ada honest, suspicion 0.20, 80% sure."."""
+    said = view.statements.get(about) if about is not None else None
+    speaker = f" of {name_of(said.speaker)}" if said is not None else ""
+    return (
+        f"You judge #{about}{speaker} {assessed(judgement.deceptive, judgement.kind)}, "
+        f"suspicion {judgement.suspicion:.2f}, {judgement.confidence:.0%} sure{_because(judgement.reasoning)}."
+    )
+
+
+def _chosen(content: Choice, view: SeatView) -> str:
+    return "yourself" if content.target == view.me else name_of(content.target)
+
+
+def _because(reasoning: str) -> str:
+    words = printable(reasoning, STATEMENT_SHOWN)
+    return f", because {words.rstrip('.')}" if words else ""
+
+
+KINDS_TYPED: Final = tuple(kind for kind in DECEPTIONS if kind not in {"none", "unspecified"})
+"""Kinds of deception that a person may type."""
+
+COMMANDS: Final = "? help · view the table · log the transcript · rules"
+
+_NIGHT: Final[dict[Kind, str]] = {
+    "kill": "Whom do you kill tonight?",
+    "protect": "Whom do you protect tonight?",
+    "inspect": "Whose role do you look at tonight?",
+    "whisper": "Whom do you propose to your partners to kill?",
+}
+
+
+def question_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
+    """Return what is asked, in a few lines."""
+    kind = ask.kind
+    where = f"debate, turn {ask.turn} of {view.config.debate_turns}" if ask.phase == "debate" else ask.phase
+    yield f"── Round {ask.round}, {where}: your {NOUNS[kind]}"
+    if kind == "bid":
+        yield f"How much do you want the floor? Bid 0 to {view.config.bid_max}."
+    elif kind == "speak":
+        yield "You have the floor: what do you say to everybody?"
+    elif kind == "assess_own":
+        yield f"You said #{ask.about}: “{_words(ask, view)}”"
+        yield "Between you and the researchers: was it meant to deceive? h = honest, d = deceptive"
+    elif kind == "assess_other":
+        said = view.statements.get(ask.about or 0)
+        yield f"#{ask.about} {name_of(said.speaker) if said else '?'}: “{_words(ask, view)}”"
+        yield "How much do you suspect it? 0 = full trust, 1 = certainly deceptive; h = honest, d = deceptive"
+    elif kind == "vote":
+        yield "Whom do you vote to exile?" + (" A reason is published." if view.config.vote_reasons else "")
+    else:
+        yield from _heard(ask, view)
+        yield _NIGHT[kind]
+    if ask.legal is not None:
+        yield f"One of: {names_of(ask.legal)}"
+
+
+def prompt_for(ask: Ask, seconds: float) -> str:
+    """Return what stands before the person's words: what is asked, and the time left in seconds."""
+    return f"{NOUNS[ask.kind]} ({seconds_in_words(seconds)} left, ? for help) >"
+
+
+def help_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
+    """Return how to answer this question."""
+    kinds = ", ".join(KINDS_TYPED)
+    how: dict[Kind, tuple[str, ...]] = {
+        "bid": (f"A whole number, 0 to {view.config.bid_max}; the highest bid gets the floor.",),
+        "speak": ("One line; everybody hears it, labels and judges it. A line that is only a command is not said.",),
+        "assess_own": (
+            "h, or d with its kind and how sure you are: “d omission 0.9 because I left out what I saw”.",
+            f"Kinds: {kinds}. You count as fully sure unless you give a number.",
+        ),
+        "assess_other": (
+            "A suspicion from 0 to 1 or in per cent: “0.7”, “70%”; or h or d before it, a kind and a reason after it:",
+            "“d 0.8 fabrication because nobody saw that”, “h 0.2”.",
+            f"Kinds: {kinds}. A second number is how sure you are;",
+            "without it you are as sure as your suspicion makes you (0.8 for “d 0.8” and for “h 0.2”).",
+        ),
+        "vote": ("A name, and after it a reason if you want: “Ada she never answered me”.",),
+        "kill": ("A name.",),
+        "protect": ("A name.",),
+        "inspect": ("A name.",),
+        "whisper": ("A name, and after it a word to your partners if you want.",),
+    }
+    yield from how[ask.kind]
+    if ask.legal is not None:
+        yield "A name may be typed in any case, or only its beginning (three letters or more) where that is clear."
+    if empty_is_legal(ask):
+        yield f"An empty line or Ctrl-D counts as {COUNTS_AS[ask.kind]}."
+    else:
+        yield f"You have to choose; Ctrl-D gives up, and counts as {COUNTS_AS[ask.kind]}."
+    yield COMMANDS
+
+
+def empty_is_legal(ask: Ask) -> bool:
+    """Return whether an empty line may stand for the default: at night only where nobody is a choice."""
+    return ask.kind not in _NIGHT or None in (ask.legal or ())
+
+
+def _words(ask: Ask, view: SeatView) -> str:
+    said = view.statements.get(ask.about or 0)
+    return spoken(said.text, WHOLE) if said is not None else "?"
+
+
+def _heard(ask: Ask, view: SeatView) -> Iterator[str]:
+    if ask.kind != "whisper":
+        return
+    for seat, proposal in view.proposals().items():
+        word = printable(proposal.word)
+        verb = "propose" if seat == view.me else "proposes"
+        yield f"So far {who(view, seat)} {verb} {name_of(proposal.target)}" + (f": “{word}”" if word else "")
+
+
+_WINNERS: dict[Winner, str] = {
+    "villagers": "the villagers win",
+    "werewolves": "the Werewolves win",
+    None: "nobody wins",
+}
+_ENDINGS: dict[Ending, str] = {
+    "no_wolves_left": "no Werewolf is left",
+    "wolves_reach_parity": "they are as many as the others",
+    "max_rounds": "the last round is over",
+}
+
+
+_OUT: Final = (
+    "You are out of the game and asked nothing more. From here on you see what everybody may know, and at the end who "
+    "was who."
+)
+
+
+class UnreadNews:
+    """Tells a seat's view piece by piece.
+
+    Attributes:
+        told: every line so far.
+    """
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self._public = 0
+        self._private = 0
+
+    def since(self, view: SeatView) -> list[str]:
+        """Return what is new in a view since the last call."""
+        lines = [] if self.told else list(_seat_in_words(view))
+        lines += [line for fact in view.public[self._public :] for line in _fact_in_words(view, fact)]
+        lines += [line for memory in view.private[self._private :] for line in _memory_in_words(view, memory)]
+        self._public, self._private = len(view.public), len(view.private)
+        self.told += lines
+        return lines
+
+
+def _seat_in_words(view: SeatView) -> Iterator[str]:
+    yield f"You are {name_of(view.me)}. Your role: {view.role}."
+    if view.partners:
+        yield f"Your partners: {names_of(view.partners)}."
+    yield f"At the table: {names_of(view.names)}."
+    config = view.config
+    yield "Roles in the game: " + ", ".join(f"{role} × {config.count(role)}" for role in ROLES if config.count(role))
+
+
+def _fact_in_words(view: SeatView, fact: PublicFact) -> Iterator[str]:
+    if isinstance(fact, Statement):
+        yield f"  #{fact.statement} {who(view, fact.speaker)}{_vote(view, fact)}: “{spoken(fact.text, WHOLE)}”"
+    elif isinstance(fact, Silence):
+        verb = "have" if fact.seat == view.me else "has"
+        yield f"  {who(view, fact.seat)} {verb} the floor and say{'' if fact.seat == view.me else 's'} nothing."
+    elif isinstance(fact, Dawn):
+        yield f"Night {fact.round} is over: {_subject(view, fact.died, 'died')}{_shown(fact)}."
+        if fact.died == view.me:
+            yield f"The Werewolves killed you in night {fact.round}. {_OUT}"
+    elif isinstance(fact, Tally):
+        yield from _tally_in_words(view, fact)
+    elif isinstance(fact, Exile):
+        yield f"{_capital(_subject(view, fact.seat, 'exiled', passive=True))}{_shown(fact)}."
+        if fact.seat == view.me:
+            against = [name for name, target in view.tallies.get(fact.round, {}).items() if target == view.me]
+            votes = f"{counted(len(against), 'vote')}: {names_of(against)}"
+            yield f"You were exiled on day {fact.round} by {votes}. {_OUT}"
+    elif isinstance(fact, Ended):
+        how = f"{_WINNERS[fact.winner]}, {_ENDINGS[fact.reason]}"
+        yield f"The game is over after {counted(fact.rounds, 'round')}: {how}."
+        if fact.winner is not None:
+            yield f"You were a {view.role}: you {'win' if fact.winner == team_of(view.role) else 'lose'}."
+    else:
+        yield "Who was who: " + ", ".join(f"{name_of(name)} {role}" for name, role in fact.roles.items()) + "."
+
+
+def _subject(view: SeatView, name: SeatName | None, verb: str, *, passive: bool = False) -> str:
+    be = ("are " if name == view.me else "is ") if passive else ""
+    return f"{'nobody' if name is None else who(view, name)} {be}{verb}"
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _shown(fact: Dawn | Exile) -> str:
+    known = fact.role or fact.team
+    return f" ({known})" if known is not None else ""
+
+
+def _vote(view: SeatView, said: Statement) -> str:
+    votes = view.tallies.get(said.round, {})
+    if said.phase != "vote" or said.speaker not in votes:
+        return ""
+    target = votes[said.speaker]
+    return " (abstaining)" if target is None else f" (voting for {who(view, target)})"
+
+
+def _tally_in_words(view: SeatView, tally: Tally) -> Iterator[str]:
+    voters: dict[SeatName | None, list[SeatName]] = {}
+    for voter, target in tally.votes.items():
+        voters.setdefault(target, []).append(voter)
+    yield f"The votes of day {tally.round} ({counted(tally.needed, 'vote')} needed):"
+    for target, names in sorted(voters.items(), key=lambda each: (each[0] is None, -len(each[1]))):
+        whom = "abstaining" if target is None else f"for {who(view, target)}"
+        yield f"  {len(names)} {whom}: {', '.join(who(view, name) for name in names)}"
+
+
+def _memory_in_words(view: SeatView, memory: Memory) -> Iterator[str]:
+    if isinstance(memory, Inspection):
+        yield f"You inspected {name_of(memory.target)}: a {memory.role}."
+    elif isinstance(memory, Whispered):
+        word = printable(memory.word)
+        yield f"{name_of(memory.seat)} whispers: {name_of(memory.target)}" + (f", “{word}”" if word else "")
+    elif isinstance(memory, OwnJudgement):
+        yield f"Counted: {judgement_in_words(memory, view, memory.statement)}"
+    else:
+        yield from _own_answer(view, memory)
+
+
+def _own_answer(view: SeatView, own: OwnAnswer) -> Iterator[str]:
+    about = f" of #{own.about}" if own.about is not None else ""
+    if own.content is None:
+        how = "came too late" if own.outcome == "timed_out" else "was not given"
+        yield f"Your {NOUNS[own.kind]}{about} {how}: it counts as {COUNTS_AS[own.kind]}."
+    elif own.kind not in {"speak", "vote"}:
+        # what was said and how everybody voted stands among the public facts
+        yield f"Counted: {content_in_words(own.content, view, own.about)}"
+
+
+_GONE = {"night": "killed at night", "exile": "exiled"}
+
+
+def table_in_words(view: SeatView) -> Iterator[str]:
+    """Return the lines of the table, from nothing but the seat's view."""
+    width = max((len(name_of(name)) for name in view.names), default=0)
+    yield f"Round {view.round}, as {name_of(view.me)} ({view.role}) sees it"
+    for name in view.names:
+        how = _GONE[view.dead[name]] if name in view.dead else "alive"
+        yield f"  {name_of(name):<{width}}  {how:<15}  {_known(view, name):<23}  {_suspected(view, name)}".rstrip()
+    for round_, votes in view.tallies.items():
+        cast = "; ".join(
+            f"{who(view, voter)} → {who(view, target) if target is not None else 'nobody'}"
+            for voter, target in votes.items()
+        )
+        yield f"  Votes of day {round_}: {cast}"
+    for round_, name in view.protections:
+        yield f"  You protected {'yourself' if name == view.me else name_of(name)} in night {round_}."
+    for seat, proposal in view.proposals().items():
+        yield f"  {who(view, seat)} proposed {name_of(proposal.target)} this night."
+
+
+def _known(view: SeatView, name: SeatName) -> str:
+    if name == view.me:
+        return f"{view.role}, you"
+    if name in view.partners:
+        return "Werewolf, your partner"
+    if name in view.inspections:
+        return f"{view.inspections[name]}, inspected"
+    return str(view.revealed.get(name, ""))
+
+
+def _suspected(view: SeatView, name: SeatName) -> str:
+    if name == view.me:
+        return ""
+    if not view.suspicion.judged(view.me, name):
+        return "not judged yet"
+    return f"suspicion {view.suspicion.of(view.me, name):.2f}"

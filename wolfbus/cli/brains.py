@@ -1,0 +1,315 @@
+"""Who plays: brains in the seats of the roles they are to have, how language models are called, and what that takes.
+
+Names and roles are drawn from the seed whoever plays, so a game with ``--role`` is dealt as it is without; only who
+sits where differs. The record's opening says which brain has which seat, and is verified like any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import click
+
+from wolfbus.document.formats import money
+from wolfbus.printable import counted
+from wolfbus.vocabulary import ROLES, Role
+
+if TYPE_CHECKING:
+    from players.context import BrainContext
+    from players.llm.redis_budget import BudgetShare
+    from players.llm.settings import Model
+    from wolfbus.config import GameConfig
+    from wolfbus.stage.people import People
+
+GIVE_UP: Final = 30
+"""Replies in a row that could not be read, and none before, after which a model is given up."""
+
+
+def _not_below_zero(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not value >= 0:
+        raise click.BadParameter(f"{value} is below 0", param=option)
+    return value
+
+
+def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how language models are called; they come as keywords, fit for `open_brain_context`."""
+    options = (
+        click.option(
+            "--budget", type=float, callback=_not_below_zero, metavar="USD", help="Stop before model calls cost more."
+        ),
+        click.option(
+            "--budget-tokens",
+            type=int,
+            callback=_not_below_zero,
+            metavar="N",
+            help="Stop before calls use more tokens.",
+        ),
+        click.option(
+            "--cassette",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Keep model replies in DIR, and do not ask again what it answers.",
+        ),
+        click.option(
+            "--replay-cassette",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Take model replies from DIR instead of calling.",
+        ),
+        click.option(
+            "--give-up",
+            type=click.IntRange(0),
+            default=GIVE_UP,
+            show_default=True,
+            metavar="N",
+            help="End a game of a model whose first N replies in a row cannot be read; 0 plays on.",
+        ),
+        click.option(
+            "--probe/--no-probe", default=True, help="Ask each model something small before the game. [default: probe]"
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@contextlib.contextmanager
+def open_brain_context(
+    brains: Sequence[str],
+    models: Mapping[str, Model],
+    *,
+    budget: float | None = None,
+    budget_tokens: int | None = None,
+    cassette: Path | None = None,
+    replay_cassette: Path | None = None,
+    give_up: int = GIVE_UP,
+    probe: bool = True,
+    logs: Path | None = None,
+    ledger: BudgetShare | None = None,
+    people: People | None = None,
+) -> Iterator[BrainContext]:
+    """Open what the brains of this process share, with each brain checked and each model probed.
+
+    Raises:
+        ConfigError: a brain that cannot be made, or options that do not go together.
+        PlayerError: a model that does not answer.
+        CassetteError: a cassette that cannot be opened.
+    """
+    from players.context import BrainContext
+    from players.spec import check
+
+    if cassette is not None and replay_cassette is not None:
+        raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
+    spending = tape = None
+    if budget is not None or budget_tokens is not None:
+        from players.llm.budget import Budget
+
+        spending = Budget(budget, budget_tokens, ledger=ledger)
+        if ledger is not None:
+            ledger.hear = spending.hear
+    if cassette is not None:
+        from players.llm.cassette import Cassette
+
+        tape = Cassette.record(cassette)
+    elif replay_cassette is not None:
+        from players.llm.cassette import Cassette
+
+        tape = Cassette.play(replay_cassette)
+    with BrainContext(models, spending, tape, logs, give_up=give_up, people=people) as brain_context:
+        check(brains, brain_context)
+        if spending is not None:
+            spending.check(brain_context.models_of(brains))
+        if tape is not None and cassette is not None and len(tape):
+            replies = f"{len(tape)} replies"
+            click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
+        brain_context.check(brains)
+        if probe:
+            with _told_if_slow(brain_context.models_of(brains)):
+                brain_context.probe(brains)
+        yield brain_context
+
+
+@contextlib.contextmanager
+def _told_if_slow(models: Sequence[Model]) -> Iterator[None]:
+    names = ", ".join(model.model for model in models)
+    notice = threading.Timer(
+        2.0, click.echo, (f"wolfbus: waiting for {names} to answer a first small question",), {"err": True}
+    )
+    notice.daemon = True
+    notice.start()
+    try:
+        yield
+    finally:
+        notice.cancel()
+
+
+def quiet_brains() -> contextlib.AbstractContextManager[Any]:
+    """Send whatever brains print to stderr: it is not a result."""
+    return contextlib.redirect_stdout(sys.stderr)
+
+
+Wish: TypeAlias = tuple[str, Role]
+"""A brain, and the role that one of its seats is to have."""
+
+_HINT: Final = "--role"
+_FILLING: Final = frozenset({"scripted", "random", "silent"})
+"""Brains that fill seats: among them, who asks for a role means any other."""
+_SHOWN: Final = 60
+
+
+def cast(brains: Sequence[str], roles: Sequence[Role], words: Sequence[str]) -> tuple[str, ...]:
+    """Return the brain of every seat, in seating order, after each wish for a role is granted.
+
+    A brain that already has a seat of the role stays there; else it changes places with whoever sits there.
+
+    Args:
+        brains: the brain of every seat as players were given.
+        roles: what the seats are dealt, in seating order.
+        words: what ``--role`` was told: ``ROLE`` or ``BRAIN=ROLE``, each for one seat.
+
+    Raises:
+        click.BadParameter: there is no such role or player, it is not clear who is meant, or there are fewer seats of
+            that role or that player than are asked for.
+    """
+    wishes = [_wish(each, brains) for each in words]
+    _check_numbers(wishes, brains, roles)
+    seats, settled = list(brains), set[int]()
+    for wish in [wish for wish in wishes if not _stays(wish, seats, roles, settled)]:
+        brain, role = wish
+        there = next(seat for seat, dealt in enumerate(roles) if dealt == role and seat not in settled)
+        here = next(seat for seat, each in enumerate(seats) if each == brain and seat not in settled)
+        seats[here], seats[there] = seats[there], seats[here]
+        settled.add(there)
+    return tuple(seats)
+
+
+def _stays(wish: Wish, seats: Sequence[str], roles: Sequence[Role], settled: set[int]) -> bool:
+    """Settle a wish that is fulfilled as it is; returns whether it was."""
+    for seat, has in enumerate(zip(seats, roles, strict=True)):
+        if has == wish and seat not in settled:
+            settled.add(seat)
+            return True
+    return False
+
+
+def _wish(words: str, brains: Sequence[str]) -> Wish:
+    # a command may have an equals sign of its own
+    brain, equals, role = words.rpartition("=")
+    role, brain = role.strip(), brain.strip()
+    found = next((each for each in ROLES if each.casefold() == role.casefold()), None)
+    if found is None:
+        close = difflib.get_close_matches(role.capitalize(), ROLES, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise _bad(f"{role!r:.{_SHOWN}} is no role; {hint}roles are {', '.join(ROLES)}")
+    if not equals:
+        return _whoever_is_meant(brains, found), found
+    if brain not in brains:
+        close = difflib.get_close_matches(brain, brains, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise _bad(f"{brain!r:.{_SHOWN}} does not play{hint} (players are {_players(brains)})")
+    return brain, found
+
+
+def _whoever_is_meant(brains: Sequence[str], role: Role) -> str:
+    """Return the one player whom a role without a name can be for."""
+    if "human" in brains:
+        return "human"
+    everybody = set(brains)
+    own = everybody - _FILLING or everybody
+    if len(own) > 1:
+        first = min(own)
+        raise _bad(f"whose is it? Write BRAIN={role}, such as {first}={role} (players are {_players(brains)})")
+    return own.pop()
+
+
+def _check_numbers(wishes: Sequence[Wish], brains: Sequence[str], roles: Sequence[Role]) -> None:
+    dealt, playing = Counter(roles), Counter(brains)
+    for role, count in Counter(role for _, role in wishes).items():
+        if count > dealt[role]:
+            raise _bad(f"{role} is asked for {count} times, but this game has {dealt[role]}")
+    for brain, count in Counter(brain for brain, _ in wishes).items():
+        if count > playing[brain]:
+            raise _bad(f"{brain} is to have {count} roles, but plays {playing[brain]} of the seats")
+
+
+def _players(brains: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(brains))
+
+
+def _bad(reason: str) -> click.BadParameter:
+    return click.BadParameter(reason, param_hint=_HINT)
+
+
+_SEED: Final = "rehearsal"
+_PATIENCE_S: Final = 30.0
+"""Longest time that a rehearsal may take."""
+
+
+def expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> str | None:
+    """Return in one line what games of these players will about take, None if no model plays or models cost nothing.
+
+    One game of the same rules and seats is played here and now by models that answer at once; its
+    prompts are the real ones, its replies are short. So calls and prompt tokens are those of a
+    middling game, and real replies are longer.
+
+    Args:
+        config: the rules.
+        brains: brain of each seat, in seating order.
+        models: models by alias.
+        games: how many games are to be played.
+    """
+    from players.llm.settings import model_of
+
+    asked = {brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:")}
+    if all(model_of(words, models).endpoint.provider == "mock" for words in asked):
+        return None
+    took = _rehearse(config, brains, models)
+    if took is None or not took["calls"]:
+        return None
+    each = f"{counted(took['calls'], 'call')}, {_tokens(took['prompt_tokens'])} tokens of prompts"
+    price = took["cost_usd"]
+    priced = "" if price is None else f", at least {money(price)}"
+    line = f"expect about {each}{priced} a game"
+    if games > 1:
+        whole = f"{counted(took['calls'] * games, 'call')}, {_tokens(took['prompt_tokens'] * games)} tokens"
+        priced = "" if price is None else f", at least {money(price * games)}"
+        line += f"; for {counted(games, 'game')} {whole}{priced}"
+    return line
+
+
+def tell_expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> None:
+    """Tell on stderr what games will about take; nothing where no model plays. See `expected`."""
+    line = expected(config, brains, models, games)
+    if line is not None:
+        click.echo(f"wolfbus: {line}", err=True)
+
+
+def _tokens(number: int) -> str:
+    return f"{number / 1e6:.1f} M" if number >= 950_000 else f"{max(1, round(number / 1000))} k"
+
+
+def _rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model]) -> dict[str, Any] | None:
+    """Play one game with models that answer at once; returns what its calls took, None if it did not end."""
+    from players.context import BrainContext
+    from players.llm.settings import model_of
+    from wolfbus.cli.embedded import EmbeddedHouse
+
+    cast = [brain if brain.startswith("llm:") else "scripted" for brain in brains]
+    double: dict[str, Model] = {}
+    for words in {brain.removeprefix("llm:") for brain in cast if brain != "scripted"}:
+        model = model_of(words, models)
+        endpoint = model.endpoint.model_copy(update={"provider": "mock"})
+        double[words] = model.model_copy(update={"endpoint": endpoint})
+    with BrainContext(double) as brain_context, EmbeddedHouse(brain_context=brain_context) as house:
+        game = house.open(config, _SEED, cast)
+        if not game.finished.wait(_PATIENCE_S) or brain_context.accounts is None:
+            return None
+        total: dict[str, Any] = brain_context.accounts.summary()["total"]
+        return total

@@ -1,0 +1,1 @@
+"""What commands print: games, their calls and their ends, in words, lines and panels."""

@@ -1,0 +1,289 @@
+"""Model calls of a record: a list of all, and one prompt as the model was sent it, with the reply as it came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from wolfbus.cli.terminal.words import usage_in_words
+from wolfbus.errors import ConfigError
+from wolfbus.messages.calls import Call, ModelCall
+from wolfbus.messages.events import Answered, AnyAnswered, Asked
+from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
+from wolfbus.record.line import Recorded
+from wolfbus.record.prompts import PromptBook, RequestNames, WholeCalls
+from wolfbus.usage import Usage, sort_of
+
+_UNKNOWN: Final = "-"
+_FACT: Final = 600
+"""Characters of one fact about a call that a page shows."""
+_HEAD: Final = (
+    *("line", "time", "when", "seat", "asked for", "about", "model"),
+    *("tries", "failed", "queue", "latency", "tokens", "read", ""),
+)
+_RIGHT: Final = frozenset({"line", "time", "tries", "failed", "queue", "latency", "tokens"})
+_USUAL: Final[dict[str, Any]] = {
+    "reask": False,
+    "labels": False,
+    "charged": True,
+    "cassette": False,
+    "failures": [],
+    "attempts": 1,
+    "queue_s": 0.0,
+}
+"""What JSON says of fields that a record leaves out where there is nothing to say."""
+
+
+_ELSEWHERE: Final = frozenset({"like", "answered_as"})
+"""Fields that say where in a record more is said of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """A model call in its record.
+
+    Attributes:
+        line: number of its line.
+        time: seconds since the opening when it was recorded.
+        call: the call.
+        read: per request, how its reply was read, or what became of the request; "asked again" where a later call
+            answered it, None while it is open.
+    """
+
+    line: int
+    time: float
+    call: ModelCall
+    read: tuple[str | None, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything but prompt, reasoning and reply, absent fields as None."""
+        call = self.call.model_dump(mode="json", exclude={"type", "prompt", "reasoning", "reply", *_ELSEWHERE})
+        return {"line": self.line, "time": self.time, **_USUAL, **call, "read": list(self.read)}
+
+
+def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
+    """Return the model calls of a record, each with what became of its requests."""
+    names = RequestNames()
+    closed: dict[str, str] = {}
+    latest: dict[str, int] = {}
+    calls = WholeCalls()
+    made: list[tuple[Recorded, ModelCall]] = []
+    for recorded in records:
+        event = recorded.event
+        calls.feed(event, recorded.n)
+        if isinstance(event, Asked):
+            names.ask(event)
+        elif isinstance(event, Answered):
+            if (name := names.of(event)) is not None:
+                closed[name] = _read(event)
+        elif isinstance(event, ModelCall):
+            latest |= dict.fromkeys(event.requests, recorded.n)
+            made.append((recorded, event))
+    return [
+        CallMade(
+            recorded.n,
+            recorded.time,
+            calls.whole(call, recorded.n),
+            tuple(closed.get(name) if latest[name] == recorded.n else "asked again" for name in call.requests),
+        )
+        for recorded, call in made
+    ]
+
+
+def _read(event: AnyAnswered) -> str:
+    if event.outcome == "accepted":
+        return event.reading
+    return event.outcome.replace("_", " ") + (f" ({event.fault})" if event.fault is not None else "")
+
+
+def calls_page(records: Iterable[Recorded]) -> str:
+    """Return a table of all model calls, one line each, and their sums."""
+    made = calls_of(records)
+    if not made:
+        return "No model was called in this game.\n"
+    models = told_apart((each.call.model for each in made), 32)
+    rows = [_HEAD, *(_row(each, models[each.call.model]) for each in made)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if head in _RIGHT else cell.ljust(width)
+            for cell, width, head in zip(row, widths, _HEAD, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    usage = Usage()
+    for each in made:
+        usage.add(each.call)
+    notes = [
+        "When is round, phase and turn; about is the statements that are judged or labelled; failed counts attempts.",
+        "Tokens are prompt/of it cached/reply; times are seconds; --prompt LINE shows a prompt and its reply.",
+    ]
+    return "\n".join([*lines, "", usage_in_words(usage), *notes]) + "\n"
+
+
+def _row(made: CallMade, model: str) -> tuple[str, ...]:
+    call = made.call
+    counts = _tokens(call)
+    read = dict.fromkeys(each or "open" for each in made.read)
+    return (
+        str(made.line),
+        f"{made.time:.3f}",
+        _when(call),
+        name_of(call.seat),
+        sort_of(call) + (", again" if call.reask else ""),
+        _about(call),
+        model,
+        str(call.attempts),
+        str(len(call.failures) + (call.error is not None)),
+        f"{call.queue_s:.2f}",
+        f"{call.latency_s:.2f}",
+        _UNKNOWN if counts == "-/-/-" else counts,
+        ", ".join(read) or _UNKNOWN,
+        "; ".join(["from a cassette"] * call.cassette + ([_no_reply(call)] if _is_empty(call) else [])),
+    )
+
+
+def _tokens(call: Call) -> str:
+    tokens = (call.prompt_tokens, call.cached_tokens, call.completion_tokens)
+    return "/".join(_UNKNOWN if count is None else str(count) for count in tokens)
+
+
+def _when(call: Call) -> str:
+    """Return round, phase and turn of the first request: "r1 debate 2", "r2 night"."""
+    parts = call.requests[0].split("/", 4)
+    if len(parts) < 5:
+        return _UNKNOWN
+    turn = f" {parts[2]}" if parts[1] == "debate" else ""
+    return printable(f"r{parts[0]} {parts[1]}{turn}", 24)
+
+
+def _about(call: Call) -> str:
+    """Return the numbers of the statements that the requests are about: "3,5"."""
+    numbers = [parts[5] for name in call.requests if len(parts := name.split("/", 5)) > 5]
+    return printable(",".join(numbers), 24) or _UNKNOWN
+
+
+def _is_empty(call: ModelCall) -> bool:
+    return call.error is not None or not ((call.reply or "").strip() or call.answered_as)
+
+
+def _no_reply(call: Call) -> str:
+    if call.error is not None:
+        return f"no reply: {printable(call.error, NOTE_SHOWN)}"
+    finish = f"finish: {printable(call.finish, 32)}" if call.finish is not None else "the server does not say why"
+    return f"the reply was empty ({finish})"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A prompt and what came back.
+
+    Attributes:
+        call: the call.
+        messages: (role, text) as the model was sent them.
+        line: number of the call's line, where it is known.
+        read: per request, how its reply was read, or what became of the request, as in `CallMade`.
+    """
+
+    call: ModelCall
+    messages: list[tuple[str, str]]
+    line: int | None = None
+    read: tuple[str | None, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that the record holds of the call, messages and reply exactly as they stand there."""
+        call = self.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE})
+        return {
+            "call": {"line": self.line, **_USUAL, **call, "read": list(self.read)},
+            "messages": [{"role": role, "content": text} for role, text in self.messages],
+            "reply": self.call.reply,
+        }
+
+    def page(self) -> str:
+        """Return what is known of the call, messages, hidden reasoning and reply under headings, fit to print.
+
+        Text is indented, so that no line of it can pass for a heading.
+        """
+        call = self.call
+        lines = ["call:" if self.line is None else f"call at line {self.line}:", *self._facts(), ""]
+        for role, text in self.messages:
+            lines += [f"{role}:", *_shown(text), ""]
+        if call.reasoning is not None:
+            lines += ["hidden reasoning:", *_shown(call.reasoning), ""]
+        if call.reply is None or not call.reply.strip():
+            return "\n".join([*lines, _no_reply(call)]) + "\n"
+        lines += [f"reply of {shortened(call.model, 64)} to {name_of(call.seat)}:", *_shown(call.reply)]
+        if call.reply_length is not None and call.reply_length > len(call.reply):
+            lines.append(
+                f"(… and {call.reply_length - len(call.reply)} characters more, which the record does not keep)"
+            )
+        if call.error is not None:
+            lines.append(f"(error: {printable(call.error, NOTE_SHOWN)})")
+        return "\n".join(lines) + "\n"
+
+    def _facts(self) -> Iterator[str]:
+        call = self.call
+        for label, words in (
+            ("asked for", sort_of(call) + (", again" if call.reask else "")),
+            *(("request", name) for name in call.requests),
+            ("seat", name_of(call.seat)),
+            ("model", call.model),
+            ("url", call.url),
+            ("served by", call.served),
+            ("parameters", json.dumps(call.parameters, ensure_ascii=False, sort_keys=True)),
+            ("attempts", _attempts(call)),
+            *(("failed", failure) for failure in call.failures),
+            ("error", call.error),
+            ("times", f"{call.queue_s:.2f} s waiting for limits, {call.latency_s:.2f} s on its way"),
+            ("tokens", None if (counts := _tokens(call)) == "-/-/-" else f"{counts} (prompt/of it cached/reply)"),
+            ("finish", call.finish),
+            ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
+            ("read", ", ".join(each or "open" for each in self.read)),
+        ):
+            if words:
+                yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()
+
+
+def _attempts(call: Call) -> str:
+    tries = counted(call.attempts, "attempt")
+    return f"{tries}; played from a cassette, nothing was sent or paid" if call.cassette else tries
+
+
+def _shown(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip(" "))
+        yield f"  {' ' * indent}{printable(line, max(1, len(line)))}".rstrip()
+
+
+def exchange_at(records: Sequence[Recorded], line: int) -> Exchange:
+    """Return the prompt and reply of the model call at `line`.
+
+    Args:
+        records: a record's events in order, from the first.
+        line: number of the call's line, from 1.
+
+    Raises:
+        ConfigError: there is no such line, or it holds something else; the message names what.
+        RecordError: the prompt's text is not in the record, or is not what its hash says.
+    """
+    if not 1 <= line <= len(records):
+        raise ConfigError(f"--prompt {line}: the record has {len(records)} readable lines")
+    event = records[line - 1].event
+    if not isinstance(event, ModelCall):
+        raise ConfigError(f"--prompt {line}: no model call; line {line} is {_named(records[line - 1])}")
+    made = next(made for made in calls_of(records) if made.line == line)
+    book = PromptBook()
+    for recorded in records[:line]:
+        book.feed(recorded.event, recorded.n)
+    return Exchange(made.call, [(role, text) for role, text in book.messages(event, line)], line, made.read)
+
+
+def _named(recorded: Recorded) -> str:
+    event = recorded.event
+    if isinstance(event, Answered):
+        return f"{name_of(event.seat)}'s answer to {event.kind}"
+    if event.type == "statement":
+        return f"a statement of {name_of(event.speaker)}"
+    return f"prompt text ({event.role})" if event.type == "segment" else f"an event of type {event.type}"

@@ -1,0 +1,229 @@
+"""A game as it happens, full screen, arranged for the size of the terminal; for researchers: it sees everything, so it
+is not for players.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Self
+
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, beside, chronicle, fit, line, matrix, players, transcript
+from wolfbus.cli.terminal.words import (
+    ASKED_FOR,
+    ending_in_words,
+    names_of,
+    rejections_in_words,
+    stop_in_words,
+    usage_in_words,
+)
+from wolfbus.printable import counted, name_of, printable
+from wolfbus.record.line import Recorded
+from wolfbus.state import GameState
+
+_GAP: Final = 3
+_TWO_COLUMNS: Final = 72
+_PHASES: Final = ("night", "debate", "vote")
+
+
+def frame(state: GameState, console: Console, width: int, height: int, elapsed: float | None = None) -> Lines:
+    """Return the game as lines of at most `width` cells, at most `height` of them.
+
+    Below 72 columns the parts stand under each other; who suspects whom and older votes come in where there is room.
+    Where models were called, the last line says what that took.
+
+    Args:
+        state: the game so far.
+        console: only asked how text wraps.
+        width: cells of a line.
+        height: lines.
+        elapsed: seconds since the game began, None to leave the clock out.
+    """
+    head = _header(state, width, elapsed)
+    if height >= 30:
+        head.append(line(""))
+    foot = [line((spent, FAINT))] if (spent := usage_in_words(state.usage)) and height > len(head) else []
+    room = height - len(head) - len(foot)
+    if width < _TWO_COLUMNS:
+        side = players(state, width)
+        # a small window is for following the debate
+        side = [*side, line("")] if len(side) + 8 <= room else []
+        body = [*side, *transcript(state, console, width, room - len(side))]
+    else:
+        side_width = 36 if width < 100 else 46 if width < 140 else 60
+        main_width = width - side_width - _GAP
+        main = transcript(state, console, main_width, room)
+        body = list(beside(_side(state, side_width, room), main, side_width, _GAP))
+    return [fit(each, width) for each in [*[*head, *body][: height - len(foot)], *foot]]
+
+
+def _side(state: GameState, width: int, room: int) -> Lines:
+    lines = players(state, width)
+    heat_map = matrix(state, width)
+    left = room - len(lines)
+    if heat_map and left >= len(heat_map) + 8:
+        lines += [line(""), *heat_map]
+    left = room - len(lines) - 1
+    if left >= 3:
+        lines += [line(""), *chronicle(state, width, left)]
+    return lines[:room]
+
+
+def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
+    opened = state.opened
+    clock = "" if elapsed is None else clock_of(elapsed)
+    if opened is None:
+        return [_ends(line(("wolfbus", STRONG)), line((clock, FAINT)), width), line(("waiting for the game…", FAINT))]
+    title = line(("wolfbus", STRONG), "  ", opened.game, (f"  seed {printable(opened.seed, 40)}", FAINT))
+    wolves = state.living_wolves
+    alive = f"{wolves} Werewol{'f' if wolves == 1 else 'ves'} and {len(state.living) - wolves} others alive"
+    short = f"{len(state.living)} of {len(state.seats)} alive"
+    where = _where(state)
+    for shorter in (short, ""):
+        if where.cell_len + cell_len(alive) + 2 > width:
+            alive = shorter
+    return [
+        _ends(title, line((clock, FAINT)), width),
+        _ends(where, line(alive), width),
+        fit(line((_news(state), FAINT)), width),
+    ]
+
+
+def _where(state: GameState) -> Text:
+    words = ending_in_words(state.ended) if state.ended is not None else ""
+    words = stop_in_words(state.stopped) if state.stopped is not None else words
+    if words:
+        return line((words[0].upper() + words[1:], STRONG))
+    text = line(
+        (f"Round {state.round}" if state.round else "Before the first night", STRONG), "   " if state.round else ""
+    )
+    for number, phase in enumerate(_PHASES if state.round else ()):
+        turns = f" {state.turn}/{state.config.debate_turns}" if phase == "debate" == state.phase else ""
+        text.append(" › " if number else "", FAINT)
+        text.append(f"{phase}{turns}", STRONG if phase == state.phase else FAINT)
+    return text
+
+
+def _news(state: GameState) -> str:
+    parts: list[str] = []
+    waiting = state.waiting_for()
+    if state.floor is not None:
+        parts.append(f"{name_of(state.floor)} has the floor")
+        waiting.pop("speak", None)
+    if waiting:
+        asked = (counted(len(seats), ASKED_FOR[kind]) for kind, seats in waiting.items())
+        parts.append("waiting for " + ", ".join(asked))
+    if state.absent:
+        parts.append(f"not answering: {names_of(state.absent)}")
+    parts += rejections_in_words(state)
+    return " · ".join(parts)
+
+
+def _ends(left: Text, right: Text, width: int) -> Text:
+    """Return one line with `left` and `right` at its two ends; the left end yields where they meet."""
+    return fit(left, max(0, width - right.cell_len - 1)) + line(" ") + right
+
+
+def clock_of(seconds: float) -> str:
+    """Return a duration as "0:07", "12:30" or "1:02:03"."""
+    minutes, rest = divmod(int(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+_INTERVAL: Final = 1 / 8
+"""Shortest time between two frames, in seconds; more would flicker and cost, and nobody reads faster."""
+_TICK: Final = 1.0
+"""Longest time between two frames, in seconds, so that the clock goes on while models think."""
+_LATE: Final = 30.0
+"""An event this many seconds old on arrival is from a record: the clock then goes by the record."""
+
+
+class LiveView:
+    """Shows one game on a terminal while it is played or played back; use it as a context manager.
+
+    `see` may be called from any thread and returns at once; frames are drawn by a thread of the view's own. On leaving,
+    the screen is given back and the last frame stays, as ordinary text. On something that is no terminal, only that
+    last frame is written. Colours follow the console: none of them under ``NO_COLOR``.
+
+    Args:
+        console: where to draw, usually stderr.
+        clock: Unix time in seconds.
+        hint: last line of the screen while it is shown, "" for none.
+    """
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.time, hint: str = "") -> None:
+        self._hint = hint
+        self._console = console
+        self._clock = clock
+        self._state = GameState()
+        self._lock = threading.Lock()
+        self._began: float | None = None
+        self._latest = 0.0
+        self._playing_now = False
+        self._changed = threading.Event()
+        self._stop = threading.Event()
+        self._live: Live | None = None
+        self._artist: threading.Thread | None = None
+
+    def see(self, recorded: Recorded) -> None:
+        """Take in the next event of the game."""
+        with self._lock:
+            self._state.feed(recorded.event)
+            if recorded.event.type == "opened":
+                self._began = recorded.event.started
+            self._latest = recorded.time
+            self._playing_now = self._began is not None and self._clock() - self._began - recorded.time < _LATE
+        self._changed.set()
+
+    def restart(self) -> None:
+        """Forget the game so far; the next event is the first one again."""
+        with self._lock:
+            self._state = GameState()
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal and not self._console.is_dumb_terminal:
+            self._live = Live(console=self._console, get_renderable=self._frame, auto_refresh=False, screen=True)
+            self._live.start(refresh=True)
+            self._artist = threading.Thread(target=self._draw, args=(self._live,), name="live-view", daemon=True)
+            self._artist.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._changed.set()
+        if self._artist is not None:
+            self._artist.join()
+        if self._live is not None:
+            self._live.stop()
+        self._console.print(self._frame())
+
+    def _draw(self, live: Live) -> None:
+        while not self._stop.is_set():
+            self._changed.wait(_TICK)
+            self._changed.clear()
+            live.refresh()
+            self._stop.wait(_INTERVAL)
+
+    def _frame(self) -> Group:
+        width, height = self._console.size
+        hint = [] if self._stop.is_set() or not self._hint else [fit(line((self._hint, FAINT)), width)]
+        with self._lock:
+            # the last row stays free for the shell's prompt and for terminals that scroll on it
+            room = max(1, height - 1 - len(hint))
+            return Group(*frame(self._state, self._console, width, room, self._elapsed()), *hint)
+
+    def _elapsed(self) -> float | None:
+        if self._began is None:
+            return None
+        over = self._state.ended is not None or self._state.stopped is not None
+        return self._clock() - self._began if self._playing_now and not over else self._latest

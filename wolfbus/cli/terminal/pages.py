@@ -1,0 +1,318 @@
+"""A game at one point as a page of plain text: all of it for researchers, or what one seat knows and nothing else."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wolfbus.audience import Herald
+from wolfbus.cli.terminal import words as wording
+from wolfbus.cli.terminal.words import names_of
+from wolfbus.errors import ConfigError
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
+from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Opened, Silence, Statement, Tally
+from wolfbus.messages.requests import PublicFact, Revealed
+from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
+from wolfbus.record.line import Recorded
+from wolfbus.state import TEXT_KEPT, GameState, Moment, Night
+from wolfbus.utterance import Utterance
+from wolfbus.view import OwnAnswer, SeatView
+
+WIDTH: Final = 100
+"""Columns of a page; only the suspicion table of a very large game is wider."""
+
+_GONE: Final = {"night": "killed at night", "exile": "exiled"}
+
+
+def state_page(state: GameState) -> str:
+    """Return everything about a game at the point that `state` has reached; researchers only."""
+    if state.opened is None:
+        return "The game has not been opened yet.\n"
+    lines = [*wording.opening_lines(state.opened)[:1], _standing(state), ""]
+    lines += ["Players", *_state_players(state), ""]
+    lines += [
+        f"Smoothed suspicion of the row for the column (alpha {state.config.alpha:g}, prior {state.config.prior:g})"
+    ]
+    lines += [*_suspicion_table(state), ""]
+    lines += ["Transcript", *(line for moment in state.transcript for line in _moment(state, moment))]
+    if state.ended is not None:
+        lines += _wrapped(wording.ending_in_words(state.ended), 2)
+    if state.stopped is not None:
+        lines += _wrapped(f"stopped  {wording.stop_in_words(state.stopped)}", 2)
+    lines += ["", "Answers", *_wrapped(wording.answers_in_words(state), 2)]
+    if spent := wording.usage_in_words(state.usage):
+        lines += _wrapped(spent, 2)
+    waiting = [f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items()]
+    if waiting:
+        lines += _wrapped("waiting for " + "; ".join(waiting), 2)
+    if state.absent:
+        lines += _wrapped(f"not answering: {names_of(state.absent)}", 2)
+    return "\n".join(lines) + "\n"
+
+
+def _standing(state: GameState) -> str:
+    if state.ended is not None:
+        where = "over"
+    elif state.stopped is not None:
+        where = f"broken off in round {state.round}"
+    elif state.phase == "debate":
+        where = f"round {state.round}, debate, turn {state.turn} of {state.config.debate_turns}"
+    else:
+        where = f"round {state.round}, {state.phase}" if state.phase else "before the first night"
+    return f"{where} · {len(state.living)} of {len(state.seats)} alive · {counted(state.events, 'event')}"
+
+
+def _state_players(state: GameState) -> Iterator[str]:
+    brains = told_apart((seat.brain for seat in state.seats.values()), 40)
+    for name, seat in state.seats.items():
+        gone = state.left.get(name)
+        if gone is not None:
+            how = f"killed in night {gone.round}" if gone.how == "night" else f"exiled by vote {gone.round}"
+        else:
+            how = "alive" + (f", last bid {state.bids[name]}" if name in state.bids else "")
+        met = state.suspicion_of(name)
+        suspected = "not judged yet" if met is None else f"suspected {met:.2f}"
+        brain = brains[seat.brain]
+        yield f"  {_column(name_of(name), state.seats)} {seat.role:<8}  {how:<22}  {suspected:<14}  {brain}"
+
+
+def _column(word: str, names: Iterable[SeatName]) -> str:
+    return f"{word:<{max((len(name_of(name)) for name in names), default=0)}}"
+
+
+def _suspicion_table(state: GameState) -> Iterator[str]:
+    heads = [name_of(name)[:4] for name in state.seats]
+    yield "  " + _column("", state.seats) + "".join(f"  {head:>4}" for head in heads)
+    for observer in state.seats:
+        cells = (
+            "" if observer == target
+            else f"{state.suspicion.of(observer, target):.2f}" if state.suspicion.judged(observer, target)
+            else "··"
+            for target in state.seats
+        )  # fmt: skip
+        row = "  " + _column(name_of(observer), state.seats) + "".join(f"  {cell:>4}" for cell in cells)
+        yield row.rstrip()
+
+
+def _moment(state: GameState, moment: Moment) -> Iterator[str]:
+    if isinstance(moment, NightOutcome):
+        yield f"  Night {moment.round}"
+        yield from _state_night(state, state.nights.get(moment.round))
+        yield from _wrapped(wording.night_in_words(state, moment), 4)
+    elif isinstance(moment, Tally):
+        yield f"  Vote {moment.round}"
+        yield from _wrapped(wording.tally_in_words(moment), 4)
+    elif isinstance(moment, Utterance):
+        turn = f"debate {moment.turn}, " if moment.phase == "debate" else ""
+        yield f"    {turn}{wording.who(state, moment.speaker)}{wording.vote_of(state, moment)}:"
+        yield from _wrapped(f"“{_whole(moment)}”", 6)
+        yield from _wrapped(wording.assessment_in_words(moment) if moment.assessed else "being judged", 6)
+    elif isinstance(moment, Silence):
+        yield f"    debate {moment.turn}, {wording.who(state, moment.seat)} says nothing"
+    else:
+        yield from _wrapped(wording.exile_in_words(state, moment), 4)
+
+
+def _whole(said: Utterance) -> str:
+    more = said.length - len(said.text)
+    return spoken(said.text, TEXT_KEPT) + (f" … and {more} characters more" if more > 0 else "")
+
+
+def _state_night(state: GameState, night: Night | None) -> Iterator[str]:
+    if night is None:
+        return
+    for wolf, (target, word) in night.proposals.items():
+        words = f": “{printable(word)}”" if printable(word) else ""
+        yield from _wrapped(f"{wording.who(state, wolf)} proposes {name_of(target)}{words}", 4)
+    for seer, (target, role) in night.inspections.items():
+        yield from _wrapped(f"{wording.who(state, seer)} inspects {name_of(target)}: a {role}", 4)
+
+
+def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = None) -> SeatView:
+    """Return what `seat` knows after the event numbered `until`, built as every delivery is.
+
+    Args:
+        records: a record's events in order, from the first.
+        seat: a player's name.
+        until: number of the last event to take in; None for all.
+
+    Raises:
+        ConfigError: no such seat, or the game has not been opened by then.
+    """
+    herald, view = Herald(), SeatView(seat)
+    opened = False
+    for recorded in records:
+        if until is not None and recorded.n > until:
+            break
+        event = recorded.event
+        if isinstance(event, Opened):
+            opened = True
+            names = [sitting.name for sitting in event.seats]
+            if seat not in names:
+                raise ConfigError(
+                    f"no seat {printable(seat, NOTE_SHOWN)!r} in this game; its seats are {names_of(names)}"
+                )
+        told = herald.tell(event)
+        for public in told.public:
+            view.hear_public(public)
+        for name, private in told.private:
+            if name == seat:
+                view.hear_private(private)
+    if not opened:
+        raise ConfigError("nobody knows anything yet: up to there the game has not been opened")
+    return view
+
+
+def seat_page(view: SeatView) -> str:
+    """Return what one seat knows; the page is made from its view alone."""
+    over = "the game is over" if view.ended is not None else f"round {view.round}"
+    gone = f", {_GONE[view.dead[view.me]]}" if view.me in view.dead else ""
+    lines = [f"What {name_of(view.me)} knows · {view.role}{gone} · {over}", ""]
+    if view.role == "Werewolf":
+        lines += _wrapped(f"Partners: {names_of(view.partners)}", 0)
+    lines += ["Players, and this seat's own suspicion of them", *_view_players(view), ""]
+    nights = [*_own_nights(view), *_heard(view)]
+    if nights:
+        lines += ["Its nights", *nights, ""]
+    lines += ["Transcript, with its own labels, judgements and thoughts", *_view_transcript(view)]
+    return "\n".join(lines) + "\n"
+
+
+def _view_players(view: SeatView) -> Iterator[str]:
+    for name in view.names:
+        how = _GONE[view.dead[name]] if name in view.dead else "alive"
+        known = _known(view, name)
+        if name == view.me:
+            suspicion = ""
+        elif view.suspicion.judged(view.me, name):
+            suspicion = f"{view.suspicion.of(view.me, name):.2f}"
+        else:
+            suspicion = f"{view.suspicion.prior:.2f} (not judged yet)"
+        yield f"  {_column(name_of(name), view.names)}  {how:<15}  {known:<24}  {suspicion}".rstrip()
+
+
+def _known(view: SeatView, name: SeatName) -> str:
+    """Return what the seat knows for certain of a player's role, "" for nothing."""
+    if name == view.me:
+        return f"{view.role}, itself"
+    if name in view.partners:
+        return "Werewolf, partner"
+    if name in view.inspections:
+        return f"{view.inspections[name]}, inspected"
+    revealed = view.revealed.get(name)
+    return f"{revealed}, revealed" if revealed is not None else ""
+
+
+def _own_nights(view: SeatView) -> Iterator[str]:
+    for answer in view.answers:
+        content = answer.content
+        if answer.kind not in {"kill", "protect", "inspect", "whisper"}:
+            continue
+        if isinstance(content, Choice | Proposal):
+            word = printable(content.word) if isinstance(content, Proposal) else ""
+            yield from _wrapped(f"{answer.kind}: {name_of(content.target)}" + (f", “{word}”" if word else ""), 2)
+        else:
+            yield f"  {answer.kind}: {answer.outcome.replace('_', ' ')}"
+        yield from _thought(answer.thought, 4)
+
+
+def _heard(view: SeatView) -> Iterator[str]:
+    for heard in view.whispers:
+        word = printable(heard.word)
+        said = f"{name_of(heard.seat)} proposed {name_of(heard.target)}" + (f", “{word}”" if word else "")
+        yield from _wrapped(f"heard in night {heard.round}: {said}", 2)
+
+
+def _view_transcript(view: SeatView) -> Iterator[str]:
+    # a seat's statements and silences, and its ballots, come in the order of its own answers
+    spoke = iter([answer for answer in view.answers if answer.kind == "speak"])
+    voted = iter([answer for answer in view.answers if answer.kind == "vote"])
+    labels = {answer.about: answer for answer in view.answers if answer.kind == "assess_own"}
+    for fact in view.public:
+        yield from _fact(fact)
+        own: OwnAnswer | None = None
+        if (isinstance(fact, Statement) and fact.phase == "debate" and fact.speaker == view.me) or (
+            isinstance(fact, Silence) and fact.seat == view.me
+        ):
+            own = next(spoke, None)
+        elif isinstance(fact, Tally) and view.me in fact.votes:
+            own = next(voted, None)
+        if own is not None:
+            yield from _thought(own.thought, 6)
+        if isinstance(fact, Statement):
+            yield from _own_assessment(view, fact.statement, labels.get(fact.statement))
+    for answer in spoke:
+        words = f"“{spoken(answer.content.text, TEXT_KEPT)}”" if isinstance(answer.content, Speech) else "nothing"
+        yield from _wrapped(f"not heard yet: it says {words}", 4)
+        yield from _thought(answer.thought, 6)
+    for ballot in voted:
+        target = ballot.content.target if isinstance(ballot.content, Ballot) else None
+        yield f"    not opened yet: its vote for {name_of(target)}"
+        yield from _thought(ballot.thought, 6)
+
+
+def _fact(fact: PublicFact) -> Iterator[str]:
+    if isinstance(fact, Statement):
+        where = f"debate {fact.turn}, " if fact.phase == "debate" else "on its vote, "
+        yield f"    {where}{name_of(fact.speaker)}:"
+        yield from _wrapped(f"“{spoken(fact.text, TEXT_KEPT)}”", 6)
+    elif isinstance(fact, Silence):
+        yield f"    debate {fact.turn}, {name_of(fact.seat)} says nothing"
+    elif isinstance(fact, Dawn):
+        yield f"  Dawn {fact.round}: {name_of(fact.died)} died{_shown(fact)}"
+    elif isinstance(fact, Tally):
+        yield f"  Vote {fact.round}"
+        yield from _wrapped(wording.tally_in_words(fact), 4)
+    elif isinstance(fact, Exile):
+        yield f"    {name_of(fact.seat)} is exiled{_shown(fact)}"
+    elif isinstance(fact, Ended):
+        yield f"  The end: {wording.ending_in_words(fact)}"
+    elif isinstance(fact, Revealed):
+        roles = ", ".join(f"{name_of(name)} {role}" for name, role in fact.roles.items())
+        yield from _wrapped(f"Revealed: {roles}; seed {printable(fact.seed, NOTE_SHOWN)}", 2)
+
+
+def _shown(fact: Dawn | Exile) -> str:
+    known = fact.role or fact.team
+    return f" ({known})" if known is not None else ""
+
+
+def _own_assessment(view: SeatView, statement: int, labelled: OwnAnswer | None) -> Iterator[str]:
+    if labelled is not None:
+        content = labelled.content
+        if isinstance(content, Label):
+            own = f"{_called(content.deceptive, content.kind)}, {content.confidence:.0%} sure"
+            yield from _wrapped(f"own label: {own}{_because(content.reasoning)}", 6)
+        else:
+            yield f"      own label: {labelled.outcome.replace('_', ' ')}"
+        yield from _thought(labelled.thought, 6)
+    judged = view.judgements.get(statement)
+    if judged is not None:
+        own = (
+            f"{_called(judged.deceptive, judged.kind)}, suspicion {judged.suspicion:.2f}, {judged.confidence:.0%} sure"
+        )
+        yield from _wrapped(f"own judgement: {own}{_because(judged.reasoning)}", 6)
+        yield from _thought(judged.thought, 6)
+
+
+def _called(deceptive: bool, kind: str) -> str:
+    if not deceptive:
+        return "honest"
+    return "deceptive" if kind in {"none", "unspecified"} else f"deceptive ({kind})"
+
+
+def _because(reasoning: str) -> str:
+    words = printable(reasoning, TEXT_KEPT)
+    return f": {words}" if words else ""
+
+
+def _thought(thought: str | None, indent: int) -> list[str]:
+    words = printable(thought or "", TEXT_KEPT)
+    return _wrapped(f"thought: {words}", indent) if words else []
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    margin = " " * indent
+    return textwrap.wrap(text, WIDTH, initial_indent=margin, subsequent_indent=margin) or [margin.rstrip()]

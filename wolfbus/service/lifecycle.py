@@ -1,0 +1,269 @@
+"""A service's life: it waits for its bus, tells over HTTP how it is, and stops when it is asked to."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import queue
+import signal
+import socket
+import threading
+import time
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+
+from wolfbus.bus import Bus, open_bus
+from wolfbus.bus.redis.trouble import is_lasting, unreachable
+from wolfbus.bus.url import read_address
+from wolfbus.errors import BusDown, ConfigError
+
+if TYPE_CHECKING:
+    from http.server import ThreadingHTTPServer
+
+Place: TypeAlias = tuple[str, int]
+"""Host and TCP port to listen on."""
+
+LOOPBACK: Final = "127.0.0.1"
+_CLIENT_TIMEOUT_S: Final = 5.0
+
+
+class Health:
+    """Answers ``GET /health`` with the service's state while it is open as a context.
+
+    The answer is a JSON object with ``state``, ``ok`` and the details last set; its status is 200, or 503 while not ok.
+
+    Args:
+        port: TCP port on 127.0.0.1 (0 for any free one), or (host, port); None serves nothing and keeps the state.
+
+    Attributes:
+        port: the port that is served, None if none is.
+        state: the state last set.
+        ok: whether that is a good one.
+
+    Raises:
+        ConfigError: on entering, when the address cannot be listened on.
+    """
+
+    def __init__(self, port: int | Place | None) -> None:
+        self._place = (LOOPBACK, port) if isinstance(port, int) else port
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._told: dict[str, object] = {"state": "starting", "ok": False}
+        self.port: int | None = None
+
+    def set(self, state: str, ok: bool = True, **details: object) -> None:
+        """Say how the service is.
+
+        Args:
+            state: one word or a few, such as ``playing``.
+            ok: whether a watcher should leave the service alone.
+            details: more for the answer; what JSON cannot hold is told as text.
+        """
+        with self._lock:
+            self._told = {"state": state, "ok": ok, **details}
+
+    @property
+    def state(self) -> str:
+        """The state last set; ``starting`` before."""
+        return str(self._told["state"])
+
+    @property
+    def ok(self) -> bool:
+        """Whether the state last set is a good one; False before."""
+        return bool(self._told["ok"])
+
+    def __enter__(self) -> Self:
+        if self._place is not None:
+            self._serve(*self._place)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+            self._server.server_close()
+            self._server = self._thread = self.port = None
+
+    def _answer(self) -> tuple[int, bytes]:
+        with self._lock:
+            told = self._told
+        return 200 if told["ok"] else 503, json.dumps(told, default=str).encode() + b"\n"
+
+    def _serve(self, host: str, port: int) -> None:
+        # late: most services of a house on one machine serve no health, and this costs them its import
+        from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+        answer = self._answer
+
+        class Handler(BaseHTTPRequestHandler):
+            timeout = _CLIENT_TIMEOUT_S
+            server_version = "wolfbus"
+            sys_version = ""
+
+            def do_GET(self) -> None:
+                status, body = answer() if self.path.partition("?")[0] == "/health" else (404, b'{"try": "/health"}\n')
+                with contextlib.suppress(ConnectionError, TimeoutError):
+                    self.send_response(status)
+                    self.send_header("Content-Type", "application/json")
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    if self.command != "HEAD":
+                        self.wfile.write(body)
+
+            do_HEAD = do_GET  # noqa: N815 - the names are http.server's
+
+            def log_message(self, *_words: object) -> None:
+                """Say nothing: a probe every second is no event."""
+
+        class _HealthServer(ThreadingHTTPServer):
+            daemon_threads = True
+            address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+            def handle_error(self, *_words: object) -> None:
+                """Say nothing: a watcher that hangs up is its own affair."""
+
+        try:
+            self._server = _HealthServer((host, port), Handler)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ConfigError(f"health cannot be served on {host}:{port}: {reason.lower()}") from None
+        self.port = self._server.server_address[1]
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="health", daemon=True
+        )
+        self._thread.start()
+
+
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_SLICE_S: Final = 1.0
+
+
+class Stopping:
+    """Whether this process was asked to stop. As a context it hears SIGTERM and SIGINT, and restores their handlers.
+
+    A process of the command line ignores SIGTERM afterwards: it is about to end, with an exit code that stands.
+
+    In a thread other than the main one no handler can be set; `ask` works there all the same. A SIGINT after the first
+    question raises KeyboardInterrupt: somebody does not want to wait.
+
+    Attributes:
+        asked: whether anybody asked.
+        why: who asked first, such as ``SIGTERM``; "" while nobody has.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.why = ""
+        # An Event's lock is not re-entrant: a handler that sets it may run while this very thread holds it.
+        self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._before: dict[signal.Signals, Any] = {}
+
+    def ask(self, why: str) -> None:
+        """Ask to stop; safe in any thread and in a signal handler. Only the first reason is kept."""
+        if not self.asked:
+            self.why = why
+            self.asked = True
+        self._wake.put(None)
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until somebody asks.
+
+        Args:
+            timeout_s: seconds to wait at most, >= 0; None for ever.
+
+        Returns:
+            Whether somebody has asked.
+        """
+        until = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self.asked:
+            left = _SLICE_S if until is None else until - time.monotonic()
+            try:
+                # no platform's wait is uninterruptible for longer than a slice
+                self._wake.get(timeout=min(max(left, 0.0), _SLICE_S))
+            except queue.Empty:
+                if until is not None and time.monotonic() >= until:
+                    return self.asked
+            else:
+                self._wake.put(None)  # for whoever else waits
+        return True
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            if number == signal.SIGTERM and handler is signal.default_int_handler:
+                # The command line made it an interrupt. There is nothing left to interrupt, but Python takes a tenth of
+                # a second to end, and a SIGTERM meanwhile would put its own exit code in place of the outcome's.
+                signal.signal(number, signal.SIG_IGN)
+                continue
+            # None stands for a handler that was not set from Python, and cannot be set from it
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        self._before = {}
+
+    def _hear(self, number: int, _frame: FrameType | None) -> None:
+        impatient = self.asked and number == signal.SIGINT
+        self.ask(signal.Signals(number).name)
+        if impatient:
+            raise KeyboardInterrupt
+
+
+logger = logging.getLogger(__name__)
+
+_PAUSE_S: Final = 0.5
+
+
+def open_when_there(
+    url: str, stopping: Stopping, health: Health | None = None, patience_s: float | None = None
+) -> Bus | None:
+    """Open the bus at an address, and wait for its server if that is not up yet; one line says so.
+
+    How long, the address says (``?patience=120``): for services that start together with their
+    Redis. Where it says nothing, most likely nobody is starting a server, and the error comes
+    after a few seconds.
+
+    Args:
+        url: see `open_bus`.
+        stopping: may end the wait.
+        health: told that the bus is waited for.
+        patience_s: seconds to wait, > 0; `Address.opening_s` unless given.
+
+    Returns:
+        The bus; None if somebody asked to stop before it was there.
+
+    Raises:
+        ConfigError: the address cannot be understood.
+        BusDown: the server cannot be reached within the patience.
+        BusError: the server is too old, or does not accept the user: at once, for waiting would not help.
+    """
+    if url.startswith("memory:"):
+        return open_bus(url)
+    address = read_address(url)
+    patience_s = address.opening_s if patience_s is None else patience_s
+    began = time.monotonic()
+    told = False
+    while not stopping.asked:
+        try:
+            return open_bus(url)
+        except BusDown as error:
+            cause = error.__cause__
+            left = began + patience_s - time.monotonic()
+            if left <= 0 or (cause is not None and is_lasting(cause)):
+                if not told or not isinstance(cause, Exception):
+                    raise
+                raise unreachable(address, patience_s, cause) from cause
+            if not told:
+                told = True
+                logger.warning("%s; waiting for it up to %g s", error, patience_s)
+                if health is not None:
+                    health.set("waiting for the bus", ok=False)
+            stopping.wait(min(_PAUSE_S, left))
+    return None

@@ -1,0 +1,304 @@
+"""What houses, games and agents there are on a Redis, read without touching anything, as far as the user may read."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
+from typing import Any, Final, TypeAlias, TypeVar
+
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry, Owner, every_entry
+from wolfbus.bus.redis.link import RedisLink, ResponseError, refusal
+from wolfbus.bus.redis.links import Links
+from wolfbus.bus.streams import parse_id
+from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed
+from wolfbus.messages.base import ID_PATTERN
+from wolfbus.messages.codec import FROM_AGENT, unpack, validate
+from wolfbus.messages.house import Join
+from wolfbus.session import Session
+
+T = TypeVar("T")
+
+COUNT_AT_MOST: Final = 1000
+"""Entries of one stream that are counted at most; more are told as that many."""
+GAMES_AT_MOST: Final = 50
+"""Running games that are looked into at most, the newest."""
+KEYS_AT_MOST: Final = 10_000
+"""Keys of one house whose memory is asked for at most."""
+
+_PAGE: Final = 1000
+_BACK: Final = 60
+_CLOCK_FROM_MS: Final = 1_500_000_000_000
+_KEY: Final = re.compile(rf"wolf:\{{({ID_PATTERN})\}}:(.+)", re.DOTALL)
+_SAMPLES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GameStanding:
+    """A game under way.
+
+    Attributes:
+        game: its id.
+        number: its place in the session, from 1.
+        lines: lines of its record so far; None if that may not be read.
+        round: the round of the latest question, None if unknown.
+        phase: its phase, None if unknown.
+    """
+
+    game: str
+    number: int
+    lines: int | None = None
+    round: int | None = None
+    phase: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStanding:
+    """An agent, as it introduced itself last.
+
+    Attributes:
+        name: its name.
+        service: "player" or "analytics"; None if no introduction is left to read.
+        seats: how many it takes at a time.
+        brain: what answers.
+        started_s: seconds since its process began to write, by its own clock; None if unknown.
+        knocked_s: seconds since it last knocked at the lobby, by the bus's clock; None if unknown.
+        unread: messages in its mailbox that it had not dealt with when it last said so, `COUNT_AT_MOST` at most.
+        unprocessed: messages of its own that the moderator could still have to read again, `COUNT_AT_MOST` at most.
+    """
+
+    name: str
+    service: str | None = None
+    seats: int | None = None
+    brain: str | None = None
+    started_s: float | None = None
+    knocked_s: float | None = None
+    unread: int | None = None
+    unprocessed: int | None = None
+
+
+@dataclass(slots=True)
+class HouseStanding:
+    """A house.
+
+    Attributes:
+        house: its name.
+        holder: who moderates it, "" for nobody ever; None if that may not be read.
+        epoch: under which epoch.
+        left_s: seconds until the lease runs out, 0 if there is none.
+        session: the latest session, "" for none.
+        open: whether it runs.
+        games: games begun in it.
+        outcomes: how many were closed with each outcome.
+        running: games under way, by number.
+        agents: who takes part, by name.
+        memory: bytes of the house's keys; None if that may not be read.
+        keys: how many keys that are.
+        unreadable: what could not be read, and why.
+    """
+
+    house: str
+    holder: str | None = None
+    epoch: int | None = None
+    left_s: float = 0.0
+    session: str = ""
+    open: bool = False
+    games: int = 0
+    outcomes: dict[str, int] = field(default_factory=lambda: {"ended": 0, "stopped": 0, "failed": 0})
+    running: list[GameStanding] = field(default_factory=list)
+    agents: list[AgentStanding] = field(default_factory=list)
+    memory: int | None = None
+    keys: int = 0
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing of such a house, as far as can be seen."""
+        return not (self.epoch or self.session or self.agents or self.keys or self.unreadable)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+
+_Knock: TypeAlias = tuple[Join, int]
+"""What somebody said at the lobby, and when, in ms of the bus's clock."""
+
+
+class Standing:
+    """Reads how things stand.
+
+    Args:
+        bus: a Redis.
+        links: connections to the same Redis, for what a bus does not do.
+    """
+
+    def __init__(self, bus: Bus, links: Links) -> None:
+        self._bus = bus
+        self._links = links
+
+    def read(self, only: str | None = None) -> list[HouseStanding]:
+        """Return all houses, or one.
+
+        Args:
+            only: the house to read; None for all, which takes a user who may see all keys.
+
+        Raises:
+            NotAllowed: the user may not see what houses there are, and none was named.
+            BusDown: the bus is away.
+        """
+        try:
+            keys = self._keys(only)
+        except NotAllowed:
+            if only is None:
+                raise NotAllowed("this Redis user may not see what houses there are; name one (--house)") from None
+            keys = {only: []}
+        return [self._house(house, keys.get(house, [])) for house in ([only] if only is not None else sorted(keys))]
+
+    def _keys(self, only: str | None) -> dict[str, list[str]]:
+        """Return the keys of every house."""
+        pattern = streams.house_key("*" if only is None else only, "*")
+        found: dict[str, list[str]] = {}
+        pages = self._links.run_everywhere(lambda link: list(_scan(link, pattern)))
+        for key in chain.from_iterable(pages):
+            if match := _KEY.fullmatch(key):
+                found.setdefault(match.group(1), []).append(key)
+        return found
+
+    def _house(self, house: str, keys: list[str]) -> HouseStanding:
+        standing = HouseStanding(house, keys=len(keys))
+
+        owner = _part(standing, "owner", Owner("", 0, 0.0), self._bus.owner, house)
+        if "owner" not in standing.unreadable:
+            standing.holder, standing.epoch, standing.left_s = owner.holder, owner.epoch, owner.left_s
+        none_run: dict[str, int] = {}
+        running = _part(standing, "games", none_run, self._session, standing)
+        games = {game: GameStanding(game, number) for game, number in running.items()}
+        newest = sorted(games.values(), key=lambda game: game.number)[-GAMES_AT_MOST:]
+        games |= {game.game: _part(standing, "records", game, self._game, house, game) for game in newest}
+        standing.running = sorted(games.values(), key=lambda game: game.number)
+        no_cursors: dict[str, str] = {}
+        cursors = _part(standing, "cursors", no_cursors, self._bus.cursors, house)
+        nobody: dict[str, _Knock] = {}
+        knocks = _part(standing, "lobby", nobody, self._knocks, house)
+        for name in sorted(_agents(house, [*keys, *cursors]) | set(knocks)):
+            cursor = cursors.get(streams.outbox(house, name), "0-0")
+            stranger = AgentStanding(name)
+            agent = _part(standing, "agents", stranger, self._agent, house, name, cursor, knocks.get(name))
+            standing.agents.append(agent)
+        if keys:
+            standing.memory = _part(standing, "memory", None, self._memory, keys)
+        return standing
+
+    def _session(self, standing: HouseStanding) -> dict[str, int]:
+        """Note the latest session in `standing` and return its games under way."""
+        session = Session()
+        for entry in every_entry(self._bus, streams.games(standing.house)):
+            session.feed(entry)
+        standing.session, standing.open, standing.games = session.name, session.running, session.games
+        standing.outcomes = dict[str, int](session.outcomes.items())
+        return session.under_way
+
+    def _game(self, house: str, game: GameStanding) -> GameStanding:
+        record = streams.record(house, game.game)
+        lines = parse_id(self._bus.last_id(record))[0]
+        for entry in reversed(self._bus.entries(record, f"{max(lines - _BACK, 0)}-0", _BACK)):
+            if entry.type == "asked":
+                asked = unpack(entry.body)
+                return replace(game, lines=lines, round=asked.get("round"), phase=asked.get("phase"))
+        return replace(game, lines=lines)
+
+    def _knocks(self, house: str) -> dict[str, _Knock]:
+        """Return the last knock of everybody at the lobby."""
+        found: dict[str, _Knock] = {}
+        for entry in every_entry(self._bus, streams.lobby(house)):
+            join = _join_of(entry)
+            if join is not None:
+                found[join.agent] = (join, parse_id(entry.id)[0])
+        return found
+
+    def _agent(self, house: str, name: str, cursor: str, knock: _Knock | None) -> AgentStanding:
+        now = time.time() * 1000
+        outbox, inbox = streams.outbox(house, name), streams.inbox(house, name)
+        join, knocked = knock if knock is not None else (None, None)
+        waiting = self._bus.entries(outbox, cursor, COUNT_AT_MOST)
+        # what is behind the cursor may hold a newer introduction than the lobby, but not all of it can be read
+        for entry in reversed(waiting):
+            if (said := _join_of(entry)) is not None:
+                join = said
+                break
+        began = parse_id(self._bus.last_id(outbox))[0]
+        unread = None
+        if join is not None and join.seen is not None:
+            unread = min(len(self._bus.entries(inbox, _id_or_start(join.seen), COUNT_AT_MOST)), self._bus.length(inbox))
+        return AgentStanding(
+            name,
+            join.service if join is not None else None,
+            join.seats if join is not None else None,
+            join.brain if join is not None else None,
+            max(now - began, 0.0) / 1000 if began > _CLOCK_FROM_MS else None,
+            max(now - knocked, 0.0) / 1000 if knocked is not None else None,
+            unread,
+            len(waiting),
+        )
+
+    def _memory(self, keys: list[str]) -> int:
+        def work(link: RedisLink) -> int:
+            asked = keys[:KEYS_AT_MOST]
+            total = 0
+            for reply in link.exchange([("MEMORY", "USAGE", key, "SAMPLES", _SAMPLES) for key in asked]):
+                if isinstance(reply, ResponseError):
+                    raise refusal(reply, "memory") from reply
+                total += reply or 0
+            return total * len(keys) // len(asked)
+
+        return self._links.run(keys[0], work)
+
+
+def _part(standing: HouseStanding, name: str, instead: T, read: Callable[..., T], *what: object) -> T:
+    """Return what `read` returns; where it may not, note that, and return `instead`. Raises BusDown."""
+    try:
+        return read(*what)
+    except BusDown:
+        raise
+    except (BusError, MessageError) as error:
+        standing.unreadable[name] = "not allowed" if isinstance(error, NotAllowed) else str(error)
+        return instead
+
+
+def _scan(link: RedisLink, pattern: str) -> Iterator[str]:
+    cursor, seen = b"0", set[bytes]()
+    while True:
+        cursor, keys = link.ask("SCAN", cursor, "MATCH", pattern, "COUNT", _PAGE, doing="looking for houses")
+        # a key may come twice while others come and go
+        yield from (key.decode(errors="replace") for key in dict.fromkeys(keys) if key not in seen)
+        seen.update(keys)
+        if cursor == b"0":
+            return
+
+
+def _agents(house: str, keys: list[str]) -> set[str]:
+    beginning = streams.outbox(house, "")
+    return {key.removeprefix(beginning) for key in keys if key.startswith(beginning)}
+
+
+def _join_of(entry: Entry) -> Join | None:
+    if entry.type != "join":
+        return None
+    try:
+        said = validate(FROM_AGENT, unpack(entry.body))
+    except MessageError:
+        return None
+    return said if isinstance(said, Join) and said.agent == entry.sender else None
+
+
+def _id_or_start(text: str) -> str:
+    """Return the id an agent has told; a stranger's may be none."""
+    try:
+        parse_id(text)
+    except BusError:
+        return "0-0"
+    return text

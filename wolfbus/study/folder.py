@@ -1,0 +1,236 @@
+"""`StudyFolder`: a study's folder, held by one run at a time: manifest, journal, records and what was set aside."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from wolfbus.errors import ConfigError, WolfError, reason_of
+from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
+from wolfbus.study.manifest import FILE, RECORDS, load_manifest
+from wolfbus.whole_file import write_whole
+
+_LOCK: Final = ".lock"
+_WAIT_S: Final = 10.0
+"""How long to wait for the workers of a run that was killed to be gone."""
+_GLANCE_S: Final = 0.05
+
+
+class StudyFolder:
+    """A study's folder, locked from the first moment; a context manager.
+
+    Args:
+        path: the folder; created if need be.
+
+    Raises:
+        WolfError: another run holds it.
+        ConfigError: it cannot be a folder, or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journal: int | None = None
+        try:
+            self.records.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise ConfigError(f"{path}: no study can be kept there: {reason_of(error, folder=True)}") from None
+        try:
+            self._hold()
+        except BaseException:
+            os.close(self._lock)
+            raise
+        with contextlib.suppress(OSError):
+            # half written when a run was killed
+            for left in path.glob(".*.new"):
+                left.unlink(missing_ok=True)
+
+    @property
+    def records(self) -> Path:
+        """Where records are."""
+        return self.path / RECORDS
+
+    @property
+    def has_study(self) -> bool:
+        """Whether there is a manifest."""
+        return (self.path / FILE).exists()
+
+    @property
+    def lock_fd(self) -> int:
+        """The lock's descriptor; a worker that inherits it holds the folder too, until it is gone."""
+        return self._lock
+
+    def _hold(self) -> None:
+        until = time.monotonic() + _WAIT_S
+        while True:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                holder = os.pread(self._lock, 64, 0).decode(errors="replace").strip()
+                if _lives(holder) or time.monotonic() > until:
+                    who = f"process {holder}" if holder else "another run"
+                    raise WolfError(f"{self.path}: {who} is playing this study; one at a time") from None
+                # workers of a run that was killed end as soon as they notice
+                time.sleep(_GLANCE_S)
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+
+    # -- the manifest
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest that is there.
+
+        Raises:
+            ConfigError: it cannot be read, or is none.
+        """
+        path = self.path / FILE
+        found = load_manifest(path)
+        if found is None:
+            raise ConfigError(f"{path}: this is no manifest of a study")
+        return found
+
+    def write(self, name: str, pieces: Iterable[str]) -> None:
+        """Write a file so that there is always a whole one, the old or the new; raises OSError."""
+        write_whole(self.path / name, pieces)
+
+    # -- the journal
+
+    def read_journal(self) -> tuple[dict[int, GameResult], Spent]:
+        """Return the latest result of every game that has one, and what was noted last of what is spent.
+
+        A line that a kill cut off is left out; its game is looked at again.
+
+        Raises:
+            ConfigError: a line about what is spent cannot be understood; the message names file, line and member.
+        """
+        results: dict[int, GameResult] = {}
+        spent = Spent()
+        for said in read_journal(self.path / JOURNAL):
+            if isinstance(said, GameResult):
+                results[said.number] = said
+            elif isinstance(said, Spent):
+                spent = said
+        return results, spent
+
+    def sessions(self) -> list[str]:
+        """Return the names of the sessions that runs of this study have opened in houses, as the journal notes them."""
+        told = (said.get("session") for said in read_journal(self.path / JOURNAL) if isinstance(said, dict))
+        return [name for name in told if isinstance(name, str)]
+
+    def note(self, said: GameResult | dict[str, Any]) -> None:
+        """Add a line to the journal; what is written survives a killed process. Raises OSError."""
+        line = said.line() if isinstance(said, GameResult) else json.dumps(said).encode() + b"\n"
+        if self._journal is None:
+            self._journal = self._open_journal()
+        rest = memoryview(line)
+        while rest:
+            rest = rest[os.write(self._journal, rest) :]
+
+    def _open_journal(self) -> int:
+        path = self.path / JOURNAL
+        journal = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        size = os.fstat(journal).st_size
+        if size and os.pread(journal, 1, size - 1) != b"\n":
+            os.write(journal, b"\n")
+        return journal
+
+    # -- records
+
+    def set_aside(self, record: Path) -> Path | None:
+        """Move a record that is not whole out of the way, under a name that nobody takes for a record's.
+
+        Returns:
+            Where it is now; None if there was none.
+        """
+        if not record.exists():
+            return None
+        folder = self.path / "aside"
+        folder.mkdir(exist_ok=True)
+        number = 1
+        while (there := folder / f"{record.stem}.{number}.partial").exists():
+            number += 1
+        return record.rename(there)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if self._journal is not None:
+            os.close(self._journal)
+            self._journal = None
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None:
+    """Return the first setting in which a study differs from the one in its folder, in words; None if none does.
+
+    More games and another budget are no difference, and neither are the versions of what plays it.
+
+    Args:
+        told: the manifest's head of the study that was asked for.
+        there: the manifest in the folder.
+    """
+    if (house := there.get("house")) is not None and told.get("house") is None:
+        return f"its seats are played by agents of a house: add --house {house}, and its --bus"
+    if there.get("house") is None and told.get("house") is not None:
+        return "it was begun without --house"
+    if bool(there.get("tickets")) != bool(told.get("tickets")):
+        begun = "with" if there.get("tickets") else "without"
+        return f"it was begun {begun} --tickets, and goes on in the same way only"
+    # of whoever joins, the folder tells who did
+    joined = told["design"].get("kind") == "joined"
+    # metrics are declared before a study is played, and never after
+    declared = ("primary",) if "primary" in there else ()
+    for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts", *declared):
+        mine, its = told.get(name), there.get(name)
+        if name == "design":
+            mine, its = (each.get("kind") if isinstance(each, dict) else each for each in (mine, its))
+        if (place := _first_difference(mine, its, name)) is not None:
+            return place
+    planned = there.get("games")
+    count = len(planned) if isinstance(planned, list) else 0
+    if told["design"]["games"] < count:
+        return f"games: {told['design']['games']} are told, and the folder's study has {count}; it can only grow"
+    return None
+
+
+def _first_difference(mine: Any, its: Any, place: str) -> str | None:
+    # a tuple that went through JSON is a list
+    mine = list(mine) if isinstance(mine, tuple) else mine
+    if isinstance(mine, dict) and isinstance(its, dict):
+        for name in dict.fromkeys([*mine, *its]):
+            if (found := _first_difference(mine.get(name), its.get(name), f"{place}.{name}")) is not None:
+                return found
+        return None
+    if mine == its:
+        return None
+    shown = [json.dumps(each, ensure_ascii=False, default=str) for each in (mine, its)]
+    short = [each if len(each) <= 60 else f"{each[:57]}…" for each in shown]
+    return f"{place}: {short[0]} is told, and the folder's study has {short[1]}"
+
+
+def _lives(holder: str) -> bool:
+    """Return whether a process with this number is there and is not us."""
+    if not holder.isdecimal() or int(holder) == os.getpid():
+        return holder.isdecimal()
+    try:
+        os.kill(int(holder), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

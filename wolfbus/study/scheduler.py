@@ -1,0 +1,318 @@
+"""`StudyScheduler`: has a study's games played, takes in what comes of them, keeps the journal; shows progress.
+
+`StudyPlayers` is whoever plays them; `Done` and `Halt` are what they tell.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+
+import click
+
+from wolfbus.study.folder import StudyFolder
+from wolfbus.study.journal import GameResult
+from wolfbus.study.manifest import FILE, Manifest, utc_now
+from wolfbus.study.plan import PlannedGame
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+KEPT_S: Final = 600.0
+"""Seconds for which the record of a game that is over stays on a Redis once it is in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A game is through: here is its result."""
+
+    result: GameResult
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """No more games can be played.
+
+    Attributes:
+        why: one line.
+        budget: whether the budget ends here.
+    """
+
+    why: str
+    budget: bool = False
+
+
+StudyNews = Done | Halt
+
+
+_LINE_S: Final = 5.0
+_RECENT: Final = 200
+"""Finished games that the rate is taken over."""
+
+
+class StudyProgress:
+    """Tells how far a study is; a context manager.
+
+    Args:
+        manifest: what is known of it.
+        quiet: tell nothing.
+        plain: lines even in a terminal.
+    """
+
+    def __init__(self, manifest: Manifest, *, quiet: bool = False, plain: bool = False) -> None:
+        self._manifest = manifest
+        self._quiet = quiet
+        self._plain = plain or not sys.stderr.isatty()
+        self._finished: deque[float] = deque([time.monotonic()], maxlen=_RECENT)
+        self._next_line = time.monotonic() + _LINE_S
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def game(self) -> None:
+        """Take note that a game is through."""
+        self._finished.append(time.monotonic())
+
+    def look(self, now: float | None = None) -> None:
+        """Bring what is shown up to date; call it now and then."""
+        now = time.monotonic() if now is None else now
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._manifest.done, words=self.words(now))
+        elif not self._quiet and self._plain and now >= self._next_line:
+            self._next_line = now + _LINE_S
+            click.echo(f"wolfbus: {self.line(now)}", err=True)
+
+    def say(self, line: str) -> None:
+        """Say something that is not about games; any thread may call it."""
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False)
+        else:
+            click.echo(f"wolfbus: {line}", err=True)
+
+    def line(self, now: float) -> str:
+        """Return all in one line."""
+        done, total = self._manifest.done, sum(self._manifest.states.values())
+        return f"{done} of {total} games, {self.words(now)}"
+
+    def words(self, now: float) -> str:
+        """Return rate, time left, wins, failures and cost."""
+        manifest = self._manifest
+        said = []
+        rate = self.rate(now)
+        if rate is not None:
+            left = sum(manifest.states.values()) - manifest.done
+            said += [_rate(rate), f"{_time(left / rate)} left"]
+        wins = manifest.wins
+        said.append(f"wolves {wins['werewolves']}, villagers {wins['villagers']}, nobody {wins['nobody']}")
+        if manifest.states["failed"]:
+            said.append(f"{manifest.states['failed']} failed")
+        if manifest.cost_usd is not None:
+            said.append(f"${manifest.cost_usd:,.2f}")
+        return ", ".join(said)
+
+    def rate(self, now: float) -> float | None:
+        """Return games per second lately; None before the first."""
+        count = len(self._finished) - 1
+        seconds = now - self._finished[0]
+        return count / seconds if count and seconds > 0 else None
+
+    def __enter__(self) -> Self:
+        if not self._quiet and not self._plain:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+            columns: tuple[Any, ...] = (BarColumn(24), MofNCompleteColumn(), TextColumn("{task.fields[words]}"))
+            self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+            self._bar.start()
+            total = sum(self._manifest.states.values())
+            self._task = self._bar.add_task("", total=total, completed=self._manifest.done, words="")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self.look()
+            self._bar.stop()
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:.1f} games/s" if rate >= 0.1 else f"{rate * 3600:.0f} games/h"
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+_GLANCE_S: Final = 0.25
+_WRITE_S: Final = 5.0
+"""Least time between two writes of the manifest; the journal has every game at once."""
+_SHARE: Final = 0.02
+"""Most of its time that this spends on writing the manifest."""
+_BREAK_S: Final = 5.0
+"""How long games that are broken off may take to say so."""
+_ERRORS_KEPT: Final = 10
+
+
+class StudyPlayers(Protocol):
+    """Whoever plays a study's games: this machine, agents of a house, or workers anywhere. What happens goes to a
+    queue: of each game that it is through, and that no more can be played.
+    """
+
+    @property
+    def under_way(self) -> int:
+        """How many games are under way that an end would break off."""
+
+    def post(self, games: Iterable[PlannedGame]) -> None:
+        """Have games played, in this order; returns at once."""
+
+    def end(self, reason: str) -> None:
+        """Break off all games; none of them counts as played."""
+
+    def close(self, *, hasty: bool) -> None:
+        """Be through; in haste, without waiting for the bus."""
+
+
+class StudyScheduler:
+    """Plays what is pending. All methods are called from the main thread.
+
+    Args:
+        folder: the study's.
+        manifest: what is known of it.
+        pending: games to play, in order.
+        news: where the players tell what happens.
+        progress: shows how far it is.
+    """
+
+    def __init__(
+        self,
+        folder: StudyFolder,
+        manifest: Manifest,
+        pending: Iterable[PlannedGame],
+        news: queue.SimpleQueue[StudyNews],
+        progress: StudyProgress,
+    ) -> None:
+        self._folder = folder
+        self._manifest = manifest
+        self._pending = {game.number: game for game in pending}
+        self._news = news
+        self._progress = progress
+        self._players: StudyPlayers | None = None
+        self._noted: dict[str, Any] = {}
+        self._next_write = 0.0
+        self.halted: Halt | None = None
+        """Why no more games could be played; None as long as they can."""
+        self.spent: Callable[[], dict[str, Any]] = dict
+        """Returns what is spent in all, for the journal; nothing where there is no budget."""
+        self.errors: list[tuple[str, str]] = []
+        """(game, error) of the first games that failed."""
+
+    @property
+    def say(self) -> Callable[[str], None]:
+        """Tells people something that is not about games; any thread may call it."""
+        return self._progress.say
+
+    def run(self, players: StudyPlayers) -> None:
+        """Have all played, until that is done or nothing more can be.
+
+        Raises:
+            KeyboardInterrupt: the user has had enough; what is under way is still under way.
+            OSError: journal or manifest cannot be written.
+        """
+        self._players = players
+        players.post(list(self._pending.values()))
+        while self._pending:
+            self._hear(_GLANCE_S)
+            if self.halted is not None:
+                return
+            self._progress.look()
+            if time.monotonic() >= self._next_write:
+                self.write()
+
+    def break_off(self, reason: str) -> None:
+        """Break off what is under way and wait a moment for it; none of it counts as played."""
+        if self._players is None:
+            return
+        self._players.end(reason)
+        until = time.monotonic() + _BREAK_S
+        while self._players.under_way and time.monotonic() < until:
+            self._hear(_GLANCE_S)
+        self._hear(0.0)
+
+    def close(self, *, hasty: bool) -> None:
+        """Have the players be through."""
+        if self._players is not None:
+            self._players.close(hasty=hasty)
+
+    def clear(self, game: PlannedGame) -> None:
+        """Move what there is of a game that was broken off out of the way."""
+        # where that cannot be done, perhaps because the disk is full, --resume does it
+        with contextlib.suppress(OSError):
+            self._folder.set_aside(self._folder.path / game.record)
+
+    def write(self) -> None:
+        """Write the manifest; raises OSError."""
+        began = time.monotonic()
+        if (spent := self.spent()) != self._noted:
+            self._noted = spent
+            self._folder.note(spent)
+        self._folder.write(FILE, self._manifest.pieces(utc_now()))
+        now = time.monotonic()
+        self._next_write = now + max(_WRITE_S, (now - began) / _SHARE)
+
+    def _hear(self, patience_s: float) -> None:
+        """Take in all news there is; wait a moment for some."""
+        try:
+            word = self._news.get(timeout=patience_s)
+            while True:
+                with _uninterrupted():
+                    self._take_in(word)
+                word = self._news.get_nowait()
+        except queue.Empty:
+            return
+
+    def _take_in(self, word: StudyNews) -> None:
+        if isinstance(word, Done):
+            self._note(word.result)
+        elif isinstance(word, Halt):
+            self.halted = self.halted or word
+
+    def _note(self, result: GameResult) -> None:
+        if self._pending.pop(result.number, None) is None:
+            return
+        self._folder.note(result)
+        self._manifest.put(result)
+        self._progress.game()
+        if result.error is not None and len(self.errors) < _ERRORS_KEPT:
+            self.errors.append((result.game, result.error))
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back until journal and manifest say the same; then raise KeyboardInterrupt if it came."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for each in before:
+            signal.signal(each, lambda number, _frame: came.append(number))
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    if came:
+        raise KeyboardInterrupt
