@@ -9,8 +9,8 @@ from typing import Any, Final
 from analytics import Result
 from analytics.figures import Panel, forest
 from analytics.measures.primary import LEADS
-from analytics.report.caveats import SHOWN, alarms, metric, over_all, said_of, verdict
-from analytics.report.context import Context, Selection, counted, drawing, estimate, look
+from analytics.report.caveats import SHOWN, alarms, said_of, verdict
+from analytics.report.context import Context, Selection, counted, drawing, estimate, look, metric, over_all
 from wolfbus.document.blocks import (
     Block,
     Cell,
