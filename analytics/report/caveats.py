@@ -11,8 +11,6 @@ from typing import Final, Literal, TypeAlias
 from analytics import Result
 from analytics.measures.primary import TELLING
 from analytics.report.context import Context, look
-from analytics.report.specs import verdicts
-from wolfbus.document.blocks import Part, Strong
 from wolfbus.document.formats import count, listed, of
 from wolfbus.printable import told_apart
 
@@ -32,13 +30,6 @@ def verdict(findings: Result, name: str) -> Verdict:
     if found is None:
         return "exploratory"
     return "unclear" if found == "undefined" else found
-
-
-def said_of(findings: Result, name: str) -> Part:
-    """Return the words for a metric's verdict: strong where a primary one is clear of its baseline."""
-    found = verdict(findings, name)
-    words = verdicts("evidence")[name][found]
-    return Strong(words) if found in {"above", "below"} else words
 
 
 _BUILT_IN: Final = frozenset({"scripted", "random", "silent"})

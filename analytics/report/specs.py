@@ -126,14 +126,14 @@ def _specs(file: str) -> Specs:
     return read_data("analytics.report.sections", file, Specs)
 
 
-def told(place: str, **words: Any) -> str:
+def told(spec: str, /, **words: Any) -> str:
     """Return a sentence.
 
     Args:
-        place: file and name, with a slash between them.
+        spec: file and name, with a slash between them.
         words: what stands in its braces.
     """
-    file, _, name = place.partition("/")
+    file, _, name = spec.partition("/")
     return _specs(file).words[name].format(**words)
 
 
@@ -146,6 +146,7 @@ def table(
     place: str,
     findings: Result,
     context: Context,
+    /,
     *,
     rows: Mapping[str, Any] | None = None,
     lines: Iterable[Line] | None = None,
