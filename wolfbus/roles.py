@@ -42,6 +42,7 @@ class NightAct(PackageData):
     chosen: str
     question: str
     asked: str
+    help: str = "A name."
     keys: tuple[str, ...]
 
 
