@@ -22,7 +22,7 @@ from typing import Final
 
 from wolfbus.marks import MARK, MARKS
 from wolfbus.package_data import PackageData, read_data
-from wolfbus.roles import FACTS
+from wolfbus.roles import FACTS, ROLE_WORDS
 
 
 class Lexicon(PackageData):
@@ -39,9 +39,11 @@ class Lexicon(PackageData):
 _DATA: Final = read_data("analytics.claims", "lexicon", Lexicon)
 
 SPELLING: Final = dict(_DATA.spelling) | {word: role.lower() for role, facts in FACTS.items() for word in facts.words}
-WORDS: Final = {name: frozenset(words.split()) for name, words in _DATA.words.items()} | {
+_LISTS: Final = {name: frozenset(words.split()) for name, words in _DATA.words.items()}
+WORDS: Final = _LISTS | {
     "role": frozenset(role.lower() for role in FACTS),
     "roles": frozenset(facts.plural.lower() for facts in FACTS.values()),
+    "hint": _LISTS["hint"].union(ROLE_WORDS),
 }
 PATTERNS: Final = dict(_DATA.patterns)
 

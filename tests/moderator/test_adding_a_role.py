@@ -28,6 +28,17 @@ do("verify", record)
 do("replay", record)
 do("export", "csv", "runs", "--out", "tables")
 do("report", "runs")
+
+from analytics.claims import claims_in
+from players.llm.prompts.story import role_card
+from players.llm.prompts.writer import PromptWriter
+from wolfbus.messages.requests import Ask
+from wolfbus.view import SeatView
+names = ("Ada", "Bea", "Cid")
+print(claims_in("I am the sexton.", "Ada", names))
+view = SeatView("Ada", "Gravedigger", names=names)
+ask = Ask(id="g/2/night/1/exhume/Ada", kind="exhume", round=2, phase="night", turn=1, legal=("Cid",), deadline_s=9.0)
+print(role_card(view), PromptWriter().write([ask], view).messages)
 """
 
 
@@ -70,4 +81,7 @@ def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):
     learned = [event for event in events if event["type"] == "inspection" and event["seat"] == digger]
     assert learned
     assert all(event["audience"] == [digger] for event in learned)
+    assert "RoleClaim(claim='role', target='Ada', role='Gravedigger')" in told
+    assert "You are Ada, a Gravedigger." in told
+    assert "Choose whom to exhume." in told
     assert "Gravedigger" in (grown / "runs" / "report.html").read_text("utf-8")
