@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 from xml.sax.saxutils import escape
 
-from analytics.figures.palette import Marker, paint
+from analytics.figures.palette import paint
+from wolfbus.roles import Marker
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 

@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from wolfbus.package_data import PackageData, read_data
-from wolfbus.vocabulary import Role
-
-Marker: TypeAlias = Literal["circle", "square", "triangle", "diamond", "wedge"]
+from wolfbus.roles import FACTS
 
 HEATS: Final = 9
 """Steps of the scale of the heat map."""
 DARK_HEATS: Final = 5
 """Step of that scale from which its words are in the colour of the paper, not of the ink."""
-
-
-class Hand(PackageData):
-    """How the lines of a role are drawn.
-
-    Attributes:
-        colour: name in the palette.
-        marker: the shape of its points.
-        dash: lengths of strokes and gaps, in pixels; "" for a solid line.
-    """
-
-    colour: str
-    marker: Marker
-    dash: str
 
 
 class Palette(PackageData):
@@ -37,18 +21,21 @@ class Palette(PackageData):
     Attributes:
         light: names without their prefix, and the colours on a light ground.
         dark: the same names, and the colours on a dark ground.
-        hands: a colour, a marker and a dash of its own for each role.
     """
 
     light: Mapping[str, str]
     dark: Mapping[str, str]
-    hands: Mapping[Role, Hand]
 
 
 @functools.cache
 def palette() -> Palette:
-    """Return the palette."""
-    return read_data("analytics.figures", "palette", Palette)
+    """Return the palette, with the colours of the roles by their names in lower case."""
+    held = read_data("analytics.figures", "palette", Palette)
+    marks = {role.lower(): facts.figure for role, facts in FACTS.items()}
+    return Palette(
+        light={**held.light, **{name: mark.light for name, mark in marks.items()}},
+        dark={**held.dark, **{name: mark.dark for name, mark in marks.items()}},
+    )
 
 
 def paint(name: str) -> str:

@@ -13,7 +13,8 @@ from analytics.report.caveats import SHOWN, alarms, verdict
 from analytics.report.context import Context, drawing, estimate, look, metric, over_all
 from analytics.report.specs import table, told, verdicts
 from wolfbus.document.blocks import Block, Cell, LinkText, Part, Prose, Section, Strong, TableBlock, plain, warning
-from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
+from wolfbus.document.formats import between, count, listed, of, percent, shown
+from wolfbus.roles import FACTS
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
 _NAMED: Final = 6
@@ -186,7 +187,9 @@ def _deceived(findings: Result) -> str:
     if overall.get("rate") is None:
         return told("answer/not_deceived")
     roles = look(findings, "production", "by_role") or {}
-    rates = [f"{plural(role)} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None]
+    rates = [
+        f"{FACTS[role].plural} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None
+    ]
     return told(
         "answer/deceived",
         rate=_with_interval({**metric(findings, "deception_rate"), "value": overall["rate"]}),
