@@ -16,7 +16,8 @@ from players.llm.gateway import Unread
 from players.llm.settings import Model
 from tests.study.runs import manifest, run_here
 from wolfbus import cli
-from wolfbus.cli.studying.workers import LocalPlayers, Orders
+from wolfbus.cli.studying.agenda_player import Orders
+from wolfbus.cli.studying.workers import LocalPlayers
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Done, StudyNews
