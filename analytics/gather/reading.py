@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ def read_rows(
     prover: Prover | None = None,
     watch: Callable[[Recorded], None] | None = None,
     lenient: bool = False,
+    by_lines: bool = False,
 ) -> tuple[Checked, GameRows | None]:
     r"""Read a record to its end or to the first line that does not hold, and return what was found and its rows.
 
@@ -38,18 +40,19 @@ def read_rows(
         prover: re-executes the record; None not to.
         watch: called with every event that holds; may raise RecordError or RulesError to end the record before it.
         lenient: pass over members that nobody knows here, which is quicker: for measuring, not for proving.
+        by_lines: see `read_checked`.
 
     Returns:
         What was found of the record; and the rows of what holds, None where not even the opening does.
     """
-
-    def take(recorded: Recorded) -> None:
-        fold.take(recorded)
-        if watch is not None:
-            watch(recorded)
-
-    checked = read_checked(lines, take, prover, lenient=lenient)
+    take = fold.take if watch is None else partial(_take_both, fold.take, watch)
+    checked = read_checked(lines, take, prover, lenient=lenient, by_lines=by_lines)
     return checked, None if checked.opened is None else fold.rows()
+
+
+def _take_both(one: Callable[[Recorded], None], other: Callable[[Recorded], None], recorded: Recorded) -> None:
+    one(recorded)
+    other(recorded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +102,31 @@ def read_game(
     try:
         if source.kind == "paper":
             return _paper(source, criteria, keep_text=keep_text)
-        return _record(source, criteria, keep_text=keep_text, watch=watch)
+        # who looks at every line, or proves it, is to see all of it
+        lenient = watch is None and criteria.prover is None
+        if lenient and source.noted is not None and "digest" in source.noted.compared:
+            note, rows = _record(source, criteria, keep_text=keep_text, lenient=True, by_lines=True)
+            if note.problem is None:
+                return note, rows
+            # the lines' own bytes prove a digest; that it is another one, only the events do
+        return _record(source, criteria, keep_text=keep_text, watch=watch, lenient=lenient)
     except WolfError as error:
         return FileNote(path, source.game, 0, False, str(error).removeprefix(f"{path}: ")), None
 
 
 def _record(
-    source: Source, criteria: Criteria, *, keep_text: bool, watch: Callable[[Recorded], None] | None
+    source: Source,
+    criteria: Criteria,
+    *,
+    keep_text: bool,
+    watch: Callable[[Recorded], None] | None = None,
+    lenient: bool = False,
+    by_lines: bool = False,
 ) -> tuple[FileNote, GameRows | None]:
     fold = GameFold(criteria.alpha, criteria.prior, include_defaulted=criteria.include_defaulted, keep_text=keep_text)
-
     prover = None if criteria.prover is None else criteria.prover()
     with closing(open_lines(source.path)) as lines:
-        # who looks at every line, or proves it, is to see all of it
-        lenient = watch is None and prover is None
-        checked, rows = read_rows(lines, fold, prover=prover, watch=watch, lenient=lenient)
+        checked, rows = read_rows(lines, fold, prover=prover, watch=watch, lenient=lenient, by_lines=by_lines)
     differs = _difference(source, checked)
     problem = None if checked.problem is None else checked.problem.removeprefix(f"{source.path}: ")
     problem = problem or differs

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analytics.findings import tables_of
 from analytics.gather import FileNote, StudySource
 from analytics.report.caveats import caveats
 from analytics.report.html import section_html, selections_of
@@ -208,7 +209,7 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
 
 def test_the_summary_of_nothing_says_so():
     gathered = sample.gathered([])
-    lines = answer.headlines(gathered.tables(), sample.context(gathered))
+    lines = answer.headlines(tables_of(gathered), sample.context(gathered))
     assert lines[0] == "No game could be read."
     assert len(lines) == 5
 
