@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from analytics import Result
 
@@ -53,12 +53,21 @@ blocks.
 """
 
 
+Leaf: TypeAlias = "list[float] | None"
+"""A 95 % interval, [low, high], or None where there is none."""
+
+
 class Interval(NamedTuple):
     """A 95 % interval, or why there is none."""
 
     low: float | None
     high: float | None
     reason: str | None
+
+    @property
+    def leaf(self) -> Leaf:
+        """Its ends, or None."""
+        return None if self.low is None or self.high is None else [self.low, self.high]
 
 
 def around_mean(mean: float, sem: float | None, n: int) -> tuple[float | None, float | None]:
@@ -245,6 +254,34 @@ def told(value: float | None, n: int, interval: Interval | None, reason: str) ->
     return found if why is None else {**found, "interval_reason": why}
 
 
+def by_block(block: Array, blocks: int, *weights: Array) -> Array:
+    """Return sums of rows by block and weight.
+
+    Args:
+        block: of each row.
+        blocks: their number.
+        weights: what is summed, by row.
+    """
+    import numpy as np
+
+    return np.stack([np.bincount(block, each, blocks) for each in weights], axis=1)
+
+
+def by_cell(block: Array, blocks: int, cell: Array, width: int, weights: Array | None = None) -> Array:
+    """Return sums of rows by block and cell; rows are counted unless there are weights.
+
+    Args:
+        block: of each row.
+        blocks: their number.
+        cell: of each row.
+        width: number of cells.
+        weights: what is summed, by row.
+    """
+    import numpy as np
+
+    return np.bincount(block.astype(np.int64) * width + cell, weights, blocks * width).reshape(blocks, width)
+
+
 def of_blocks(sums: Array, figure: Callable[[Array], Array], n: Array, reason: str) -> Result:
     """Return a figure of sums as an estimate.
 
@@ -319,24 +356,42 @@ class Figures:
     low: Array | None
     high: Array | None
 
+    def estimate(self, at: int, n: int) -> Result:
+        """Return one of them as an estimate, over n of something."""
+        interval = None
+        if self.low is not None and self.high is not None:
+            interval = Interval(float(self.low[at]), float(self.high[at]), None)
+        return told(float(self.values[at]), n, interval, "")
 
-class PenalisedFit(Protocol):
-    """The most probable parameters of a model whose parameters are normal around 0 beforehand."""
 
-    @property
-    def at(self) -> Array:
-        """The parameters."""
-        ...
+@dataclass(frozen=True, slots=True, eq=False)
+class PenalisedFit:
+    """The most probable parameters of a model whose parameters are normal around 0 beforehand.
 
-    @property
-    def covariance(self) -> Array:
-        """Inverse of information plus prior precision: what the model thinks of their uncertainty."""
-        ...
+    Attributes:
+        at: the parameters.
+        covariance: inverse of information plus prior precision: what the model thinks of their
+            uncertainty.
+        by_block: each block's part of the likelihood's gradient there.
+    """
 
-    @property
-    def by_block(self) -> Array:
-        """Each block's part of the likelihood's gradient there."""
-        ...
+    at: Array
+    covariance: Array
+    by_block: Array
+
+
+_CONSTRAINT: Final = 1e6
+"""Precision of the rule that weighted effects add up to 0."""
+
+
+def bind(precision: Array, start: int, weight: Array) -> None:
+    """Make parameters from a place on add up to 0, weighted, by the precision of what is known beforehand."""
+    import numpy as np
+
+    members = start + np.flatnonzero(weight > 0)
+    if len(members):
+        own = weight[weight > 0] / weight[weight > 0].mean()
+        precision[np.ix_(members, members)] += _CONSTRAINT * np.outer(own, own)
 
 
 def linear_figures(
@@ -373,16 +428,3 @@ def linear_figures(
         tail = tail_of(max(count, FEWEST_BLOCKS))
         ends[:, at] = values[at] + np.quantile(steps[:, at], [tail, 1 - tail])
     return Figures(values, held, effects, ends[0], ends[1])
-
-
-def estimate_of(figures: Figures, at: int, n: int) -> Result:
-    """Return one of the figures as plain values, over n of something."""
-    value = float(figures.values[at])
-    if figures.low is None or figures.high is None:
-        return {"value": value, "low": None, "high": None, "n": n, "reason": None, "interval_reason": FEW_BLOCKS}
-    return {"value": value, "low": float(figures.low[at]), "high": float(figures.high[at]), "n": n, "reason": None}
-
-
-def undefined_estimate(reason: str, n: int) -> Result:
-    """Return an estimate that there is not."""
-    return {"value": None, "low": None, "high": None, "n": n, "reason": reason}

@@ -16,7 +16,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics import Result
-from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, draws_of, told
+from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, told
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import Family, Frame, Group, Key
 
@@ -288,8 +288,10 @@ if TYPE_CHECKING:
     Figure: TypeAlias = Callable[[Frame], Array]
     Quotient: TypeAlias = Callable[[Frame], tuple[Array, Array]]
 
-Leaf: TypeAlias = "list[float] | None"
-"""A 95 % interval, [low, high], or None where there is none."""
+
+def quotient_of(name: str, above: str = "sum", below: str = "n", **where: Group) -> Quotient:
+    """Return a quotient of two parts of a family."""
+    return lambda frame: (frame.cube(name, part=above, **where), frame.cube(name, part=below, **where))
 
 
 class Estimates:
@@ -387,7 +389,7 @@ class Estimates:
     def leaf(self, figure: Figure, n: Figure) -> Leaf:
         """Return the interval of a figure as plain values."""
         found = self.interval(figure, n)
-        return None if found is None or found.low is None or found.high is None else [found.low, found.high]
+        return None if found is None else found.leaf
 
     def leaf_of(self, quotient: Quotient) -> Leaf:
         """Return the interval of a quotient of sums as plain values."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from wolfbus.document.blocks import Cell, Figure, LinkText, Target
@@ -322,16 +322,6 @@ def shorten_name(name: str, limit: int) -> str:
 def path_of(path: str) -> str:
     """Return a file's name and its folder's, fit to show: where that is, is nobody's business whom the page reaches."""
     return cut_middle(visible("/".join(PurePath(path).parts[-2:])[: 40 * PATH_SHOWN]), PATH_SHOWN)
-
-
-Score: TypeAlias = Literal["suspicion", "before"]
-"""Suspicion as stated, or D before the statement, which is a real prediction."""
-
-SCORES: Final[tuple[Score, ...]] = ("suspicion", "before")
-SCORE_WORDS: Final[Mapping[Score, str]] = {
-    "suspicion": "Stated suspicion",
-    "before": "Smoothed suspicion before the statement",
-}
 
 
 def drawing(

@@ -17,7 +17,7 @@ from tests.cli_views.test_live import assert_it_fits, drawn
 from tests.cli_views.test_printable import is_harmless
 from tests.cli_views.test_state import state_of
 from tests.llm.calls.woven import SHORT, call, game, lines, one_each, segment
-from wolfbus.cli.terminal.calls import Exchange, calls_of, calls_page, exchange_at
+from wolfbus.cli.terminal.calls import CallMade, calls_of, calls_page, exchange_at
 from wolfbus.cli.terminal.pages import state_page
 from wolfbus.cli.terminal.playback import pause_for
 from wolfbus.errors import ConfigError, RecordError
@@ -34,6 +34,10 @@ def sometimes(answer, name):
     if answer.kind == "vote":
         return [{"cost_usd": 0.25}, {"reask": True, "cost_usd": 0.25}]
     return [{}]
+
+
+def exchange(asked, messages=(), line=1, read=()) -> CallMade:
+    return CallMade(line, 0.0, asked, read, messages)
 
 
 def calls_in(records: list[Recorded]) -> list[Recorded]:
@@ -167,25 +171,25 @@ def test_hostile_prompts_and_replies_are_shown_and_not_obeyed(words: str):
     asked = call("1/debate/1/bid/Ada", prompt=(piece.segment,), reply=text, model=words[:512], url=words[:512],
                  served=words[:512], finish=words[:512], failures=(words[:512],), reasoning=text, error=words,
                  parameters={"stop": words})  # fmt: skip
-    exchange = Exchange(asked, [("user", text)])
-    page = exchange.page().splitlines()
+    shown = exchange(asked, [("user", text)])
+    page = shown.page().splitlines()
     assert all(is_harmless(line) for line in page)
     assert sum(line == "user:" for line in page) == 1
     assert page.count("      indented") == (2 if text.strip() == "" else 3)
-    value = exchange.as_json()
+    value = shown.exchange_as_json()
     assert (value["messages"], value["reply"]) == ([{"role": "user", "content": text}], text)
     assert value["call"]["reasoning"] == text
     json.dumps(value)
 
 
 def test_a_call_without_reply_says_why_and_a_cut_one_how_much_is_missing():
-    lost = Exchange(call("1/debate/1/bid/Ada", reply=None, error="the circuit is open"), [])
+    lost = exchange(call("1/debate/1/bid/Ada", reply=None, error="the circuit is open"))
     assert lost.page().endswith("\n\nno reply: the circuit is open\n")
-    assert lost.as_json()["reply"] is None
-    cut = Exchange(call("1/debate/1/bid/Ada", reply="abc", reply_length=1003), [])
+    assert lost.exchange_as_json()["reply"] is None
+    cut = exchange(call("1/debate/1/bid/Ada", reply="abc", reply_length=1003))
     assert "1000 characters more" in cut.page()
     for empty in ("", " \n"):
-        page = Exchange(call("1/debate/1/bid/Ada", reply=empty, reasoning="Hm.\nSo."), []).page()
+        page = exchange(call("1/debate/1/bid/Ada", reply=empty, reasoning="Hm.\nSo.")).page()
         assert page.endswith("\n\nhidden reasoning:\n  Hm.\n  So.\n\nthe reply was empty (finish: stop)\n")
 
 
@@ -194,8 +198,8 @@ def test_a_prompt_comes_with_all_that_is_known_of_its_call():
         "1/debate/2/bid/Ada", requests=("1/debate/2/bid/Ada", "1/debate/1/assess_other/Ada/1"), url="http://here:1/v1",
         served="double-7 fp", attempts=2, failures=("http://here:1/v1: 500",), cost_usd=0.25, latency_s=2.0,
     )  # fmt: skip
-    exchange = Exchange(asked, [], 7, ("clean", "defaulted (illegal)"))
-    head = exchange.page().split("\n\n")[0].splitlines()
+    shown = exchange(asked, [], 7, ("clean", "defaulted (illegal)"))
+    head = shown.page().split("\n\n")[0].splitlines()
     assert head == [
         "call at line 7:",
         "  asked for   bid+assess_other",
@@ -214,7 +218,7 @@ def test_a_prompt_comes_with_all_that_is_known_of_its_call():
         "  price       $0.250000",
         "  read        clean, defaulted (illegal)",
     ]
-    value = exchange.as_json()["call"]
+    value = shown.exchange_as_json()["call"]
     assert value["read"] == ["clean", "defaulted (illegal)"]
     assert set(Call.model_fields) <= value.keys()
     assert (value["line"], value["cassette"], value["failures"]) == (7, False, ["http://here:1/v1: 500"])

@@ -70,7 +70,7 @@ def test_a_person_needs_a_terminal_and_processes_a_server() -> None:
     told = CliRunner().invoke(up, ["--players", "human,scripted*7"])
     assert isinstance(told.exception, ConfigError)
     assert "wolfbus play --players human" in str(told.exception)
-    assert "not on memory://" in CliRunner().invoke(up, ["--redis", "memory://"]).output
+    assert "memory:// ends where its process ends" in CliRunner().invoke(up, ["--redis", "memory://"]).output
 
 
 def test_without_a_redis_server_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -345,7 +345,7 @@ def test_the_command_says_when_the_agents_process_ends_before_it_joined(redis_ur
     [
         ([], "name a COMMAND that speaks the line protocol, or a --bus"),
         (["--house", "a b", "--", "true"], "letters, digits, dots"),
-        (["--bus", "memory://x"], "lives in one process"),
+        (["--bus", "memory://x"], "memory:// ends where its process ends"),
         (["--", "no-such-program"], "no-such-program"),
     ],
 )

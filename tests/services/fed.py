@@ -20,7 +20,7 @@ from wolfbus.messages.base import Part
 from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseClosed, HouseOpened
-from wolfbus.record.line import Recorded, seal
+from wolfbus.record.line import Recorded, on_the_bus, seal
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.service.lifecycle import Health, Stopping
 
@@ -43,10 +43,11 @@ class Record:
             anew = one
             if since is not None and one.n >= since:
                 anew = Recorded(one.n, round(one.time + later_s, 3), one.audience, one.event)
-            sealed, line, members = seal(self.heads[-1], anew)
+            sealed, line = seal(self.heads[-1], anew)
             self.lines[one.n - 1] = line + b"\n"
             self.heads.append(sealed.hash)
-            self.entries.append(Entry(pack(members), one.event.type, "moderator", self.game, one.n, f"{one.n}-0"))
+            body = pack(on_the_bus(sealed))
+            self.entries.append(Entry(body, one.event.type, "moderator", self.game, one.n, f"{one.n}-0"))
 
     def __len__(self) -> int:
         return len(self.entries)

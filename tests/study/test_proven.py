@@ -52,7 +52,7 @@ def forge(path: Path, change: Callable[[AnyEvent], AnyEvent], later: float = 0.0
     head, lines = "", []
     for recorded in read_record(open_lines(path)):
         time = recorded.time + (later if recorded.n % 7 == 0 else 0.0)
-        sealed, line, _ = seal(head, Recorded(recorded.n, time, recorded.audience, change(recorded.event)))
+        sealed, line = seal(head, Recorded(recorded.n, time, recorded.audience, change(recorded.event)))
         head = sealed.hash
         lines.append(line + b"\n")
     path.write_bytes(b"".join(lines))

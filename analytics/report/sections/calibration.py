@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from analytics import Result
-from analytics.figures.curves import reliability, roc
+from analytics.figures.curves import SCORE_WORDS, reliability, roc
 from analytics.report.caveats import over_all
 from analytics.report.context import (
-    SCORE_WORDS,
-    SCORES,
     Context,
-    Score,
     Selection,
     counted,
     drawing,
@@ -26,6 +23,9 @@ from analytics.report.context import (
 )
 from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlock, columns, plain
 from wolfbus.document.formats import Ends, count, shown
+
+if TYPE_CHECKING:
+    from analytics.measures.measure import Score
 
 _MEASURES: Final = {
     "balanced_accuracy": "Balanced accuracy",
@@ -45,7 +45,7 @@ def calibration(findings: Result, _: Context) -> Section:
     blocks: list[Block] = [
         drawing("roc", partial(roc, findings), caption, findings.get("curves"), table="roc-points"),
     ]
-    blocks += (_thresholds(findings, score) for score in SCORES)
+    blocks += (_thresholds(findings, score) for score in SCORE_WORDS)
     blocks += [*_recalibration(findings), _points(findings)]
     return Section("calibration", "Curves, thresholds, recalibration (4.5, 5.7)", tuple(blocks))
 
@@ -53,8 +53,11 @@ def calibration(findings: Result, _: Context) -> Section:
 def _points(findings: Result) -> TableBlock:
     """Return the curves' points, a line each."""
     rows = tuple(
-        Row(Cell(SCORE_WORDS[score]), tuple(value(each, "score", reason="above every score") for each in point))
-        for score in SCORES
+        Row(
+            Cell(SCORE_WORDS[score].capitalize()),
+            tuple(value(each, "score", reason="above every score") for each in point),
+        )
+        for score in SCORE_WORDS
         for point in look(findings, "curves", score, "overall", "roc") or ()
     )
     heads = columns("Score", "False alarms", "Hits", "Threshold")
@@ -95,7 +98,7 @@ def _thresholds(findings: Result, score: Score) -> TableBlock:
     )
     return TableBlock(
         f"thresholds-{score}",
-        f"Thresholds on {SCORE_WORDS[score].lower()}, fitted on some games and scored on others",
+        f"Thresholds on {SCORE_WORDS[score]}, fitted on some games and scored on others",
         heads,
         tuple(rows),
         notes,
@@ -184,13 +187,13 @@ def table4(findings: Result, context: Context) -> Section:
     blocks: list[Block] = [
         plain("Chance has AUC 0.5, AUPRC at the base rate and Brier skill 0; 0 is the best Brier score and ECE.")
     ]
-    for score in SCORES:
+    for score in SCORE_WORDS:
         found = look(findings, "table4", score)
-        blocks.append(Heading(SCORE_WORDS[score], f"table4-{score}"))
+        blocks.append(Heading(SCORE_WORDS[score].capitalize(), f"table4-{score}"))
         blocks.append(_table(found, score, "observer", findings, context))
         blocks.append(_table(found, score, "speaker", findings, context))
         caption = (
-            f"Reliability of {SCORE_WORDS[score].lower()}: of the statements that met so much suspicion, how "
+            f"Reliability of {SCORE_WORDS[score]}: of the statements that met so much suspicion, how "
             f"many were deceptive. On the diagonal it would be a probability."
         )
         blocks.append(drawing(f"reliability-{score}", partial(reliability, findings, score), caption, found))
@@ -204,7 +207,7 @@ def _table(found: Mapping[str, Any] | None, score: Score, side: str, findings: R
     rows = tuple(_row(role, row, score, side, findings, context) for role, row in lines.items())
     is_papers = score == "suspicion" and side == "observer"
     title = "Table 4. " if is_papers else "Beside Table 4: "
-    caption = f"{title}{SCORE_WORDS[score]} against self-labels, by role of the {side}"
+    caption = f"{title}{SCORE_WORDS[score].capitalize()} against self-labels, by role of the {side}"
     notes = (
         ("The paper does not say whose roles its Table 4 has; they are read as the observers'.",) if is_papers else ()
     )

@@ -12,7 +12,7 @@ import pytest
 from analytics.columns import columns_of
 from analytics.compare import as_csv, by_seed, compare, compare_agents, render
 from analytics.measures.agents import agents
-from analytics.measures.primary import Rearrangements, max_t
+from analytics.measures.primary import max_t
 from analytics.measures.study import Study, variability
 from tests.analytics.script import random_game
 from tests.simulator.judgements import draw_agents, simulate
@@ -119,16 +119,6 @@ def test_a_small_unpaired_test_equals_every_dealing_tried_by_hand():
     assert result["metrics"]["accuracy"]["difference"]["interval_reason"].startswith("fewer than 5")
 
 
-def test_drawn_rearrangements_come_near_all_of_them():
-    one = [game(seed, missing=0.0) for seed in range(12)]
-    other = [kinder(rows, 5) for rows in one]
-    sides = columns_of(one), columns_of(other)
-    exact, drawn = (compare(*sides, metrics=["accuracy", "auc"], permutations=n) for n in (4096, 4095))
-    assert (exact["exact"], drawn["exact"], drawn["permutations"]) == (True, False, 4095)
-    for name in ("accuracy", "auc"):
-        assert drawn["metrics"][name]["p"] == pytest.approx(exact["metrics"][name]["p"], abs=0.03)
-
-
 def test_a_planted_difference_is_found_and_nothing_else():
     base = draw_agents(3, 4, spread=0.0, role_spread=0.0)
     keener = replace(base, detects=base.detects + 0.6)
@@ -143,19 +133,7 @@ def test_a_planted_difference_is_found_and_nothing_else():
         assert result["metrics"][name]["p"] > 0.01
 
 
-def test_pairing_makes_intervals_narrower_and_p_smaller_where_games_differ():
-    one = [game(seed, missing=0.0) for seed in range(30)]
-    other = [kinder(rows, 8) for rows in one]
-    a, b = columns_of(one), columns_of(other)
-    paired = compare(a, b, metrics=["accuracy"])["metrics"]["accuracy"]
-    alone = compare(a, replace(b, seeds=("",) * 30), metrics=["accuracy"])["metrics"]["accuracy"]
-    assert paired["difference"]["value"] == alone["difference"]["value"]
-    widths = [row["difference"]["high"] - row["difference"]["low"] for row in (paired, alone)]
-    assert widths[0] < 0.8 * widths[1]
-    assert paired["p"] < alone["p"]
-
-
-@pytest.mark.parametrize("studies", [30, pytest.param(300, marks=[pytest.mark.soak, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("studies", [20, pytest.param(300, marks=[pytest.mark.soak, pytest.mark.timeout(600)])])
 @pytest.mark.parametrize("paired", [True, False])
 def test_p_values_are_uniform_where_there_is_no_difference(paired, studies):
     base, found = draw_agents(2, 9), []
@@ -226,15 +204,6 @@ def test_only_primary_metrics_are_adjusted_and_all_else_is_called_exploratory():
     assert {line.split(",")[-2] for line in as_csv(result).splitlines()[1:] if line.startswith("auc,")} == {"False"}
 
 
-def test_as_many_units_stay_on_each_side():
-    deals = Rearrangements(2, 3, 4, permutations=50)
-    change = deals.moved(np.eye(9))
-    assert (change[0] == 0).all()
-    from_a, from_b = change[:, 2:5].sum(axis=1), change[:, 5:].sum(axis=1)
-    assert (from_a == from_b).all()
-    assert from_a.max() > 0
-
-
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 2), (1, 1), (1, 0)])
 def test_few_or_no_games_give_reasons(sizes):
     a, b = (columns_of(game(seed, told="") for seed in range(n)) for n in sizes)
@@ -245,12 +214,6 @@ def test_few_or_no_games_give_reasons(sizes):
         assert (row["difference"]["value"] is None) == (row["difference"]["reason"] is not None)
     assert "undefined: see --json" in render(result)
     assert as_csv(result).count("\n") == len(result["metrics"]) + 1
-
-
-def test_the_order_of_the_games_leaves_no_trace():
-    one, other = ([game(seed) for seed in seeds] for seeds in (range(8), range(3, 12)))
-    straight = compare(columns_of(one), columns_of(other), permutations=300)
-    assert compare(columns_of(one[::-1]), columns_of(other[::-1]), permutations=300) == straight
 
 
 def test_the_text_says_what_was_paired_and_stays_within_the_width():

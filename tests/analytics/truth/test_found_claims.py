@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from analytics.claims import GameFacts
 from analytics.findings import Metrics
 from analytics.fold import GameFold, fold
-from analytics.paper import rows_of_paper_log
 from tests.analytics.script import Script
 from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
-from wolfbus.record.published_log import read_paper_log
 from wolfbus.truth import verdict
-
-SMALL = Path(__file__).parents[2] / "paper_log" / "data" / "small-events.ndjson"
 
 
 @pytest.fixture(scope="module")
@@ -152,13 +146,6 @@ def test_who_left_is_revealed_only_where_the_rules_say_so():
         facts.leave("Wim")
         facts.leave("Wim")
         assert (facts.living, facts.revealed, facts.night_victims) == (["Sia", "Vic"], shown, [])
-
-
-def test_a_published_log_is_read_the_same_way():
-    log = read_paper_log(SMALL)
-    rows = rows_of_paper_log(log, as_recorded=False, keep_text=True)
-    assert all(scored.extracted for row in rows.statements for scored in row.claims)
-    assert {scored.verdict for row in rows.statements for scored in row.claims} <= {"true", "lie", "mistake"}
 
 
 def test_claims_are_counted_by_source_kind_and_verdict():

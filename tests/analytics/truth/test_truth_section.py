@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_co
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, columns_of
 from analytics.measures.bootstrap import SEED
-from analytics.measures.study import Study, variability
+from analytics.measures.study import Study
 from analytics.measures.truth import truth
 from tests.analytics.script import Script, tails
 from tests.simulator import draw_agents, simulate
@@ -100,14 +99,6 @@ def test_intervals_are_those_of_whole_blocks_drawn_anew():
         assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 
-def test_the_overall_rates_and_intervals_are_those_of_the_headline_metrics():
-    columns = mixed()
-    headline, overall = variability(Study(columns))["metrics"], truth(Study(columns).estimates)["overall"]
-    for name in ("lie_rate", "confession_rate"):
-        for part in ("value", "low", "high", "n"):
-            assert overall[name][part] == pytest.approx(headline[name][part], abs=1e-12)
-
-
 def mixed():
     columns = simulate(draw_agents(5, seed=4), games=30, seed=4, confesses=0.6)
     rng = np.random.default_rng(5)
@@ -157,43 +148,3 @@ def test_it_equals_a_loop_over_statements_and_scikit_learn():
     assert found["detection"]["against_truth_all"]["n"] > len(flags)
     by_observer = found["detection"]["by_observer"].values()
     assert sum(row["against_truth"]["n"] for row in by_observer) == len(flags)
-
-
-def test_rows_of_agents_and_of_roles_add_up_to_the_whole():
-    found = truth(Study(mixed()).estimates)
-    for split in ("by_agent", "by_role"):
-        for name in ("statements", "checkable", "true", "mistakes", "lies", "labelled_lies", "admitted"):
-            assert sum(row[name] for row in found[split].values()) == found["overall"][name]
-
-
-@pytest.mark.parametrize("case", ["no games", "no claims", "no labels", "no judgements", "all true", "one game"])
-def test_undefined_is_null_with_a_reason(case):
-    columns = simulate(draw_agents(3, seed=1), games=1, seed=1)
-    statements, judgements = dict(columns.statements), dict(columns.judgements)
-    if case == "no games":
-        columns = columns_of([])
-    elif case == "no claims":
-        columns = replace(columns, statements={**statements, "truth": np.full_like(statements["truth"], NO_CLAIM)})
-    elif case == "all true":
-        columns = replace(columns, statements={**statements, "truth": np.full_like(statements["truth"], TRUE)})
-    elif case == "no labels":
-        columns = replace(columns, statements={**statements, "d": np.full_like(statements["d"], -1)})
-    elif case == "no judgements":
-        columns = replace(columns, judgements={**judgements, "d": np.full_like(judgements["d"], -1)})
-    found = truth(Study(columns).estimates)
-    json.dumps(found, allow_nan=False)
-
-    def check(value):
-        if isinstance(value, dict):
-            if "reason" in value:
-                assert (value["value"] is None) == (value["reason"] is not None)
-            for each in value.values():
-                check(each)
-
-    check(found)
-    if case in {"no games", "no claims"}:
-        assert found["overall"]["lie_rate"]["reason"] == "no checkable claim"
-        assert found["detection"]["against_truth"]["n"] == 0
-    if case == "no games":
-        assert found["overall"]["coverage"] is None
-        assert found["by_agent"] == {}

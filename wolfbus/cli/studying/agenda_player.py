@@ -174,11 +174,11 @@ class AgendaPlayer:
             return
         path = self._orders.record(planned)
         head = head_of(path) if path is not None else ""
-        result: GameResult | str = "it was not measured"
-        if game.rows is not None:
-            result = ended(planned, game.rows, over.digest, over.ended.rounds, game.seconds, head)
+        result: GameResult | str = "it was not counted"
+        if game.counts is not None:
+            result = ended(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head)
         elif path is not None:
-            # the record is whole, whatever became of the live measurement
+            # the record is whole, whatever became of the live count
             result = result_of(path, planned, self._orders.config)
         if isinstance(result, str) or (path is not None and not head):
             self._lose(planned, WolfError(f"{path or planned.game}: the record is not whole"), game.seconds)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import GIVE_UP
+from wolfbus.cli.options import GIVE_UP
 from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan

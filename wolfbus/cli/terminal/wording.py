@@ -5,24 +5,13 @@ Everything that comes from outside (names, words, notes) leaves here fit to prin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
 
+from wolfbus.document.formats import listed
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call
-from wolfbus.messages.events import (
-    Absent,
-    Ended,
-    Exile,
-    Inspection,
-    NightOutcome,
-    Opened,
-    Rejected,
-    Returned,
-    Statement,
-    Stopped,
-    Tally,
-)
+from wolfbus.messages.events import AnyEvent, Ended, NightOutcome, Opened, Statement, Stopped, Tally
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened
 from wolfbus.state import GameState
 from wolfbus.usage import Usage
@@ -55,12 +44,21 @@ ASKED_FOR: Final[dict[Kind, str]] = {
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("accepted", "defaulted", "timed_out", "declined")
 
 
+def aligned(rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> list[str]:
+    """Return rows as lines of columns, two blanks apart; to the right stand those whose heads, in the first row, are in
+    `right`.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = [str.rjust if head in right else str.ljust for head in rows[0]]
+    return [
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
 def names_of(names: Iterable[SeatName]) -> str:
     """Return names as a list in words: "Ada, Hugo and Mona"; "nobody" for none."""
-    shown = [name_of(name) for name in names]
-    if len(shown) < 2:
-        return shown[0] if shown else "nobody"
-    return ", ".join(shown[:-1]) + f" and {shown[-1]}"
+    return listed([name_of(name) for name in names]) or "nobody"
 
 
 def who(state: GameState, name: SeatName) -> str:
@@ -101,11 +99,6 @@ def night_in_words(state: GameState, outcome: NightOutcome) -> str:
     return "; ".join(parts)
 
 
-def inspection_in_words(state: GameState, event: Inspection) -> str:
-    """Return what a seer learns: "Ada (Seer) sees that Wim is a Werewolf"."""
-    return f"{who(state, event.seat)} sees that {name_of(event.target)} is a {event.role}"
-
-
 def voices(tally: Tally) -> list[tuple[SeatName | None, list[SeatName]]]:
     """Return who voted for whom, the most voted first; abstentions, under None, come last."""
     supporters: dict[SeatName | None, list[SeatName]] = {}
@@ -124,11 +117,6 @@ def tally_in_words(tally: Tally) -> str:
         else:
             parts.append(f"{name_of(target)} {len(voters)} ({names})")
     return "; ".join([*parts, f"{tally.needed} needed"])
-
-
-def exile_in_words(state: GameState, event: Exile) -> str:
-    """Return a vote's effect: "Hugo (Villager) is exiled", "nobody is exiled"."""
-    return "nobody is exiled" if event.seat is None else f"{who(state, event.seat)} is exiled"
 
 
 def vote_of(state: GameState, statement: Statement | Utterance) -> str:
@@ -169,20 +157,6 @@ def claims_in_words(statement: Utterance) -> str:
     return "claims: " + ", ".join(shown)
 
 
-def presence_in_words(event: Absent | Returned) -> str:
-    """Return that a seat has stopped answering, or answers again."""
-    if isinstance(event, Absent):
-        return f"{name_of(event.seat)} has stopped answering"
-    return f"{name_of(event.seat)} answers again"
-
-
-def rejection_in_words(event: Rejected) -> str:
-    """Return who sent what was rejected, and why."""
-    return (
-        f"rejected a message of {printable(event.sender, 64)} ({event.size} bytes): {printable(event.note, NOTE_SHOWN)}"
-    )
-
-
 def ending_in_words(event: Ended) -> str:
     """Return how the game ended: "the villagers win after 3 rounds: no Werewolf is left"."""
     return f"{WINNERS[event.winner]} after {counted(event.rounds, 'round')}: {ENDINGS[event.reason]}"
@@ -191,6 +165,28 @@ def ending_in_words(event: Ended) -> str:
 def stop_in_words(event: Stopped) -> str:
     """Return that the game was broken off, and why."""
     return f"the game was broken off: {printable(event.reason, NOTE_SHOWN) or 'nobody said why'}"
+
+
+_EVENTS: Final[Mapping[str, Callable[[GameState, Any], str]]] = {
+    "night_outcome": night_in_words,
+    "inspection": lambda state, event: f"{who(state, event.seat)} sees that {name_of(event.target)} is a {event.role}",
+    "silence": lambda state, event: f"{who(state, event.seat)} says nothing",
+    "tally": lambda _, event: tally_in_words(event),
+    "exile": lambda state, event: "nobody is exiled" if event.seat is None else f"{who(state, event.seat)} is exiled",
+    "absent": lambda _, event: f"{name_of(event.seat)} has stopped answering",
+    "returned": lambda _, event: f"{name_of(event.seat)} answers again",
+    "rejected": lambda _, event: (
+        f"rejected a message of {printable(event.sender, 64)} ({event.size} bytes): {printable(event.note, NOTE_SHOWN)}"
+    ),
+    "ended": lambda _, event: ending_in_words(event),
+    "stopped": lambda _, event: stop_in_words(event),
+}
+
+
+def event_in_words(state: GameState, event: AnyEvent) -> str:
+    """Return what happened: "Ada (Seer) sees that Wim is a Werewolf", "nobody is exiled"; "" where nothing is seen."""
+    words = _EVENTS.get(event.type)
+    return "" if words is None else words(state, event)
 
 
 def answers_in_words(state: GameState) -> str:

@@ -1,50 +1,17 @@
-"""Thresholds fitted on some games and scored on others."""
+"""Thresholds and maps fitted on some games, scored on others."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn import metrics as sk
+from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
-from analytics.columns import columns_of
-from analytics.measures.recalibration import best, folds_of, split, thresholds
-from analytics.measures.scores import tied
+from analytics.measures.maps import KINDS
+from analytics.measures.recalibration import folds_of, recalibration, thresholds
 from analytics.measures.study import Study
 from tests.analytics.scores.synthetic import linked, synthetic
-from tests.analytics.script import random_game
-
-ROWS = st.lists(st.tuples(st.integers(0, 20).map(lambda score: score / 20), st.booleans()), min_size=2, max_size=60)
-
-
-def test_best_by_hand():
-    held = tied(np.array([0.9, 0.7, 0.6, 0.4, 0.2]), np.array([True, False, True, False, False]))
-    # at 0.9 J is 1/2; at 0.6 it is 1 - 1/3
-    assert best(held, "youden") == 0.6
-    # F1 at 0.9 is 2/3, at 0.6 it is 4/5
-    assert best(held, "best_f1") == 0.6
-
-
-@given(ROWS)
-def test_best_is_the_highest_threshold_of_the_greatest_gain_by_a_loop(rows):
-    scores, labels = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
-    if labels.all() or not labels.any():
-        return
-    held = tied(scores, labels)
-    gains = {}
-    for threshold in sorted(set(scores.tolist()), reverse=True):
-        flagged = scores >= threshold
-        hits = int((flagged & labels).sum())
-        j = hits * int((~labels).sum()) - int((flagged & ~labels).sum()) * int(labels.sum())
-        gains[threshold] = (j, sk.f1_score(labels, flagged, zero_division=0.0))
-    assert best(held, "youden") == max(gains, key=lambda threshold: gains[threshold][0])
-    found = gains[best(held, "best_f1")][1]
-    assert found == pytest.approx(max(f1 for _, f1 in gains.values()), abs=1e-12)
 
 
 def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
@@ -70,15 +37,6 @@ def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
         "constant_accuracy": pytest.approx(max(d.mean(), 1 - d.mean())),
     }
     assert (own["folds"], own["reason"]) == (5, None)
-
-
-def test_no_game_is_scored_with_a_threshold_that_it_helped_to_fit():
-    study = Study(synthetic(*linked(37, 20, slope=1, intercept=0, seed=1)))
-    held, (folds, reason) = study.scores("suspicion"), split(study, "suspicion")
-    assert reason is None
-    for block in np.unique(held.blocks):
-        assert len(set(folds[held.blocks == block].tolist())) == 1
-    assert sorted(set(folds.tolist())) == [0, 1, 2, 3, 4]
 
 
 def test_games_of_one_block_stay_together():
@@ -125,15 +83,52 @@ def test_one_label_or_one_outside_some_fold_is_null_with_its_reason(labels):
             assert (own["all_games"] is None) == (len(set(labels)) == 1)
 
 
-def test_of_no_games_everything_is_null():
-    own = thresholds(Study(columns_of([])))["before"]["youden"]
-    assert (own["threshold"], own["all_games"], own["held_out"]) == (None, None, None)
-    assert own["at_half"]["n"] == own["flags"]["n"] == 0
-    assert own["flags"]["accuracy"] is None
+@pytest.mark.parametrize(("slope", "intercept"), [(0.3, 0.9), (0.5, -0.8), (2.5, 0.0)])
+def test_recalibration_lowers_the_error_of_miscalibrated_suspicion_on_held_out_games(slope, intercept):
+    lowered = 0
+    for seed in range(5):
+        found = recalibration(Study(synthetic(*linked(60, 60, slope=slope, intercept=intercept, seed=seed))))
+        for kind in KINDS:
+            before, after = found[kind]["before"], found[kind]["after"]
+            assert after["brier"] < before["brier"]
+            assert after["auc"] == pytest.approx(before["auc"], abs=0.02)
+            lowered += after["ece"] < 0.5 * before["ece"]
+    assert lowered >= 9
 
 
-def test_order_and_seating_of_games_leave_every_bit():
-    games = [random_game(seed).rows() for seed in range(14)]
-    whole = json.dumps(thresholds(Study(columns_of(games))), allow_nan=False)
-    turned = [replace(game, seats=dict(reversed(game.seats.items()))) for game in reversed(games)]
-    assert json.dumps(thresholds(Study(columns_of(turned)))) == whole
+def test_isotonic_scores_are_those_of_a_loop_over_scikit_learns_folds():
+    s, d, game = linked(17, 40, slope=0.5, intercept=0.5, seed=2)
+    found = recalibration(Study(synthetic(s, d, game)))
+    after = np.empty(len(s))
+    for train, test in GroupKFold(5).split(s, groups=game):
+        plain = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(s[train], d[train])
+        after[test] = plain.predict(s[test])
+    own = found["isotonic"]
+    assert own["before"]["brier"] == pytest.approx(sk.brier_score_loss(d, s), rel=1e-12)
+    assert own["after"]["brier"] == pytest.approx(sk.brier_score_loss(d, after), rel=1e-12)
+    parts = [test for _, test in GroupKFold(5).split(s, groups=game)]
+    pairs = [d[test].sum() * (len(test) - d[test].sum()) for test in parts]
+    areas = [sk.roc_auc_score(d[test], after[test]) for test in parts]
+    assert own["after"]["auc"] == pytest.approx(np.average(areas, weights=pairs), rel=1e-12)
+    assert sum(row["n"] for row in own["reliability"]) == own["after"]["n"] == own["before"]["n"] == len(d)
+    assert (found["folds"], found["blocks"], found["games"], found["reason"]) == (5, 17, 17, None)
+
+
+def test_blocks_of_games_count_not_games():
+    s, d, game = linked(20, 30, slope=0.5, intercept=0.5, seed=2)
+    found = recalibration(Study(synthetic(s, d, game, blocks=np.arange(20) // 5)))
+    assert (found["platt"], found["isotonic"], found["folds"], found["blocks"], found["games"]) == (
+        None,
+        None,
+        0,
+        4,
+        20,
+    )
+    assert "5 blocks" in found["reason"]
+    assert recalibration(Study(synthetic(s, d, game, blocks=np.arange(20) // 4)))["folds"] == 5
+
+
+def test_a_label_that_one_fold_has_alone_is_null_with_its_reason():
+    found = recalibration(Study(synthetic(np.arange(20) / 20, [1, 1] + [0] * 18, np.arange(20) // 2)))
+    assert (found["platt"], found["folds"]) == (None, 0)
+    assert "outside one fold" in found["reason"]
