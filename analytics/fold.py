@@ -15,7 +15,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.content import StatementNumber
 from wolfbus.messages.events import (
-    Answered,
+    ANSWERED,
     AnsweredAssessOther,
     AnsweredAssessOwn,
     AnsweredBid,
@@ -96,9 +96,7 @@ class GameFold:
         if time is not None:
             self._time = time
         self._line = line
-        if isinstance(event, Answered):
-            self._reply(event)
-        handler = self._HANDLERS.get(type(event))
+        handler = self._HANDLERS.get(event.__class__)
         if handler is not None:
             handler(self, event)
         if self._keep_text:
@@ -257,6 +255,7 @@ class GameFold:
         return None if speaker is None else speaker == row.bidder
 
     def _think(self, event: AnsweredSpeak) -> None:
+        self._reply(event)
         self._thoughts[event.seat] = event.thought
 
     def _state(self, event: Statement) -> None:
@@ -268,6 +267,7 @@ class GameFold:
         )
 
     def _label(self, event: AnsweredAssessOwn) -> None:
+        self._reply(event)
         number, content, beside = _about(event), event.content, self._beside(event)
         if content is None or event.outcome != "accepted":
             self._book.label(number, event.outcome, None, None, beside=beside)
@@ -277,6 +277,7 @@ class GameFold:
             )
 
     def _judge(self, event: AnsweredAssessOther) -> None:
+        self._reply(event)
         number, content, beside = _about(event), event.content, self._beside(event)
         if content is None or event.outcome != "accepted":
             self._book.judge(number, event.seat, event.outcome, None, None, beside=beside)
@@ -294,10 +295,12 @@ class GameFold:
             )
 
     def _ballot(self, event: AnsweredVote) -> None:
+        self._reply(event)
         self._ballots[event.seat] = event
         self._ballot_lines[event.seat] = self._line
 
     def _protect(self, event: AnsweredProtect) -> None:
+        self._reply(event)
         if event.content is not None and event.content.target is not None:
             self._book.nights.protect(self._book.round, event.seat, event.content.target)
 
@@ -345,6 +348,7 @@ class GameFold:
     _HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
         Opened: _open,
         Asked: _ask,
+        **dict.fromkeys(ANSWERED.values(), _reply),
         AnsweredSpeak: _think,
         Statement: _state,
         AnsweredAssessOwn: _label,

@@ -81,7 +81,8 @@ def _sided(claim: Claim) -> tuple[bool | None, Role | None]:
     return claim.role == "Werewolf", claim.role
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# not frozen: its label and its claims come after it, while nobody else has it yet
+@dataclass(slots=True, kw_only=True)
 class StatementRow:
     """One public statement with its speaker's own label.
 

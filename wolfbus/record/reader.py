@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from pydantic_core import from_json
 
@@ -285,6 +285,9 @@ def newest_record(root: Path) -> Path:
     return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
+DigestOf: TypeAlias = Literal["events", "lines", "nothing"]
+
+
 class Prover(Protocol):
     """Re-executes a record by the rules; the moderator's `Verifier` is one."""
 
@@ -303,7 +306,7 @@ class Checked:
         opened: the first of them; None if not even that holds.
         ended: the game's end; None if the record does not reach it.
         head: hash on the last line that holds, "" for none; it seals all lines up to there.
-        digest: digest of those events.
+        digest: digest of those events; "" where nobody asked for it.
         seconds: time of the last of them.
         proven: whether the rules give every derived event; None where nobody re-executed them.
         refuted: whether the problem is that they give another one.
@@ -326,7 +329,7 @@ def read_checked(
     prover: Prover | None = None,
     *,
     lenient: bool = False,
-    by_lines: bool = False,
+    digest_of: DigestOf = "events",
 ) -> Checked:
     r"""Read a record to its end or to the first event that does not hold.
 
@@ -339,8 +342,8 @@ def read_checked(
             does not.
         prover: re-executes the record; None not to.
         lenient: see `RecordReader`.
-        by_lines: take the digest from the lines' bytes, which is quicker and proves one that was noted, but refutes
-            none; see `Digest.feed_line`.
+        digest_of: what the digest is taken from: "lines" is quicker, and proves one that was noted but refutes none
+            (see `Digest.feed_line`); "nothing" where nobody asks for one.
     """
     reader, digest = read_record(lines, tolerant=True, lenient=lenient), Digest()
     events, head, seconds = 0, "", 0.0
@@ -362,9 +365,9 @@ def read_checked(
         except (RecordError, RulesError) as error:
             problem = str(error)
             break
-        if by_lines:
+        if digest_of == "lines":
             digest.feed_line(event, reader.line)
-        else:
+        elif digest_of == "events":
             digest.feed(event)
         events, head, seconds = recorded.n, recorded.hash, recorded.time
         if isinstance(event, Opened):
@@ -376,7 +379,8 @@ def read_checked(
     if problem is None:
         problem = str(reader.problems[0]) if reader.problems else _why_unfinished(events, stopped, ended)
     proven = None if prover is None else problem is None
-    return Checked(problem, events, opened, ended, head, digest.hexdigest(), seconds, proven, refuted)
+    stated = "" if digest_of == "nothing" else digest.hexdigest()
+    return Checked(problem, events, opened, ended, head, stated, seconds, proven, refuted)
 
 
 def _why_unfinished(events: int, stopped: Stopped | None, ended: Ended | None) -> str | None:
