@@ -14,7 +14,7 @@ from typing import Any
 
 from wolfbus.canonical import canonical, canonical_members
 from wolfbus.messages.codec import plain
-from wolfbus.messages.events import Answered, AnyEvent, Opened
+from wolfbus.messages.events import AnyEvent, Opened
 
 _NOT_RULES = {"deadlines", "absent_grace", "memory"}
 _ASIDE = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
@@ -46,14 +46,15 @@ class Digest:
         Of lines that are canonical JSON of their events, as those are that we write, it makes the same digest as `feed`
         does; of any other, another one. So a digest that was noted is proven by it, and not refuted.
         """
-        if isinstance(event, Answered) and event.outcome == "accepted":
+        if event.type == "answered":
             start, sealed = line.find(b'"batch":'), line.find(b'"hash":"')
-            if 0 < start < sealed and line.find(b'"content":', sealed) < 0 and line.find(b'"batch":', sealed) < 0:
+            plainly = event.outcome == "accepted" and 0 < start < sealed
+            if plainly and line.find(b'"content":', sealed) < 0 and line.find(b'"batch":', sealed) < 0:
                 self._sha.update(b'{%b"seat":%b,"type":"answered"}\n' % (line[start:sealed], _quoted(event.seat)))
                 return
         elif event.type in _ASIDE:
             return
-        elif not isinstance(event, Opened | Answered) and (bare := _without_envelope(line)):
+        elif event.type != "opened" and (bare := _without_envelope(line)):
             self._sha.update(bare)
             return
         self.feed(event)
