@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from analytics.books import CallBook, RoundSuspicion
 from analytics.rows import BidRow, CallRow, GameRows, Noted, SeatRow, Step, WhisperRow, call_row
@@ -100,7 +100,11 @@ class GameFold:
         if handler is not None:
             handler(self, event)
         if self._keep_text:
-            self._keep(event)
+            # what only exports show
+            self._whole.feed(event, line or 0)
+            keeper = self._KEEPERS.get(event.__class__)
+            if keeper is not None:
+                keeper(self, event)
 
     def take(self, recorded: Recorded) -> None:
         """Take in the next line of the record; see `feed`."""
@@ -184,22 +188,17 @@ class GameFold:
             thought=event.thought,
         )
 
-    def _keep(self, event: AnyEvent) -> None:
-        """Keep what only exports show."""
-        self._whole.feed(event, self._line or 0)
-        if isinstance(event, Asked):
-            self._places[event.batch] = event.round, event.turn
-            for asking in event.asks:
-                if asking.kind == "speak":
-                    self._floor[event.round, event.turn] = asking.seats[0]
-        elif isinstance(event, AnsweredBid):
-            self._bid(event)
-        elif isinstance(event, AnsweredWhisper):
-            self._whisper(event)
-        elif isinstance(event, ModelCall):
-            self._model_calls.append(Noted(self._line or 0, self._time or 0.0, event))
-        elif isinstance(event, Step):
-            self._course.append(Noted(self._line or 0, self._time or 0.0, event))
+    def _place(self, event: Asked) -> None:
+        self._places[event.batch] = event.round, event.turn
+        for asking in event.asks:
+            if asking.kind == "speak":
+                self._floor[event.round, event.turn] = asking.seats[0]
+
+    def _keep_call(self, event: ModelCall) -> None:
+        self._model_calls.append(Noted(self._line or 0, self._time or 0.0, event))
+
+    def _keep_step(self, event: Step) -> None:
+        self._course.append(Noted(self._line or 0, self._time or 0.0, event))
 
     def _bid(self, event: AnsweredBid) -> None:
         place, seat = self._places.get(event.batch), self._book.seats[event.seat]
@@ -364,6 +363,13 @@ class GameFold:
         Dawn: _dawn,
         ModelCall: _call,
         Ended: _end,
+    }
+    _KEEPERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
+        Asked: _place,
+        AnsweredBid: _bid,
+        AnsweredWhisper: _whisper,
+        ModelCall: _keep_call,
+        **dict.fromkeys(get_args(Step), _keep_step),
     }
 
 

@@ -77,6 +77,8 @@ class Scorebook:
         self._statements: dict[int, StatementRow] = {}
         self._given_out: set[int] = set()
         """Statements whose rows somebody has, and which so must not change."""
+        self._thoughts: dict[int, str] = {}
+        """What was thought before statements; it is searched for claims only where the statement makes one."""
         self._heard: dict[int, Heard] = {}
         self._judgements: list[JudgementRow] = []
         self._votes: list[VoteRow] = []
@@ -122,8 +124,9 @@ class Scorebook:
             claims=scored(self.nights.facts, speaker, heard.claims),
             length=len(text.split()),
             checksum=crc32(text.encode()),
-            thought_claims=claims_in(thought, speaker, self.nights.facts.roles) if thought else (),
         )
+        if thought:
+            self._thoughts[number] = thought
 
     def label(
         self,
@@ -299,6 +302,10 @@ class Scorebook:
 
     def rows(self) -> GameRows:
         """Return everything written so far; later entries do not change it."""
+        for number in [number for number in self._thoughts if self._statements[number].claims]:
+            statement = self._open_statement(number)
+            names = self.nights.facts.roles
+            statement.thought_claims = claims_in(self._thoughts.pop(number), statement.speaker, names)
         self._given_out.update(self._statements)
         statements = tuple(self._statements[number] for number in sorted(self._statements))
         reasons = {(row.round, row.speaker): row.number for row in statements if row.phase == "vote"}
