@@ -8,8 +8,7 @@ from analytics.columns import columns_of
 from analytics.compare import as_csv, compare, compare_agents, render
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import Frame
-from analytics.measures.headlines import MEASURES
-from analytics.measures.measure import Measure
+from analytics.measures.headlines import MEASURES, Measure
 from analytics.measures.study import Study, variability
 from tests.analytics.script import random_game
 

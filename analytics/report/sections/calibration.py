@@ -25,7 +25,7 @@ from wolfbus.document.blocks import Block, Cell, Heading, Row, Section, TableBlo
 from wolfbus.document.formats import Ends, count, shown
 
 if TYPE_CHECKING:
-    from analytics.measures.measure import Score
+    from analytics.measures.headlines import Score
 
 _MEASURES: Final = {
     "balanced_accuracy": "Balanced accuracy",
