@@ -1,5 +1,10 @@
 """How long a game waits: `RequestClock` tells which requests run out, `Presence` which seats are absent, and
 `NightTime` how long a night lasts.
+
+Every night lasts as if all who were dealt a part in it still played it: how long it takes would tell everybody how many
+Werewolves whisper, and whether Doctor and Seer are still asked. Those who are dead, or have nobody to choose, therefore
+take their time like the living: as long as they took in earlier nights, spread as answers in this game are spread, so
+that nothing comes twice alike. Dawn comes when the longest of all that is through.
 """
 
 from __future__ import annotations
