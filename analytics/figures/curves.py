@@ -13,7 +13,7 @@ from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
-    from analytics.measures.measure import Score
+    from analytics.measures.headlines import Score
 
 SCORE_WORDS: Final[Mapping[Score, str]] = {
     "suspicion": "stated suspicion",

@@ -14,7 +14,7 @@ from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, p
 from wolfbus.document.formats import count, shown
 
 if TYPE_CHECKING:
-    from analytics.measures.measure import Score
+    from analytics.measures.headlines import Score
 
 _RULES: Final = {"youden": "Youden's", "best_f1": "Best F1"}
 _UNFITTED: Final = {
