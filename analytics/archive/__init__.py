@@ -8,6 +8,5 @@ they run, and reports when the house has closed.
     records -----record.GameArchive-----+                                |
                                              house's live stream <-------+
 
-`service` puts the actor into a house, as a member of it. `folding` folds the games of a house that is one process,
-whose moderator writes the records itself.
+`service` puts the actor into a house, as a member of it.
 """

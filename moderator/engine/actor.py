@@ -24,7 +24,7 @@ from moderator.engine.context import (
     Incoming,
     LeaveGame,
 )
-from moderator.engine.deadlines import NightTime, Presence
+from moderator.engine.deadlines import NightTime, Presence, RequestClock
 from moderator.engine.reexecution import Recovered, read_back
 from moderator.engine.referee import OpenRequest, Referee, seat_of
 from moderator.engine.reports import Aside
@@ -100,7 +100,7 @@ class ModeratorActor(PooledActor):
         self._answers: dict[int, Answers] = {}
         self._waits_for: tuple[int, ...] = ()
         self._aside: list[Aside] = []
-        self._running: dict[int, list[Timer]] = {}
+        self._deadlines = RequestClock(context.timers, partial(tell_if_alive, self.actor_ref, Expired()))
         self._landing: _Landing | None = None
         self._broken: WolfError | None = None
         self._handing_over = False
@@ -129,7 +129,7 @@ class ModeratorActor(PooledActor):
         elif isinstance(message, Committed):
             self._landed(message.error)
         elif isinstance(message, Expired):
-            for answer in self._referee.time_out(message.ids):
+            for answer in self._referee.time_out(self._deadlines.due()):
                 self._keep(answer)
             self._go_on()
         elif isinstance(message, AgentJoined):
@@ -214,8 +214,7 @@ class ModeratorActor(PooledActor):
         self._answers.setdefault(answer.batch, {})[answer.seat] = answer
         if not self._referee.is_open(answer.batch):
             self._presence.forget(answer.batch)
-            for timer in self._running.pop(answer.batch, ()):
-                timer.cancel()
+            self._deadlines.drop(answer.batch)
 
     def _go_on(self) -> None:
         """Advance if the last step has landed and everything waited for is closed; never before the game has begun."""
@@ -226,7 +225,7 @@ class ModeratorActor(PooledActor):
         left_s = self._night.left_s(self._waits_for, self._presence.hasty, self._builder.now)
         if left_s > 0:
             if self._dawn is None or not self._dawn.pending:
-                look = partial(tell_if_alive, self.actor_ref, Expired(()))
+                look = partial(tell_if_alive, self.actor_ref, Expired())
                 self._dawn = self._context.timers.after(left_s, look)
             return
         joined = {batch: self._answers.pop(batch) for batch in self._waits_for}
@@ -340,14 +339,13 @@ class ModeratorActor(PooledActor):
         return now - landing.first_failure < longest
 
     def _set_timers(self, requests: list[OpenRequest]) -> None:
-        """Start the clocks of a step's batches: one timer for each batch and length of time."""
+        """Start the clocks of a step's requests."""
         lengths: dict[tuple[int, float], list[str]] = {}
         for request in requests:
             lengths.setdefault((request.asked.batch, request.deadline_s), []).append(request.id)
         for (batch, seconds), ids in lengths.items():
             if self._referee.is_open(batch):
-                timer = self._context.timers.after(seconds, partial(tell_if_alive, self.actor_ref, Expired(tuple(ids))))
-                self._running.setdefault(batch, []).append(timer)
+                self._deadlines.start(batch, seconds, ids)
 
     def _write(self, landing: _Landing) -> None:
         if self._file is None or not landing.lines:
@@ -358,10 +356,9 @@ class ModeratorActor(PooledActor):
 
     def _leave(self, ended: Ended | None, error: WolfError | None) -> None:
         self._done = True
-        for timers in (*self._running.values(), [self._dawn] if self._dawn else []):
-            for timer in timers:
-                timer.cancel()
-        self._running.clear()
+        self._deadlines.close()
+        if self._dawn is not None:
+            self._dawn.cancel()
         if self._file is not None:
             try:
                 self._file.close()

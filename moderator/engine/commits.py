@@ -20,7 +20,7 @@ from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
 from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import Digest
-from wolfbus.record.line import Recorded, seal
+from wolfbus.record.line import Recorded, on_the_bus, seal
 
 if TYPE_CHECKING:
     from moderator.engine.context import HouseContext
@@ -161,6 +161,10 @@ def _add_asks(parts: dict[SeatName, SeatMail], asks: Iterable[OpenRequest]) -> N
         part.asks.append(request.ask())
 
 
+def _pack_recorded(recorded: Recorded) -> bytes:
+    return pack(on_the_bus(recorded))
+
+
 def _pack_mail(mail: AgentMail) -> bytes:
     """Return a delivery's bytes; what a part is empty of is left out."""
     seats = []
@@ -266,15 +270,14 @@ class CommitBuilder:
         herald = self.deliveries.herald
         entries, lines = [], []
         for event in events:
-            body = plain(event)
-            members = canonical_members(body)
+            members = canonical_members(plain(event))
             self.digest.feed(event, members)
             self.count += 1
             unsealed = Recorded(self.count, now, herald.audience(event), event)
-            recorded, line, values = seal(self.head, unsealed, body, members)
+            recorded, line = seal(self.head, unsealed, members)
             self.head = recorded.hash
             lines.append(line)
-            content = Unpacked(recorded, pack, values)
+            content = Unpacked(recorded, _pack_recorded)
             entries.append(Entry(content, event.type, "moderator", self._game, self.count, f"{self.count}-0"))
         posts = self.deliveries.of_step(events, requests)
         if self._number is not None:

@@ -224,9 +224,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """The time of these requests is up; of none, it may be time to go on."""
-
-    ids: tuple[str, ...]
+    """The time of some requests is up, or it is time to go on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""How long a game waits: `Presence` knows which seats are absent, `NightTime` how long a night lasts.
+"""How long a game waits: `RequestClock` tells which requests run out, `Presence` which seats are absent, and
+`NightTime` how long a night lasts.
 
 Every night lasts as if all who were dealt a part in it still played it: how long it takes would tell everybody how many
 Werewolves whisper, and whether Doctor and Seer are still asked. Those who are dead, or have nobody to choose, therefore
@@ -9,10 +10,12 @@ that nothing comes twice alike. Dawn comes when the longest of all that is throu
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
 from statistics import fmean
 from typing import Final
 
+from wolfbus.actors import Timer, Timers
 from wolfbus.draws import choose
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened, Seat
@@ -37,6 +40,56 @@ def measures_time(seat: Seat) -> bool:
     """
     ours = seat.brain in _BLIND or seat.brain.startswith("llm:")
     return not (seat.in_house and ours)
+
+
+class RequestClock:
+    """When the requests of one game's open batches run out. One timer runs for all of them, for few ever do.
+
+    Args:
+        timers: the process's timers.
+        look: called from their thread when a request may have run out; upon it, ask `due`.
+    """
+
+    def __init__(self, timers: Timers, look: Callable[[], object]) -> None:
+        self._timers = timers
+        self._look = look
+        self._open: dict[int, list[tuple[float, list[str]]]] = {}
+        self._timer: Timer | None = None
+        self._fires = math.inf
+
+    def start(self, batch: int, seconds: float, requests: list[str]) -> None:
+        """Start the clock of some of a batch's requests."""
+        ends = time.monotonic() + seconds
+        self._open.setdefault(batch, []).append((ends, requests))
+        self._wake_by(ends)
+
+    def due(self) -> list[str]:
+        """Return the requests that have run out, which includes closed ones of open batches."""
+        now = time.monotonic()
+        found: list[str] = []
+        for batch, parts in self._open.items():
+            found += (request for ends, requests in parts if ends <= now for request in requests)
+            self._open[batch] = [part for part in parts if part[0] > now]
+        self._fires = math.inf
+        self._wake_by(min((ends for parts in self._open.values() for ends, _ in parts), default=math.inf))
+        return found
+
+    def drop(self, batch: int) -> None:
+        """Forget a batch whose requests are all closed."""
+        self._open.pop(batch, None)
+
+    def close(self) -> None:
+        """Forget all."""
+        self._open.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _wake_by(self, ends: float) -> None:
+        if ends < self._fires:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._fires = ends
+            self._timer = self._timers.after(ends - time.monotonic(), self._look)
 
 
 class NightTime:

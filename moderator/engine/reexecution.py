@@ -272,7 +272,7 @@ def _execute(record: Sequence[Recorded]) -> tuple[Verifier, int]:
     for number, recorded in enumerate(record, 1):
         if recorded.n != number:
             raise RecordError(f"number {recorded.n} stands where {number} was expected", number)
-        sealed, _, _ = seal(head, recorded)
+        sealed, _ = seal(head, recorded)
         if sealed.hash != recorded.hash:
             raise RecordError("the hash does not match: this event was edited, or one before it", number)
         head = sealed.hash

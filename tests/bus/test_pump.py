@@ -220,7 +220,7 @@ def test_appends_and_commits_land_in_the_order_they_were_queued(bus: Bus) -> Non
     with BusWriter(bus, nobody) as writer:
         for number in range(1, 101):
             for out in outs:
-                writer.append(out, entries(1, start=number)[0])
+                writer.append(out, entries(1, start=number))
             writer.commit(step(number), answers.put)
             writer.commit(message(number), answers.put)
     one_landing([answers.get_nowait() for _ in range(200)])
@@ -250,7 +250,7 @@ def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
         for number in range(2, 21):
             writer.commit(step(number), answers.put)
         for one in entries(30):
-            writer.append(OUT, one)
+            writer.append(OUT, [one])
         slow.gate.set()
     assert sorted(slow.calls) == [1, 19, 30]
     one_landing([answers.get_nowait() for _ in range(20)])
@@ -270,8 +270,8 @@ def test_a_failed_append_is_told_and_others_land(bus: Bus) -> None:
     errors: Errors = queue.Queue()
     bus.append(OUT, [entry("2000-1")])
     with BusWriter(bus, errors.put) as writer:
-        writer.append(OUT, entry("1000-1"))
-        writer.append(IN_ANN, entry("1-1"))
+        writer.append(OUT, [entry("1000-1")])
+        writer.append(IN_ANN, [entry("1-1")])
     error = errors.get_nowait()
     assert isinstance(error, StaleWriter)
     assert error.stream == OUT
@@ -288,7 +288,7 @@ def test_failing_callbacks_do_not_stop_the_writer(bus: Bus, caplog: pytest.LogCa
     bus.append(OUT, [entry("2000-1")])
     with caplog.at_level(logging.ERROR), BusWriter(bus, fail) as writer:
         writer.commit(step(1), fail)
-        writer.append(OUT, entry("1000-1"))
+        writer.append(OUT, [entry("1000-1")])
         writer.commit(step(2), fail)
     assert [record.message for record in caplog.records] == ["a callback of the bus failed"] * 3
     assert "the caller's own trouble" in caplog.text
@@ -306,7 +306,7 @@ def test_what_cannot_even_be_sent_is_told_and_the_writer_goes_on(bus: Bus, caplo
     errors: Errors = queue.Queue()
     answers: Answers = queue.Queue()
     with caplog.at_level(logging.ERROR), BusWriter(as_bus(Broken()), errors.put) as writer:
-        writer.append(OUT, entry("1-1"))
+        writer.append(OUT, [entry("1-1")])
         writer.commit(step(1), answers.put)
     assert "no such type of body" in str(errors.get_nowait())
     assert "no such type of body" in str(answers.get_nowait())
@@ -328,15 +328,15 @@ def test_callbacks_may_queue_more(bus: Bus) -> None:
 def test_close_writes_out_what_is_queued(bus: Bus) -> None:
     slow = SlowBus(bus)
     writer = BusWriter(as_bus(slow), nobody).start()
-    writer.append(OUT, entries(1)[0])
+    writer.append(OUT, entries(1))
     assert slow.entered.acquire(timeout=SOON_S)
     for one in entries(50, start=2):
-        writer.append(OUT, one)
+        writer.append(OUT, [one])
     slow.gate.set()
     writer.close()
     assert whole(bus, OUT) == entries(51)
     with pytest.raises(BusDown, match="closed"):
-        writer.append(OUT, entries(1, start=52)[0])
+        writer.append(OUT, entries(1, start=52))
     with pytest.raises(BusDown, match="closed"):
         writer.commit(step(1), lambda outcome: None)
 
@@ -350,7 +350,7 @@ def test_close_without_flush_gives_up_what_is_queued_and_says_so(bus: Bus) -> No
     writer.commit(step(1), answers.put)
     assert slow.entered.acquire(timeout=SOON_S)
     writer.commit(step(2), answers.put)
-    writer.append(OUT, entry("1-1"))
+    writer.append(OUT, [entry("1-1")])
     closing = threading.Thread(target=writer.close, args=(False,))
     closing.start()
     assert isinstance(answers.get(timeout=SOON_S), BusDown)
@@ -380,14 +380,14 @@ def test_after_the_patience_every_waiting_commit_is_told_and_appends_are_kept(pr
         proxy.cut()
         for number in (1, 2, 3):
             writer.commit(step(number), answers.put)
-            writer.append(OUT, entries(1, start=number)[0])
+            writer.append(OUT, entries(1, start=number))
         for _ in range(3):
             assert isinstance(answers.get(timeout=SOON_S), BusDown)
         assert isinstance(errors.get(timeout=SOON_S), BusDown)
         proxy.refuse(False)
         for number in (1, 2, 3):
             writer.commit(step(number), answers.put)
-        writer.append(OUT, entries(1, start=4)[0])
+        writer.append(OUT, entries(1, start=4))
         one_landing([answers.get(timeout=SOON_S) for _ in range(3)])
     assert whole(redis_bus, OUT) == entries(4)
     assert ids(redis_bus.entries(IN_ANN)) == ["1-0", "1-1", "1-2"]
@@ -403,12 +403,12 @@ def test_a_full_memory_is_said_once_with_what_to_do_and_nothing_queued_is_lost(
     redis_server.command("CONFIG", "SET", "maxmemory", "1")
     try:
         with BusWriter(redis_bus, errors.put) as writer:
-            writer.append(OUT, entries(1)[0])
+            writer.append(OUT, entries(1))
             for _ in range(3):
                 writer.commit(step(1), answers.put)
                 assert isinstance(answers.get(timeout=SOON_S), BusFull)
             redis_server.command("CONFIG", "SET", "maxmemory", "0")
-            writer.append(OUT, entries(1, start=2)[0])
+            writer.append(OUT, entries(1, start=2))
             writer.commit(step(1), answers.put)
             one_landing([answers.get(timeout=SOON_S)])
     finally:
@@ -426,7 +426,7 @@ def test_a_writer_closing_while_memory_is_full_gives_up_and_says_so(redis_bus: B
     redis_server.command("CONFIG", "SET", "maxmemory", "1")
     try:
         with BusWriter(redis_bus, errors.put) as writer:
-            writer.append(OUT, entries(1)[0])
+            writer.append(OUT, entries(1))
     finally:
         redis_server.command("CONFIG", "SET", "maxmemory", "0")
     assert isinstance(errors.get_nowait(), BusFull)
@@ -440,7 +440,7 @@ def test_a_writer_closing_while_the_bus_is_away_gives_up_after_the_patience(prox
     proxy.refuse()
     proxy.cut()
     with BusWriter(bus, errors.put) as writer:
-        writer.append(OUT, entries(1)[0])
+        writer.append(OUT, entries(1))
         writer.commit(step(1), answers.put)
     assert isinstance(errors.get_nowait(), BusDown)
     assert isinstance(answers.get_nowait(), BusDown)
@@ -467,7 +467,7 @@ def test_a_pump_carries_a_game_through_cuts(proxy: Proxy, redis_bus: Bus) -> Non
         reader.follow(IN_ANN, lambda *more: news.put(more))
         for number in range(1, 201):
             writer.commit(step(number), answers.put)
-            writer.append(OUT, entries(1, start=number)[0])
+            writer.append(OUT, entries(1, start=number))
             if number % 25 == 0:
                 proxy.cut()
         one_landing([answers.get(timeout=SOON_S) for _ in range(200)])

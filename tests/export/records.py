@@ -48,7 +48,7 @@ def lines_of(events: Iterable[AnyEvent]) -> list[bytes]:
     """Seal events, a tenth of a second apart."""
     lines, previous = [], ""
     for number, event in enumerate(events, 1):
-        sealed, line, _ = seal(previous, Recorded(number, number / 10, "researchers", event))
+        sealed, line = seal(previous, Recorded(number, number / 10, "researchers", event))
         previous = sealed.hash
         lines.append(line + b"\n")
     return lines

@@ -147,7 +147,7 @@ def record(events: Sequence[AnyEvent]) -> list[bytes]:
     """Return the events as the lines of a record."""
     herald, head, lines = Herald(), "", []
     for number, event in enumerate(events, 1):
-        recorded, line, _ = seal(head, Recorded(number, 1700000000.0 + number, herald.audience(event), event))
+        recorded, line = seal(head, Recorded(number, 1700000000.0 + number, herald.audience(event), event))
         herald.tell(event)
         head = recorded.hash
         lines.append(line)

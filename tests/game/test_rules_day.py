@@ -251,7 +251,7 @@ def test_abstaining_is_legal_and_its_votes_count_for_nobody():
 def test_votes_stand_in_the_order_in_which_they_are_read_back_from_the_record():
     # a line of the record is canonical JSON, sorted by name; who reads on from it sees what the others saw
     shown = tally(play(table(debate_turns=1), "1", voting()))
-    _, line, _ = seal("", Recorded(1, 0.0, "everybody", shown))
+    _, line = seal("", Recorded(1, 0.0, "everybody", shown))
     again = parse_line(line, 1).event
     assert isinstance(again, Tally)
     assert list(again.votes.items()) == list(shown.votes.items())

@@ -220,7 +220,7 @@ def of_seed(seed: str, names: Iterable[str]) -> Iterator[bytes]:
 
 def of_opening(opened: Opened) -> Iterator[bytes]:
     """Yield every hash that depends on who is what: the record's first seal, digests, and the obvious ones."""
-    recorded, line, _ = seal("", Recorded(1, 0.0, Herald().audience(opened), opened))
+    recorded, line = seal("", Recorded(1, 0.0, Herald().audience(opened), opened))
     yield bytes.fromhex(recorded.hash)
     yield hashlib.sha256(line).digest()
     digest = Digest()

@@ -189,7 +189,7 @@ def record(events: Iterable[AnyEvent], pace: float = 0.125) -> list[bytes]:
     """Return the events as the lines of a record, each with its newline; `pace` seconds lie between two of them."""
     herald, head, lines = Herald(), "", []
     for number, event in enumerate(events, 1):
-        recorded, line, _ = seal(head, Recorded(number, pace * (number - 1), herald.audience(event), event))
+        recorded, line = seal(head, Recorded(number, pace * (number - 1), herald.audience(event), event))
         herald.tell(event)
         head = recorded.hash
         lines.append(line + b"\n")

@@ -17,7 +17,7 @@ OPENED = Recorded(1, 0.0, "researchers", synthetic.opened())
 
 
 def test_a_line_is_pinned_byte_for_byte() -> None:
-    _, line, _ = seal("", EVENT)
+    _, line = seal("", EVENT)
     unsealed = '{"audience":"everybody","died":"Ève","n":2,"round":1,"time":12.5,"type":"dawn"}'.encode()
     digest = hashlib.sha256(unsealed).hexdigest()
     assert line == unsealed.replace(b'"n":2', f'"hash":"{digest}","n":2'.encode())
@@ -35,7 +35,7 @@ def test_the_chain_can_be_checked_without_a_json_parser() -> None:
 
 def test_a_hash_inside_the_content_is_not_mistaken_for_the_seal() -> None:
     evil = '"hash":"' + "0" * 64 + '",'
-    sealed, line, _ = seal("", Recorded(1, 1.0, "everybody", Dawn(round=1, died=evil[:32])))
+    sealed, line = seal("", Recorded(1, 1.0, "everybody", Dawn(round=1, died=evil[:32])))
     assert check_seal("", line, 1) == sealed.hash
     assert parse_line(line, 1) == sealed
 

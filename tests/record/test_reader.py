@@ -52,7 +52,7 @@ def sealed(events: list[AnyEvent], numbers: list[int] | None = None) -> list[byt
     """Lines whose seals all hold, whatever they say."""
     head, lines = "", []
     for n, event in zip(numbers or range(1, len(events) + 1), events, strict=True):
-        recorded, line, _ = seal(head, Recorded(n, 1.0, "researchers", event))
+        recorded, line = seal(head, Recorded(n, 1.0, "researchers", event))
         head = recorded.hash
         lines.append(line + b"\n")
     return lines
@@ -129,7 +129,7 @@ class TestWhatIsNamed:
             assert str(problem([*LINES[:4], text, *LINES[5:]])) == f"line 5: {said}"
 
     def test_a_line_edited_and_sealed_anew_shows_at_the_next(self) -> None:
-        _, line, _ = seal("", Recorded(1, 1.0, "researchers", synthetic.opened("other")))
+        _, line = seal("", Recorded(1, 1.0, "researchers", synthetic.opened("other")))
         good = list(read_record([line + b"\n"]))
         assert len(good) == 1
         with pytest.raises(RecordError, match="line 2: the hash does not match"):

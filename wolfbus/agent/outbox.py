@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, Protocol
 
 from wolfbus.agent.answer import NO_ANSWER, Answer, Said, answer_of, is_local, local_reply, pack_local, reply_to
@@ -61,6 +62,7 @@ class Outbox:
         self._sent = 0
         self.joined_at = -math.inf
         self._lock = threading.Lock()
+        self._held: list[Entry] | None = None
         self._segments: dict[str, set[str]] = {}
         self._segments_lock = threading.Lock()
 
@@ -81,7 +83,26 @@ class Outbox:
             self._sent += 1
             entry_id = f"{self._incarnation}-{self._sent}"
             entry = Entry(body, kind, self._agent, game, self._sent, entry_id)
-            self._writer.append(self.stream, entry)
+            if self._held is None:
+                self._writer.append(self.stream, (entry,))
+            else:
+                self._held.append(entry)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Send what is sent within this block, from any thread, when it ends, all at once; it must be short."""
+        with self._lock:
+            self._held = []
+        try:
+            yield
+        finally:
+            with self._lock:
+                held, self._held = self._held, None
+                if held:
+                    try:
+                        self._writer.append(self.stream, held)
+                    except BusError as error:
+                        logger.debug("%d messages came after the bus was closed: %s", len(held), error)
 
     def open_game(self, game: str, *, anew: bool = False) -> None:
         """Take prompt text of a game from now on; `anew` if none of it counts as sent."""

@@ -14,7 +14,7 @@ from typing import Final, Self, TypeAlias
 
 from pykka import ActorRef
 
-from wolfbus.actors import ActorPool, PooledActor, default_pool, tell_if_alive
+from wolfbus.actors import ActorPool, PooledActor, default_pool, tell_here, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer
 from wolfbus.agent.hearing import SeatNews
@@ -219,10 +219,11 @@ class SeatRouter(PooledActor):
         asked_at: float | None = -math.inf if begins else None
         if delivery.type == "catch_up":
             asked_at = self.outbox.joined_at
-        for seat, ref in seats.items():
-            own = parts.get(seat)
-            if own is not None or delivery.facts:
-                tell_if_alive(ref, SeatNews(delivery.facts, own, asked_at))
+        with self.outbox.together():
+            for seat, ref in seats.items():
+                own = parts.get(seat)
+                if own is not None or delivery.facts:
+                    tell_here(ref, SeatNews(delivery.facts, own, asked_at))
         if seats:
             self._heard[game] = time.monotonic()
         if any(news.fact.type == "ended" for news in delivery.facts):

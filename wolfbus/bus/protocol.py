@@ -27,23 +27,21 @@ class Unpacked:
 
     Args:
         message: what readers in this process take as it is; nobody changes it.
-        pack: makes the message's bytes of `values`.
-        values: the message as plain values; None where `message` is that already.
+        pack: makes the message's bytes of it.
     """
 
-    __slots__ = ("_pack", "_packed", "_values", "message")
+    __slots__ = ("_pack", "_packed", "message")
 
-    def __init__(self, message: Any, pack: Callable[[Any], bytes], values: Any = None) -> None:
+    def __init__(self, message: Any, pack: Callable[[Any], bytes]) -> None:
         self.message = message
         self._pack = pack
-        self._values = message if values is None else values
         self._packed: bytes | None = None
 
     def packed(self) -> bytes:
         """Return the bytes."""
         packed = self._packed
         if packed is None:
-            packed = self._packed = self._pack(self._values)
+            packed = self._packed = self._pack(self.message)
         return packed
 
     def __eq__(self, other: object) -> bool:

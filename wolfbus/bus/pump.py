@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Self
 
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -148,15 +148,15 @@ class BusWriter(Closable):
         self._full_at: float | None = None
         self._thread = threading.Thread(target=self._run, name=name)
 
-    def append(self, stream: str, entry: Entry) -> None:
-        """Queue an entry with an explicit id; see `Bus.append`.
+    def append(self, stream: str, entries: Iterable[Entry]) -> None:
+        """Queue entries with explicit ids; see `Bus.append`.
 
         Raises:
             BusDown: the writer was closed.
         """
         with self._news:
             self._check_open()
-            self._appends.setdefault(stream, []).append(entry)
+            self._appends.setdefault(stream, []).extend(entries)
             self._rouse()
 
     def commit(self, commit: Commit, done: Done) -> None:

@@ -34,14 +34,25 @@ from wolfbus.errors import BusError, GivenUp, WolfError
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
+<<<<<<< HEAD
 from wolfbus.service.lifecycle import Health, Stopping
+=======
+from wolfbus.study.counts import GameCounts, RecordFollower
+>>>>>>> main
 
 if TYPE_CHECKING:
     from pykka import ActorRef
 
+<<<<<<< HEAD
     from analytics.rows import GameRows
     from moderator.engine.context import HouseContext
     from moderator.house.settings import GameReport
+=======
+    from moderator.engine.context import GameOver, HouseContext
+    from moderator.house.settings import GameReport, ModeratorSettings
+    from players.context import BrainContext
+    from wolfbus.agent.router import SeatRouter
+>>>>>>> main
     from wolfbus.bus.protocol import Bus, Entry
 
 logger = logging.getLogger(__name__)
@@ -67,10 +78,10 @@ class Game:
     Attributes:
         opened: its opening event.
         started: monotonic time at which it was asked for, in seconds.
-        finished: set when the moderator and analytics are both through with it.
+        finished: set when the moderator is through with it, and all of its record was seen.
         over: how it left the moderator, once it did.
-        rows: what analytics made of it, once it has ended; None if that failed.
-        folded: whether analytics is through with it.
+        counts: what was counted of it, once it has ended; None if that failed.
+        counted: whether all of its record was seen.
         seconds: wall time from opening to the last commit.
     """
 
@@ -78,13 +89,13 @@ class Game:
     started: float
     finished: threading.Event = field(default_factory=threading.Event)
     over: GameOver | None = None
-    rows: GameRows | None = None
-    folded: bool = False
+    counts: GameCounts | None = None
+    counted: bool = False
     seconds: float = 0.0
 
 
 class EmbeddedHouse:
-    """A moderator's host that takes games from an agenda, with whoever plays and measures them in this process.
+    """A moderator's host that takes games from an agenda, with whoever plays and counts them in this process.
 
     Args:
         bus: bus URL, `memory://` or Redis, or a bus that is open already; it is closed with the house.
@@ -116,7 +127,7 @@ class EmbeddedHouse:
         self._lock = threading.Lock()
         self._why: WolfError | None = None
         self._hasty = False
-        self._analytics: ActorRef[AnalyticsActor] | None = None
+        self._follower: ActorRef[RecordFollower] | None = None
         self._agent: ActorRef[SeatRouter] | None = None
         self._context: HouseContext | None = None
         self._begun = threading.Event()
@@ -253,9 +264,19 @@ class EmbeddedHouse:
             self._begun.set()
 
     def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
+<<<<<<< HEAD
         """Begin to play and to measure, by what the host reads and writes with."""
         self._analytics = AnalyticsActor.start_in(context.pool, self._folded, self._watch)
         ending.callback(self._analytics.stop)
+=======
+        """Begin to play and to count, by what the host reads and writes with."""
+        from players.context import BrainContext
+        from players.spec import build
+        from wolfbus.agent.router import SeatRouter
+
+        self._follower = RecordFollower.start_in(context.pool, self._counted, self._watch)
+        ending.callback(self._follower.stop)
+>>>>>>> main
         brain_context = self._brain_context
         if brain_context is None:
             brain_context = BrainContext()
@@ -282,27 +303,27 @@ class EmbeddedHouse:
             return
         game.over = over
         game.seconds = time.monotonic() - game.started
-        if over.error is not None or game.folded:
+        if over.error is not None or game.counted:
             self._finish(game)
 
     def _lose(self, game: str, why: WolfError) -> None:
         self._over(GameOver(game, None, why, "", 0))
 
-    # -- what analytics says, from its own thread
+    # -- what is seen of the records
 
     def _observe(self, _stream: str, entries: list[Entry]) -> None:
-        if self._analytics is not None:
-            tell_if_alive(self._analytics, entries)
+        if self._follower is not None:
+            tell_if_alive(self._follower, entries)
 
     def _lost(self, game: str, error: BusError) -> None:
         logger.warning("%s", error)
-        self._folded(game, None)
+        self._counted(game, None)
 
-    def _folded(self, name: str, rows: GameRows | None) -> None:
+    def _counted(self, name: str, counts: GameCounts | None) -> None:
         game = self._games.get(name)
         if game is None:
             return
-        game.rows, game.folded = rows, True
+        game.counts, game.counted = counts, True
         if game.over is not None:
             self._finish(game)
 
@@ -314,7 +335,7 @@ class EmbeddedHouse:
                 return
         if self._context is not None:
             self._context.reader.unfollow(streams.record(self.name, game.opened.game))
-        for actor in (self._agent, self._analytics):
+        for actor in (self._agent, self._follower):
             if actor is not None and (game.over is None or game.over.error is not None):
                 tell_if_alive(actor, game.opened.game)
         self._agenda.changed()

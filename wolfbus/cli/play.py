@@ -217,10 +217,13 @@ def _tell(
         else:
             if tables:
                 from analytics.findings import metrics
+                from analytics.fold import GameFold
+                from analytics.gather.reading import read_rows
                 from analytics.report.terminal import text
+                from wolfbus.record.reader import open_lines
 
-                # what was measured while it was played
-                click.echo(text(metrics([] if game.rows is None else [game.rows])))
+                _, rows = read_rows(open_lines(path), GameFold(), lenient=True)
+                click.echo(text(metrics([] if rows is None else [rows])))
             _print_ending(ending, game.over.digest, path, accounts)
         return 0
     if game is None:

@@ -98,7 +98,7 @@ def report(sources: tuple[str, ...], workers: int | None, *, cached: bool, **tol
         wanted = replace(wanted, html=first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE))
     for path in wanted.files:
         _check_place(path)
-    for package in ("jinja2",) * wanted.pages + ("matplotlib",) * (wanted.html is not None):
+    for package in ("jinja2",) * wanted.pages:
         if importlib.util.find_spec(package) is None:
             raise ConfigError(f'the report needs {package}: pip install "wolfbus[report]"')
     criteria = criteria_of(**told)

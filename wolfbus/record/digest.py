@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from wolfbus.canonical import canonical, canonical_members
@@ -34,8 +35,8 @@ class Digest:
             if members is None:
                 # what does not count need not be written
                 values = plain(event)
-                members = canonical_members({name: values[name] for name in _counted(event, values)})
-            counted = [members[name] for name in _counted(event, members)]
+                members = canonical_members({name: values[name] for name in _counted(event.type, tuple(values))})
+            counted = [members[name] for name in _counted(event.type, tuple(members))]
             self._sha.update(f"{{{','.join(counted)}}}\n".encode())
 
     def hexdigest(self) -> str:
@@ -49,14 +50,13 @@ def essence(event: AnyEvent, body: Mapping[str, Any]) -> Mapping[str, Any] | Non
         return None
     if event.type == "opened":
         return _essence_of_opening(event)
-    return {name: body[name] for name in _counted(event, body)}
+    return {name: body[name] for name in _counted(event.type, tuple(body))}
 
 
-def _counted(event: AnyEvent, names: Iterable[str]) -> list[str]:
-    """Return the names of the members that count, in the order of canonical JSON."""
-    if event.type == "answered":
-        names = _OF_AN_ANSWER.intersection(names)
-    return sorted(names)
+@lru_cache(512)
+def _counted(sort: str, names: tuple[str, ...]) -> list[str]:
+    """Return which members of an event of a type count, in the order of canonical JSON."""
+    return sorted(_OF_AN_ANSWER.intersection(names) if sort == "answered" else names)
 
 
 def _essence_of_opening(event: Opened) -> dict[str, Any]:

@@ -47,39 +47,48 @@ class Recorded(NamedTuple):
     hash: str = ""
 
 
-def seal(
-    previous: str,
-    unsealed: Recorded,
-    body: Mapping[str, Any] | None = None,
-    members: Mapping[str, str] | None = None,
-) -> tuple[Recorded, bytes, dict[str, Any]]:
+def seal(previous: str, unsealed: Recorded, members: Mapping[str, str] | None = None) -> tuple[Recorded, bytes]:
     """Chain an event to the line before it.
 
     Args:
         previous: hash of the line before, "" for the first.
         unsealed: the event; its own hash is not looked at.
-        body: the event as plain values, if they are at hand.
-        members: `canonical_members` of `body`, if they are at hand.
+        members: `canonical_members` of the event's plain values, if they are at hand.
 
     Returns:
-        The sealed event, its line without the newline, and its members, version included, as plain values for the bus.
+        The sealed event, and its line without the newline.
     """
     number, time, audience, event, _ = unsealed
-    if body is None:
-        body = plain(event)
-    by_name = dict(canonical_members(body) if members is None else members)
-    by_name.update(canonical_members({"n": number, "time": time, "audience": audience}))
+    if members is None:
+        members = canonical_members(plain(event))
+    beside = {"n": f'"n":{number}', "time": _member("time", time), "audience": _member("audience", audience)}
+    by_name = {**members, **beside}
     if event.type == "opened":
         by_name["v"] = f'"v":{PROTOCOL}'
-    names = sorted(by_name)
-    place = bisect(names, "hash")
-    before = "{" + ",".join([by_name[name] for name in names[:place]])
-    after = ",".join([by_name[name] for name in names[place:]]) + "}"
-    digest = hashlib.sha256(f"{previous}{before},{after}".encode()).hexdigest()
-    line = f'{before},"hash":"{digest}",{after}'.encode()
-    # on the bus every message says its version
-    value = {**body, "n": number, "time": time, "audience": audience, "hash": digest, "v": PROTOCOL}
-    return Recorded(number, time, audience, event, digest), line, value
+    before, after = _around_hash(tuple(by_name))
+    first, last = "{" + ",".join([by_name[name] for name in before]), ",".join([by_name[name] for name in after]) + "}"
+    digest = hashlib.sha256(f"{previous}{first},{last}".encode()).hexdigest()
+    return Recorded(number, time, audience, event, digest), f'{first},"hash":"{digest}",{last}'.encode()
+
+
+@lru_cache(512)
+def _around_hash(names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Return the members of a line that stand before its hash, and those behind it."""
+    ordered = sorted(names)
+    place = bisect(ordered, "hash")
+    return ordered[:place], ordered[place:]
+
+
+@lru_cache(512, typed=True)
+def _member(name: str, value: object) -> str:
+    """Return a member in canonical JSON: a step's events share their time, and a game has few audiences."""
+    return canonical_members({name: value})[name]
+
+
+def on_the_bus(recorded: Recorded) -> dict[str, Any]:
+    """Return the members of a record's line as they stand on the bus, where every message says its version."""
+    number, time, audience, event, digest = recorded
+    return {**plain(event), "n": number, "time": time, "audience": audience, "hash": digest, "v": PROTOCOL}
 
 
 def line_of(members: Mapping[str, Any]) -> bytes:

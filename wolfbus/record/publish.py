@@ -13,7 +13,7 @@ from wolfbus.errors import ConfigError, Fenced
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import TableNews
-from wolfbus.record.line import Recorded, seal
+from wolfbus.record.line import Recorded, on_the_bus, seal
 
 _HOLDER = "replay"
 
@@ -76,4 +76,4 @@ def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -
 
 def _members(recorded: Recorded, before: str) -> dict[str, object]:
     """Return a line's members as they stand on the bus: sealed once more, which gives the very same hash."""
-    return seal(before, recorded)[2]
+    return on_the_bus(seal(before, recorded)[0])

@@ -93,7 +93,7 @@ def lines(records: Iterable[Recorded]) -> bytes:
     herald, head, written = Herald(), "", b""
     for each in records:
         herald.tell(each.event)
-        sealed, line, _ = seal(head, each)
+        sealed, line = seal(head, each)
         head = sealed.hash
         written += line + b"\n"
     return written

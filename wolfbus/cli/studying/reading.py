@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -23,14 +22,13 @@ from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import check_seal
 from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_record
+from wolfbus.study.agenda import Finished
+from wolfbus.study.counts import GameCounts
 from wolfbus.study.folder import StudyFolder
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.manifest import FILE, Manifest
 from wolfbus.study.noted import NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
-
-if TYPE_CHECKING:
-    from analytics.rows import GameRows
 
 
 def is_whole(path: Path, head: str) -> bool:
@@ -66,7 +64,8 @@ def result_of(
     from analytics.fold import GameFold
     from analytics.gather.reading import read_rows
 
-    checked, rows = read_rows(open_lines(path), GameFold(), prover=prover)
+    counts = GameCounts()
+    checked, rows = read_rows(open_lines(path), GameFold(), prover=prover, watch=counts.take)
     opened, end = checked.opened, checked.ended
     if checked.problem is not None or opened is None or end is None or rows is None:
         return (checked.problem or "there is no game in it").removeprefix(f"{path}: ")
@@ -77,27 +76,26 @@ def result_of(
         return f"others play in it: {printable(', '.join(brains), NOTE_SHOWN)}"
     if noted is not None and (difference := noted.difference(checked)) is not None:
         return difference
-    result = ended(planned, rows, checked.digest, end.rounds, checked.seconds, checked.head)
+    result = ended(planned, counts, checked.digest, end.rounds, checked.seconds, checked.head)
     return result if planned.brains else result.model_copy(update={"brains": brains})
 
 
 def ended(
-    planned: PlannedGame, rows: GameRows, digest: str, rounds: int | None, seconds: float, head: str
+    planned: PlannedGame, counts: GameCounts, digest: str, rounds: int | None, seconds: float, head: str
 ) -> GameResult:
     """Return the result of a game that has ended."""
-    costs = [cost for sums in rows.calls.values() if (cost := sums.cost_usd) is not None]
     return GameResult(
         number=planned.number,
         game=planned.game,
         state="ended",
-        winner=rows.winner,
+        winner=counts.winner,
         rounds=rounds,
         digest=digest,
         seconds=round(seconds, 3),
-        statements=len(rows.statements),
-        judgements=sum(1 for judgement in rows.judgements if judgement.usable),
-        calls=sum(sums.calls for sums in rows.calls.values()),
-        cost_usd=sum(costs) if costs else None,
+        statements=counts.statements,
+        judgements=counts.judgements,
+        calls=counts.usage.calls if counts.usage is not None else 0,
+        cost_usd=counts.usage.cost_usd if counts.usage is not None else None,
         head=head,
     )
 
@@ -140,29 +138,13 @@ def failed(planned: PlannedGame, why: str, seconds: float) -> GameResult:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedElsewhere:
-    """A game that is over, its record on the bus.
-
-    Attributes:
-        planned: the game.
-        house: the house in which it was played.
-        error: why it failed; None if it did not.
-        seconds: how long it took.
-    """
-
-    planned: PlannedGame
-    house: str
-    error: str | None
-    seconds: float
-
-
-def bring_home(bus: Bus, played: PlayedElsewhere, folder: Path, config: GameConfig) -> GameResult:
+def bring_home(bus: Bus, planned: PlannedGame, finished: Finished, folder: Path, config: GameConfig) -> GameResult:
     """Bring a game's record from the bus to a study's folder; returns its result.
 
     Args:
         bus: where the record is.
-        played: the game.
+        planned: the game.
+        finished: what whoever played it said.
         folder: the study's.
         config: the study's rules.
 
@@ -171,14 +153,14 @@ def bring_home(bus: Bus, played: PlayedElsewhere, folder: Path, config: GameConf
         OSError: it cannot be written.
     """
     try:
-        result = _fetch(bus, played.house, played.planned, folder, config)
+        result = _fetch(bus, finished.house, planned, folder, config)
     except BusError:
         raise
     except WolfError as error:
         result = str(error)
     if isinstance(result, str):
-        why = played.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-        return failed(played.planned, why, played.seconds)
+        why = finished.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
+        return failed(planned, why, finished.seconds)
     return result
 
 
