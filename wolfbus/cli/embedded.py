@@ -17,7 +17,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from analytics.archive.folding import AnalyticsActor
 from moderator.engine.context import GameOver
 from moderator.engine.seating import Taker, opening
 from moderator.house.host import Host
@@ -34,25 +33,14 @@ from wolfbus.errors import BusError, GivenUp, WolfError
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
-<<<<<<< HEAD
 from wolfbus.service.lifecycle import Health, Stopping
-=======
 from wolfbus.study.counts import GameCounts, RecordFollower
->>>>>>> main
 
 if TYPE_CHECKING:
     from pykka import ActorRef
 
-<<<<<<< HEAD
-    from analytics.rows import GameRows
     from moderator.engine.context import HouseContext
     from moderator.house.settings import GameReport
-=======
-    from moderator.engine.context import GameOver, HouseContext
-    from moderator.house.settings import GameReport, ModeratorSettings
-    from players.context import BrainContext
-    from wolfbus.agent.router import SeatRouter
->>>>>>> main
     from wolfbus.bus.protocol import Bus, Entry
 
 logger = logging.getLogger(__name__)
@@ -264,19 +252,9 @@ class EmbeddedHouse:
             self._begun.set()
 
     def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
-<<<<<<< HEAD
-        """Begin to play and to measure, by what the host reads and writes with."""
-        self._analytics = AnalyticsActor.start_in(context.pool, self._folded, self._watch)
-        ending.callback(self._analytics.stop)
-=======
         """Begin to play and to count, by what the host reads and writes with."""
-        from players.context import BrainContext
-        from players.spec import build
-        from wolfbus.agent.router import SeatRouter
-
         self._follower = RecordFollower.start_in(context.pool, self._counted, self._watch)
         ending.callback(self._follower.stop)
->>>>>>> main
         brain_context = self._brain_context
         if brain_context is None:
             brain_context = BrainContext()

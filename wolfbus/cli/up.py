@@ -31,7 +31,7 @@ from wolfbus.record.writer import prepare_folder
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.options import LOG_STYLES
 from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, Closed, HousePlan
-from wolfbus.service.redis import PrivateRedis
+from wolfbus.service.redis import RedisHome
 from wolfbus.service.supervisor import OWN, Speaker, Supervisor
 from wolfbus.stage.house import HouseSource
 from wolfbus.stage.sources import FolderSource
@@ -143,14 +143,6 @@ def _show(context: click.Context, host: str, port: int, out: Path, url: str, hou
 
 
 def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
-<<<<<<< HEAD
-=======
-    from wolfbus.service.lifecycle import Stopping
-    from wolfbus.service.plan import Closed
-    from wolfbus.service.redis import RedisHome
-    from wolfbus.service.supervisor import OWN, Supervisor
-
->>>>>>> main
     with contextlib.ExitStack() as around:
         stopping = around.enter_context(Stopping())
         beneath = []
