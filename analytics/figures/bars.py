@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analytics import Result
-from analytics.figures.chart import PERCENTS, SMALL, Axes, Drawing, KeyEntry, width_of
-from analytics.figures.palette import palette
+from analytics.figures.chart import PERCENTS, SMALL, Axes, Drawing, KeyEntry, palette, width_of
 from wolfbus.document.formats import listed, percent
 from wolfbus.vocabulary import ROLES
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, width_of
-from analytics.figures.palette import palette
+from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, palette, width_of
 from analytics.measures.bootstrap import around_mean
 from wolfbus.document.formats import number, percent
 from wolfbus.vocabulary import ROLES, Role

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from analytics.figures.palette import DARK_HEATS, HEATS, css, palette
+from analytics.figures.chart import DARK_HEATS, HEATS, css, palette
 from wolfbus.vocabulary import ROLES
 
 LIGHT, DARK, HANDS = palette().light, palette().dark, palette().hands
