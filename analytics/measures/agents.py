@@ -19,19 +19,11 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import WINNERS
-from analytics.measures.bootstrap import (
-    FEWEST_BLOCKS,
-    Figures,
-    PenalisedFit,
-    bind,
-    by_block,
-    draws_of,
-    linear_figures,
-    told,
-)
+from analytics.measures.bootstrap import FEWEST_BLOCKS, by_block, draws_of, told
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import OVER, UNINFORMED
 from analytics.measures.headlines import MEASURES
+from analytics.measures.penalised import Figures, PenalisedFit, bind, linear_figures
 from analytics.measures.recalibration import FOLDS, folds_of
 from analytics.measures.study import Sheet, Study
 from analytics.measures.sums import quotient_of

@@ -15,7 +15,7 @@ from analytics import Result
 from analytics.columns import PHASES
 from analytics.measures.bootstrap import by_block, by_cell, draws_of, of_blocks, told
 from analytics.measures.formulas import number, ratio
-from analytics.measures.primary import PERMUTATIONS, Rearrangements, max_t
+from analytics.measures.primary import PERMUTATIONS, Rearrangements
 from analytics.measures.study import Study
 from wolfbus.vocabulary import ROLES
 
@@ -196,12 +196,7 @@ def _p_of_names(sums: Array) -> float | None:
     flips = Rearrangements(len(sums), 0, 0, PERMUTATIONS)
     parts = sums[:, told_of]
     found = np.abs(parts.sum(axis=0) - 2 * flips.moved(parts)) / norm[told_of]
-    kept = slice(1, None) if flips.exact else slice(None)
-    adjusted = max_t(
-        {str(at): float(found[0, at]) for at in range(len(told_of))},
-        {str(at): found[kept, at] for at in range(len(told_of))},
-    )
-    return min(adjusted.values())
+    return min(flips.adjusted({str(at): own for at, own in enumerate(found.T)}).values())
 
 
 def _retest(columns: Columns) -> Result:

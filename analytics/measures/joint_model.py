@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from analytics.columns import UNKNOWN
-from analytics.measures.bootstrap import PenalisedFit, bind
 from analytics.measures.likelihood import WIDEST, Cells, slopes, value_of
+from analytics.measures.penalised import PenalisedFit, bind
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Final
 
 from analytics import Result
 from analytics.columns import NIGHTS
-from analytics.measures.bootstrap import of_games
+from analytics.measures.bootstrap import of_games, told
 from analytics.measures.formulas import number, ratio, theil_sen, whole
 from analytics.measures.frames import ALL, MOVED, OVER, UNINFORMED, Frame, Group
 from analytics.measures.sums import Estimates, quotient_of
@@ -122,18 +122,9 @@ def _trends(held: Estimates) -> Result:
 
 
 def _slope(values: list[float]) -> Result:
-    if not values:
-        reason = "there are no games of at least two rounds with such suspicion"
-        return {"median": None, "low": None, "high": None, "n": 0, "reason": reason}
-    low, high, why = of_games(values, "median")
-    found: Result = {
-        "median": median(values),
-        "low": low,
-        "high": high,
-        "n": len(values),
-        "reason": None,
-    }
-    return found if why is None else {**found, "interval_reason": why}
+    reason = "there are no games of at least two rounds with such suspicion"
+    found = told(median(values), len(values), of_games(values, "median"), "") if values else told(None, 0, None, reason)
+    return {"median": found.pop("value"), **found}
 
 
 def _first_separable(held: Estimates) -> Result:

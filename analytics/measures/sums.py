@@ -23,8 +23,10 @@ from analytics.measures.frames import Family, Frame, Group, Key
 if TYPE_CHECKING:
     from analytics.columns import Array
 
-    Groups: TypeAlias = Sequence[tuple[Array, Sequence["str | int | None"]]]
-    """For each axis, the code of each row and what the codes from 0 stand for."""
+    Codes: TypeAlias = tuple[Array, Sequence[Group]]
+    """The code of each row, and what the codes from 0 stand for."""
+    Groups: TypeAlias = Sequence[Codes]
+    """The codes of each axis."""
 
 _COARSE: Final = -1
 _REST: Final = -2

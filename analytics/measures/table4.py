@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -45,15 +45,24 @@ def table4(study: Study) -> Result:
     ``by_observer``, and no base rate: an AUPRC beside it is skill only as far as ``auprc_lift`` is
     above 0.
     """
-    found: Result = {}
-    for score in SCORES:
-        held = study.scores(score)
-        found[score] = {
-            "overall": row(held.tied()),
-            "by_observer": {role: row(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},
-            "by_speaker": {role: row(held.tied(held.speaker == code)) for code, role in enumerate(ROLES)},
-        }
-    return found
+    held = {score: study.scores(score) for score in SCORES}
+    return {score: split_by(own, lambda mask, own=own: row(own.tied(mask))) for score, own in held.items()}  # type: ignore[misc]
+
+
+def split_by(held: Scores, of: Callable[[Array], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
+    """Return a figure of all of some scores, and of each role's on either side.
+
+    Args:
+        held: the scores.
+        of: of those that a mask tells.
+        sides: which sides.
+    """
+    import numpy as np
+
+    codes = {side: held.observer if side == "observer" else held.speaker for side in sides}
+    return {"overall": of(np.ones(len(held.scores), bool))} | {
+        f"by_{side}": {role: of(own == code) for code, role in enumerate(ROLES)} for side, own in codes.items()
+    }
 
 
 def row(held: Tied) -> Result:
@@ -183,13 +192,11 @@ def table4_intervals(study: Study) -> Result:
         held = study.scores(score)
         of_value, width = study.cells(score)
         rows, cells = scored(study, held), of_value[held.rank]
-        found[score] = {"overall": row_intervals(rows, cells, width)} | {
-            side: {
-                role: row_intervals(rows.of(codes == code), cells[codes == code], width)
-                for code, role in enumerate(ROLES)
-            }
-            for side, codes in (("by_observer", held.observer), ("by_speaker", held.speaker))
-        }
+
+        def of(mask: Array, rows: Scored = rows, cells: Array = cells, width: int = width) -> Result:
+            return row_intervals(rows.of(mask), cells[mask], width)
+
+        found[score] = split_by(held, of)
     return found
 
 
@@ -213,14 +220,11 @@ def curves(study: Study) -> Result:
     Each of ``suspicion`` and ``before`` has ``overall`` and ``by_observer`` (by role), as `curve`
     describes.
     """
-    found: Result = {}
-    for score in SCORES:
-        held = study.scores(score)
-        found[score] = {
-            "overall": curve(held.tied()),
-            "by_observer": {role: curve(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},
-        }
-    return found
+    held = {score: study.scores(score) for score in SCORES}
+    return {
+        score: split_by(own, lambda mask, own=own: curve(own.tied(mask)), ("observer",))  # type: ignore[misc]
+        for score, own in held.items()
+    }
 
 
 def curve(held: Tied) -> Result:

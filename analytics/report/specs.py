@@ -20,6 +20,7 @@ from analytics.report.context import Context, Selection, counted, ends, estimate
 from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
 from wolfbus.document.formats import Ends
 from wolfbus.package_data import PackageData, Prose, read_data
+from wolfbus.vocabulary import ROLES
 
 OWN: Final = "own"
 """Template of the path at which a cell's own value stands in the findings."""
@@ -41,6 +42,7 @@ class ColumnSpec(PackageData):
         link: the statements behind it, as a query of the index.
         reason: why it may be undefined.
         wide: whether it holds words.
+        each_role: whether there is such a column for every role, which ``{column}`` stands for.
     """
 
     name: str
@@ -52,6 +54,14 @@ class ColumnSpec(PackageData):
     link: str = ""
     reason: str = ""
     wide: bool = False
+    each_role: bool = False
+
+    def spread(self) -> tuple[ColumnSpec, ...]:
+        """Return the columns that this one stands for."""
+        if not self.each_role:
+            return (self,)
+        told = self.model_dump_json()
+        return tuple(ColumnSpec.model_validate_json(told.replace("{column}", role)) for role in ROLES)
 
 
 class LineSpec(PackageData):
@@ -179,7 +189,7 @@ def table(
     if lines is None:
         lines = _lines(spec, findings, context, rows, words)
     columns = spec.columns or specs(file).tables[spec.like].columns
-    shown = [column for column in columns if column.name not in without]
+    shown = [column for each in columns for column in each.spread() if column.name not in without]
     made = tuple(
         Row(line.head, tuple(_cell(each, line, findings, context, words) for each in shown), line.total)
         for line in (*lines, *more)

@@ -18,7 +18,7 @@ from analytics.measures.ballots import ballots_of
 from analytics.measures.bootstrap import SEED, of_games
 from analytics.measures.formulas import theil_sen
 from analytics.rows import NightRow
-from tests.analytics.script import TABLE, Script, random_game, section, tails
+from tests.analytics.script import Script, random_game, section, tails
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 
 
@@ -213,14 +213,6 @@ def test_votes_by_hand():
     assert (counterfactual["chance"], counterfactual["votes"]) == (pytest.approx(2 / 7), 1)
 
 
-def test_what_is_judged_at_the_vote_counts_from_the_next_day_on():
-    known = ballots_of(columns_of([scripted()]))
-    # Sia's judgement of Wes came with the vote: Wim alone she suspects most
-    assert known.credit[[vote.voter for vote in scripted().votes].index("Sia")] == 1.0
-    assert (known.living.tolist(), known.wolves.tolist()) == ([7], [2])
-    assert list(TABLE)[known.exiled[0]] == "Val"
-
-
 def test_suspects_that_tie_split_the_counterfactual_exile():
     script = Script(alpha=1.0).dawn()
     script.said("Wim", True, {"Sia": (True, 0.8)})
@@ -283,16 +275,6 @@ def seer_game(before, after, name="g1", told=CLAIM):
     return claiming(script.end().rows(), first, told)
 
 
-def test_a_seer_is_before_its_claim_and_from_it_on_by_hand():
-    seer = section("events")([seer_game([0.6, 0.8], [0.5, 0.3]), seer_game([0.4], [0.4], "g2")])["seer"]
-    assert (seer["before"]["value"], seer["before"]["n"]) == (pytest.approx((0.6 + 0.8 + 0.4) / 3), 3)
-    assert (seer["after"]["value"], seer["after"]["n"]) == (pytest.approx((0.5 + 0.3 + 0.4) / 3), 3)
-    assert seer["difference"]["value"] == pytest.approx((-0.3 + 0.0) / 2)
-    assert (seer["difference"]["n"], seer["games"], seer["claimed"], seer["silent"]) == (2, 2, 2, 0)
-    assert (seer["difference"]["low"], seer["difference"]["high"]) == (None, None)
-    assert seer["difference"]["interval_reason"].startswith("fewer than 5 games (blocks)")
-
-
 def test_games_of_one_block_are_drawn_together():
     games = [seer_game([0.3 + 0.05 * at], [0.4 + 0.01 * at**2], f"g{at}") for at in range(6)]
     doubled = [*games, *(replace(rows, game=f"twin of {rows.game}") for rows in games)]
@@ -334,31 +316,6 @@ def test_who_only_pretends_to_be_the_seer_does_not_count():
 
 def night(round_, target, protected, died):
     return NightRow(game="g", round=round_, target=target, protected=protected, died=died)
-
-
-def doctor_game(nights, suspicions, name="g1"):
-    script = Script(name)
-    for s in suspicions:
-        script.dawn()
-        if s is not None:
-            script.said("Doc", False, {"Vic": (True, s), "Val": (True, s + 0.1)})
-        script.exile()
-    rows = script.end().rows()
-    kinds = {"blocked": ("Vic", ("Vic",), None), "killed": ("Von", ("Vic",), "Von"), "none": (None, ("Vic",), None)}
-    return replace(rows, nights=tuple(night(at, *kinds[kind]) for at, kind in enumerate(nights, 1)))
-
-
-def test_a_doctor_is_judged_on_days_after_blocked_and_after_deadly_nights_by_hand():
-    found = section("events")(
-        [
-            doctor_game(["blocked", "killed", "none"], [0.3, 0.7, 0.9]),
-            doctor_game(["killed", "blocked"], [0.5, None], "g2"),
-        ]
-    )["doctor"]
-    assert (found["blocked"]["value"], found["blocked"]["n"]) == (pytest.approx(0.35), 1)
-    assert (found["killed"]["value"], found["killed"]["n"]) == (pytest.approx((0.75 + 0.55) / 2), 2)
-    assert found["difference"]["value"] == pytest.approx(0.35 - 0.65)
-    assert [found[f"nights_{name}"] for name in ("blocked", "killed", "without_attempt")] == [2, 2, 1]
 
 
 def lively(seed):

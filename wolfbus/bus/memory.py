@@ -41,8 +41,11 @@ class MemoryReader:
 
     def changed(self, stream: str) -> None:
         """Hear that a followed stream changed; called by the store under its lock."""
-        self._dirty[stream] = None
-        self._rouse()
+        held = self._store.streams.get(stream)
+        if held is None or held.last != self._cursors[stream]:
+            # else it was cut behind what was read
+            self._dirty[stream] = None
+            self._rouse()
 
     def _rouse(self) -> None:
         if self._asleep:

@@ -24,6 +24,7 @@ from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
     from players.context import BrainContext
+    from players.llm.cassette import Cassette
     from players.llm.redis_budget import BudgetShare
     from players.llm.settings import Model
     from wolfbus.config import GameConfig
@@ -38,6 +39,15 @@ _SHOWN: Final = 60
 _SEED: Final = "rehearsal"
 _PATIENCE_S: Final = 30.0
 """Longest time that a rehearsal may take."""
+
+
+def open_cassette(record: Path | None, play: Path | None) -> Cassette | None:
+    """Open the folder that replies are recorded into or played from; None where neither is told."""
+    if record is None and play is None:
+        return None
+    from players.llm.cassette import Cassette
+
+    return Cassette.record(record) if record is not None else Cassette.play(play or Path())
 
 
 @contextlib.contextmanager
@@ -67,17 +77,14 @@ def open_brain_context(
 
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
-    spending = tape = None
+    spending = None
     if budget is not None or budget_tokens is not None:
         from players.llm.budget import Budget
 
         spending = Budget(budget, budget_tokens, ledger=ledger)
         if ledger is not None:
             ledger.hear = spending.hear
-    if folder := cassette or replay_cassette:
-        from players.llm.cassette import Cassette
-
-        tape = Cassette.record(folder) if cassette else Cassette.play(folder)
+    tape = open_cassette(cassette, replay_cassette)
     with BrainContext(models, spending, tape, logs, give_up=give_up, people=people) as brain_context:
         check(brains, brain_context)
         if spending is not None:

@@ -21,7 +21,7 @@ from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.options import Name, RedisUrl, config_option, load_config, seed_option, view_options
 from wolfbus.cli.viewing import page_server, served_with
-from wolfbus.errors import ConfigError, RecordError
+from wolfbus.errors import BusError, ConfigError, RecordError
 from wolfbus.printable import counted
 from wolfbus.record.writer import prepare_folder
 from wolfbus.service.options import LOG_STYLES
@@ -146,7 +146,7 @@ def _show(context: click.Context, host: str, port: int, out: Path, url: str, hou
 def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.service.plan import Closed
-    from wolfbus.service.redis import PrivateRedis
+    from wolfbus.service.redis import RedisHome
     from wolfbus.service.supervisor import OWN, Supervisor
 
     with contextlib.ExitStack() as around:
@@ -154,7 +154,10 @@ def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, 
         beneath = []
         redis = None
         if not plan.url:
-            redis = around.enter_context(PrivateRedis())
+            try:
+                redis = around.enter_context(RedisHome("wolfbus-up-"))
+            except BusError as error:
+                raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
             beneath = [redis.program]
             plan = dataclasses.replace(plan, url=redis.url)
         closed = Closed(plan.url, plan.house)

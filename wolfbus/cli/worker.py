@@ -53,7 +53,7 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
         raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
     from wolfbus.cli.embedded import tune_garbage_collection
-    from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
+    from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
     from wolfbus.cli.studying.loading import study_of_text
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.scheduler import KEPT_S
@@ -78,7 +78,7 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
         ):
             (Path(folder) / "records").mkdir()
             # a record stays on the bus until whoever runs the study has it
-            orders = HouseOrders(url, plan.config, Path(folder), at_once, keep_s=None)
+            orders = Orders(url, plan.config, Path(folder), at_once=at_once, keep_s=None)
             # a worker that was only slow may be the first to finish yet, and its record is wanted then
             forget = partial(bus.expire, after_s=KEPT_S)
             halt = AgendaPlayer(agenda, plan.game, orders, brain_context, forget, lease).play(stopping)

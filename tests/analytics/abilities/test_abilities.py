@@ -10,9 +10,8 @@ import pytest
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, columns_of
 from analytics.measures.abilities import abilities
-from analytics.measures.bootstrap import draws_for
+from analytics.measures.penalised import draws_for
 from analytics.measures.study import Study
-from tests.analytics.script import Script
 from tests.simulator import draw_agents, simulate
 from wolfbus.vocabulary import ROLES
 
@@ -38,31 +37,6 @@ def check(value):
             assert value["low"] <= value["value"] <= value["high"]
     for each in value.values():
         check(each)
-
-
-def test_two_agents_by_hand():
-    # "keen" flags three in four deceptions and one in four honest statements, "blind" half of each, whoever speaks
-    games = []
-    for at in range(40):
-        game = Script(f"g{at}", brains={"Wim": "keen", "Vic": "blind", "Val": "keen", "Vox": "blind"}).dawn()
-        for turn, (speaker, label) in enumerate((("Wim", True), ("Vic", True), ("Wim", False), ("Vic", False))):
-            number = game.say(speaker)
-            game.label(number, speaker, label)
-            game.judge(number, "Val", (((at + turn) % 4 != 0) == label, 0.5))
-            game.judge(number, "Vox", ((at + turn + turn // 2) % 2 == 0, 0.5))
-        games.append(game.rows())
-    section = abilities(Study(columns_of(games)))
-    found = section["label"]["agents"]
-    # z(3/4) - z(1/4) is 1.35, and half of everything tells nothing; the prior draws both in a little
-    assert found["keen"]["sensitivity"]["value"] == pytest.approx(1.25, abs=0.08)
-    assert found["blind"]["sensitivity"]["value"] == pytest.approx(0, abs=0.1)
-    for name in ("keen", "blind"):
-        assert found[name]["criterion"]["value"] == pytest.approx(0, abs=0.1)
-        assert found[name]["concealment"]["value"] == pytest.approx(0, abs=0.15)
-        assert (found[name]["n_judged"], found[name]["n_statements"]) == (160, 80)
-    lead = section["label"]["leads"]["sensitivity"]
-    assert (lead["agent"], lead["second"]) == ("keen", "blind")
-    assert lead["difference"]["low"] > 0
 
 
 def test_abilities_are_found_in_order_and_within_their_intervals():

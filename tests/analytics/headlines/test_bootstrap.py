@@ -64,18 +64,6 @@ def test_draws_of_areas_stay_right_where_distinct_scores_share_cells():
             assert drawn[name][at] == pytest.approx(FLAGS[name](d, f, s), abs=2e-3), name
 
 
-def test_the_interval_is_the_students_quantiles_of_a_plain_bootstrap_with_the_same_draws():
-    columns = columns_of(random_game(seed).rows() for seed in range(9))
-    picks = np.random.default_rng(SEED).integers(0, 9, size=(2000, 9), dtype=np.int32)
-    rows = np.flatnonzero(columns.scored())
-    right = columns.judgements["d"][rows] == columns.label()[rows]
-    hits = np.bincount(columns.judgements["game"][rows], right, 9)
-    n = np.bincount(columns.judgements["game"][rows], minlength=9)
-    low, high = np.quantile([hits[pick].sum() / n[pick].sum() for pick in picks], tails(9))
-    found = variability(Study(columns), ["accuracy"])["metrics"]["accuracy"]
-    assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
-
-
 def test_blocks_are_resampled_whole():
     columns = columns_of(random_game(seed).rows() for seed in range(12))
     doubled = columns_of(

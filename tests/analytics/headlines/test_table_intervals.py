@@ -160,21 +160,6 @@ def test_table_4_is_that_of_the_judgements_drawn(few):
             assert (row if key is None else row[key])[name] == percentiles(drawn, len(np.unique(blocks)))
 
 
-def test_the_calibration_error_keeps_to_the_bins_of_all_games(few):
-    found, counts = few
-    held = Study(COLUMNS).scores("suspicion")
-    kept = held.observer == ROLES.index("Villager")
-    d, s = held.deceptive[kept].astype(float), held.scores[kept]
-    bins = table4(Study(COLUMNS))["suspicion"]["by_observer"]["Villager"]["reliability"]
-    own = [(s >= row["low"]) & (s <= row["high"]) for row in bins]
-    drawn = [
-        sum(abs((s - d)[rows][of[rows]].sum()) for of in own) / len(rows)
-        for rows in drawn_rows(counts, held.blocks[kept])
-    ]
-    blocks = len(np.unique(held.blocks[kept]))
-    assert found["table4"]["suspicion"]["by_observer"]["Villager"]["ece"] == percentiles(drawn, blocks)
-
-
 def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
     found, counts = few
     study = Study(COLUMNS)

@@ -9,7 +9,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
 from analytics.measures.maps import KINDS
-from analytics.measures.recalibration import folds_of, recalibration, thresholds
+from analytics.measures.recalibration import recalibration, thresholds
 from analytics.measures.study import Study
 from tests.analytics.scores.synthetic import linked, synthetic
 
@@ -37,14 +37,6 @@ def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
         "constant_accuracy": pytest.approx(max(d.mean(), 1 - d.mean())),
     }
     assert (own["folds"], own["reason"]) == (5, None)
-
-
-def test_games_of_one_block_stay_together():
-    s, d, game = linked(30, 20, slope=1, intercept=0, seed=2)
-    held = Study(synthetic(s, d, game, blocks=np.arange(30) // 5)).scores("suspicion")
-    folds = folds_of(held.blocks)
-    for block in range(6):
-        assert len(set(folds[held.blocks == block].tolist())) == 1
 
 
 def test_at_half_and_the_observers_own_flags_stand_beside():

@@ -76,15 +76,6 @@ def test_isotonic_is_scikit_learns_of_the_judgements_one_by_one():
     assert fit_isotonic(tied(s, d == 1)).apply(grid) == pytest.approx(plain.predict(grid), abs=1e-12)
 
 
-def test_isotonic_by_hand():
-    # 0.6 is less often deceptive than 0.4: both get what they have together
-    scores = np.array([0.2, 0.2, 0.4, 0.4, 0.6, 0.6, 0.6, 0.8])
-    labels = np.array([False, False, True, False, True, False, False, True])
-    fitted = fit_isotonic(tied(scores, labels))
-    assert fitted.points == ((0.2, 0.0), (0.4, pytest.approx(0.4)), (0.6, pytest.approx(0.4)), (0.8, 1.0))
-    assert fitted.apply(np.array([0.0, 0.3, 0.5, 0.7, 1.0])) == pytest.approx([0.0, 0.2, 0.4, 0.7, 1.0])
-
-
 @given(ROWS)
 def test_maps_are_finite_probabilities_that_preserve_the_base_rate_where_they_were_fitted(rows):
     scores, labels = split(rows)

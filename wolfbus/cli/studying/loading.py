@@ -229,10 +229,7 @@ class RunOptions:
         told += ["--tickets"] if self.tickets else []
         told += [] if self.share is None else ["--share", self.share]
         told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
-        if self.cassette is not None:
-            told += ["--cassette", str(self.cassette)]
-        if self.replay_cassette is not None:
-            told += ["--replay-cassette", str(self.replay_cassette)]
-        if self.give_up != GIVE_UP:
-            told += ["--give-up", str(self.give_up)]
+        told += [] if self.cassette is None else ["--cassette", str(self.cassette)]
+        told += [] if self.replay_cassette is None else ["--replay-cassette", str(self.replay_cassette)]
+        told += [] if self.give_up == GIVE_UP else ["--give-up", str(self.give_up)]
         return "".join(f" {shlex.quote(word)}" for word in told)
