@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from analytics.figures.palette import DARK_HEATS, HEATS, css, palette
+from analytics.figures.chart import DARK_HEATS, HEATS, css, palette
 from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES
 
