@@ -158,6 +158,28 @@ class PooledFuture(ThreadingFuture[T]):
             return super().get(timeout=timeout)
 
 
+_stopping = threading.Condition()
+"""Told whenever an actor has stopped: few wait for that at a time, and a condition each is a kilobyte an actor."""
+
+
+class StopFlag(threading.Event):
+    """pykka's flag of an actor that has stopped, without a lock of its own."""
+
+    def __init__(self) -> None:
+        self._flag = False
+
+    def set(self) -> None:
+        """Set the flag, and wake whoever waits for it."""
+        with _stopping:
+            self._flag = True
+            _stopping.notify_all()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the flag is set, for so many seconds or for ever; returns whether it is."""
+        with _stopping:
+            return _stopping.wait_for(self.is_set, timeout)
+
+
 def tell_if_alive(ref: ActorRef[Any], message: Any) -> bool:
     """Tell an actor something that no longer matters once it has stopped; returns whether it was still there."""
     try:
@@ -198,6 +220,10 @@ class PooledActor(Actor):
 
     actor_inbox: Inbox
     _pool: ActorPool | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.actor_stopped = self._actor_ref.actor_stopped = StopFlag()
 
     @classmethod
     def start_in(cls, pool: ActorPool, *args: Any, **kwargs: Any) -> ActorRef[Self]:
