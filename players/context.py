@@ -6,9 +6,9 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from wolfbus.closable import Closable
 from wolfbus.errors import PlayerError, WolfError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wolfbus.stage.people import People
 
 
-class BrainContext:
+class BrainContext(Closable):
     """What is around the brains of a process. Nothing of it is made before a brain needs it.
 
     Args:
@@ -95,9 +95,8 @@ class BrainContext:
         Raises:
             PlayerError: one has not; one clear line.
         """
-        brains = tuple(brains)
-        if models := self.models_of(brains):
-            with self._asking_for_their_file(brains):
+        with self._asking_for_their_file(brains := tuple(brains)):
+            if models := self.models_of(brains):
                 self.gateway.check(models)
 
     def probe(self, brains: Iterable[str]) -> None:
@@ -106,9 +105,8 @@ class BrainContext:
         Raises:
             PlayerError: one does not answer; one clear line.
         """
-        brains = tuple(brains)
-        if models := self.models_of(brains):
-            with self._asking_for_their_file(brains):
+        with self._asking_for_their_file(brains := tuple(brains)):
+            if models := self.models_of(brains):
                 self.gateway.probe(models)
 
     @contextlib.contextmanager
@@ -139,11 +137,3 @@ class BrainContext:
     def _end(self, reason: WolfError) -> None:
         if self.fatal is not None:
             self.fatal(reason)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()

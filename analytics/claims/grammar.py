@@ -166,21 +166,8 @@ def another(said: StatementWords, place: int) -> Iterator[FoundClaim]:
 
 
 _DEEDS: Final = any_of(
-    "inspected",
-    "saw",
-    "inspect",
-    "inspecting",
-    "turned",
-    "learned",
-    "shown",
-    "inspection",
-    "cleared",
-    "protected",
-    "protect",
-    "protecting",
-    "protection",
-    "watched",
-    "kept",
+    *["inspected", "saw", "inspect", "inspecting", "turned", "learned", "shown", "inspection", "cleared"],
+    *["protected", "protect", "protecting", "protection", "watched", "kept"],
 )
 """Words that may tell of an inspection or a protection."""
 

@@ -18,7 +18,7 @@ from analytics.measures.formulas import number
 from analytics.measures.frames import HEADLINES, aligned
 from analytics.measures.headlines import MEASURES
 from analytics.measures.measure import Measure, Score, View, evaluate
-from analytics.measures.primary import PERMUTATIONS, PRIMARY, Rearrangements, max_t
+from analytics.measures.primary import PERMUTATIONS, PRIMARY, Rearrangements
 from analytics.measures.study import Sheet, Study, describe
 
 if TYPE_CHECKING:
@@ -304,10 +304,7 @@ def _adjusted(rearranged: Mapping[str, Array], deals: Rearrangements) -> dict[st
     for name, differences in rearranged.items():
         spread = float(np.nanstd(differences[1:]))
         scaled[name] = abs(differences) / (spread or 1.0)
-    kept = slice(1, None) if deals.exact else slice(None)
-    return max_t(
-        {name: float(own[0]) for name, own in scaled.items()}, {name: own[kept] for name, own in scaled.items()}
-    )
+    return deals.adjusted(scaled)
 
 
 def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangements) -> Mapping[str, Array]:

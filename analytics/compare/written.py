@@ -28,20 +28,8 @@ from wolfbus.document.writers import written
 from wolfbus.printable import shortened
 
 _COLUMNS: Final = (
-    *(
-        "metric",
-        "label",
-        "unit",
-        "better",
-        "a",
-        "b",
-        "n_a",
-        "n_b",
-        "baseline_a",
-        "baseline_b",
-        "difference",
-    ),
-    *("low", "high", "p", "p_adjusted", "exploratory", "reason"),
+    *("metric", "label", "unit", "better", "a", "b", "n_a", "n_b", "baseline_a", "baseline_b"),
+    *("difference", "low", "high", "p", "p_adjusted", "exploratory", "reason"),
 )
 _NAME: Final = 60
 _POINTS: Final = frozenset({"share", "points"})

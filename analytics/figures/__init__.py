@@ -2,7 +2,7 @@
 
 A figure is None where there is nothing to draw; the section it draws says why. Figures have no ``style`` attribute,
 script or link, so a page may forbid all three; colours are the variables of `css`, which the page's stylesheet has to
-include. matplotlib draws them and is imported only then; without it they raise `wolfbus.errors.ConfigError`.
+include.
 """
 
 from __future__ import annotations

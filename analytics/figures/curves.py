@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.figures.palette import HANDS
-from analytics.figures.svg import SCORE_WORDS, SMALL, Score, colour, decimal, draw, key_above, percent
+from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, width_of
+from analytics.figures.palette import palette
 from analytics.measures.bootstrap import around_mean
-from wolfbus.vocabulary import ROLES
+from wolfbus.document.formats import number, percent
+from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from analytics.measures.measure import Score
 
-_COLUMNS_SHOWN = 12
+SCORE_WORDS: Final[Mapping[Score, str]] = {
+    "suspicion": "stated suspicion",
+    "before": "smoothed suspicion before the statement",
+}
+"""Which score of a judgement is meant: the suspicion that it states, or smoothed suspicion D just before it, which is a
+real prediction."""
+
+_CURVES: Final[Mapping[Score, tuple[str, str]]] = {"suspicion": ("pass", ""), "before": ("flag", "11 3")}
+"""Colour and dash of each score's curve."""
+_COLUMNS: Final = 12
 """Rounds at most whose numbers of games are written out; of more rounds every second or third is."""
-_FEW = 3
-"""Games up to which an interval does not widen the axis."""
-_APART = 0.012
+_FEW: Final = 3
+"""Games up to which an interval does not widen the axis: that of a mean of two is wider than the figure."""
+_APART: Final = 0.012
 """Distance between the points of neighbouring roles, as a share of all rounds: error bars must not hide each other."""
+_TENTHS: Final = {place / 10: f"{10 * place} %" for place in range(11)}
+_FIFTHS: Final = {place / 5: number(place / 5, 1) for place in range(6)}
 
 
 def figure1(findings: Result) -> str | None:
@@ -40,139 +52,80 @@ def figure1(findings: Result) -> str | None:
         return None
     priors = findings.get("settings", {}).get("prior", ())
     prior = priors[0] if len(priors) == 1 else None
+    spare = max(0.5, 0.04 * (rounds[-1] - rounds[0]))
+    across = (rounds[0] - spare, rounds[-1] + spare)
+    written = rounds[:: -(-len(rounds) // _COLUMNS)]
+    drawing = Drawing(520)
+    _suspicion(Axes(drawing, (116, 34, 708, 260), across, _limits(lines, prior)), lines, prior, rounds)
+    table = Axes(drawing, (116, 260, 708, 372), across)
+    lower = Axes(drawing, (116, 378, 708, 470), across)
+    hands = palette().hands
+    rows = [(f"{role} games", hands[role].colour, lines[role]) for role in ROLES]
+    for place, (name, ink, points) in enumerate([*rows, ("judgements", "accent", flags)]):
+        # the last row belongs to the panel below and stands apart
+        middle = 278 + 19 * place + (6 if points is flags else 0)
+        drawing.text(108, middle, name, ink, "end", size=SMALL)
+        for point in points:
+            if point["round"] in written:
+                drawing.text(table.x(point["round"]), middle, f"{point['n']}", "muted", "middle", size=SMALL)
+    lower.vertical({0.0: "0 %", 0.5: "50 %", 1.0: "100 %"}, "flagged")
+    lower.horizontal({round_: f"{round_}" for round_ in written}, "round")
+    shares = lower.points((row["round"], row["share"]) for row in flags)
+    if shares:
+        drawing.line(shares, "accent", width=2.4, dash="7 4")
+    for at in shares:
+        drawing.marker("wedge", *at, "accent")
+    return drawing.svg("figure1", "Suspicion by round and role", _rounds_described(lines, flags))
 
-    def paint(figure: Figure) -> None:
-        upper, table, lower = figure.subplots(
-            3, 1, sharex=True, height_ratios=(3.2, 1.45, 1.35), gridspec_kw={"hspace": 0.0}
-        )
-        figure.subplots_adjust(left=0.155, right=0.985, top=0.925, bottom=0.095)
-        _suspicion(upper, lines, prior, max(0.05, min(0.2, _APART * (rounds[-1] - rounds[0] + 1))))
-        _numbers(table, lines, flags, rounds)
-        _flagged(lower, flags, rounds)
 
-    return draw("figure1", "Suspicion by round and role", _rounds_described(lines, flags), 5.2, paint)
-
-
-def _suspicion(axes: Axes, lines: dict[Any, list[Result]], prior: float | None, apart: float) -> None:
-    lowest, highest = 1.0, 0.0
+def _suspicion(axes: Axes, lines: Mapping[Role, Sequence[Result]], prior: float | None, rounds: Sequence[int]) -> None:
+    drawing, key = axes.drawing, []
+    axes.vertical(
+        {at: words for at, words in _TENTHS.items() if axes.up[0] <= at <= axes.up[1]}, "suspicion D, 95 % interval"
+    )
     if prior is not None:
-        axes.axhline(prior, color=colour("muted"), linewidth=0.9, dashes=(2, 3), label=f"prior {prior:g}")
+        axes.level(prior, "muted", "2 4")
+        key.append(KeyEntry(f"prior {prior:g}", "muted", "2 4", width=1.2))
+    apart = max(0.05, min(0.2, _APART * (rounds[-1] - rounds[0] + 1)))
     for place, role in enumerate(ROLES):
-        points, hand = lines[role], HANDS[role]
+        points, hand = lines[role], palette().hands[role]
         if not points:
             continue
-        at = [point["round"] + (place - 1.5) * apart for point in points]
-        ink = colour(hand.colour)
-        axes.plot(
-            at,
-            [point["mean"] for point in points],
-            color=ink,
-            dashes=hand.dash or (None, None),
-            zorder=3,
-            label=role,
-            marker=hand.marker,
-        )
-        for x, point in zip(at, points, strict=True):
+        key.append(KeyEntry(role, hand.colour, hand.dash, hand.marker))
+        places = axes.points((point["round"] + (place - 1.5) * apart, point["mean"]) for point in points)
+        drawing.line(places, hand.colour, width=2.4, dash=hand.dash)
+        for (x, y), point in zip(places, points, strict=True):
             low, high = around_mean(point["mean"], point["sem"], point["n"])
-            if low is None or high is None:
-                axes.plot(
-                    [x], [point["mean"]], color=ink, marker=hand.marker, markerfacecolor=colour("paper"), zorder=4
-                )
-            else:
-                half = high - point["mean"]
-                axes.errorbar([x], [point["mean"]], yerr=[half], color=ink, elinewidth=1.1, capsize=2.5, zorder=2)
-            # a mean of two or three games has an interval wider than the figure
-            lowest = min(lowest, point["mean"], max(0.0, low or point["mean"]) if point["n"] > _FEW else point["mean"])
-            highest = max(highest, point["mean"], min(1.0, high or 0.0) if point["n"] > _FEW else point["mean"])
-    low, high = _limits(lowest, highest, prior)
-    axes.set_ylim(low, high)
-    axes.set_ylabel("suspicion D, 95 % interval")
-    axes.grid(axis="y")
-    axes.tick_params(axis="x", length=0, labelbottom=False)
-    axes.spines["bottom"].set_visible(False)
-    key_above(axes, 5)
+            if low is not None and high is not None:
+                ends = [axes.y(min(max(end, axes.up[0]), axes.up[1])) for end in (low, high)]
+                drawing.line([(x, ends[0]), (x, ends[1])], hand.colour, width=1.4)
+            drawing.marker(hand.marker, x, y, hand.colour, hollow=low is None)
+    axes.key(key)
 
 
-def _limits(lowest: float, highest: float, prior: float | None) -> tuple[float, float]:
-    if lowest > highest:
+def _limits(lines: Mapping[Role, Sequence[Result]], prior: float | None) -> tuple[float, float]:
+    """Return the ends of the axis of suspicion, never so near that they make a mountain of a molehill."""
+    held = [] if prior is None else [prior]
+    for point in (point for line in lines.values() for point in line):
+        within = around_mean(point["mean"], point["sem"], point["n"]) if point["n"] > _FEW else (None, None)
+        held += [point["mean"], *(min(1.0, max(0.0, end)) for end in within if end is not None)]
+    if not held:
         return 0.0, 1.0
-    low = min(lowest, prior if prior is not None else lowest) - 0.03
-    high = max(highest, prior if prior is not None else highest) + 0.03
+    low, high = min(held) - 0.03, max(held) + 0.03
     short = max(0.0, 0.3 - (high - low)) / 2
     low, high = max(0.0, low - short), min(1.0, high + short)
-    # never a scale that makes a mountain of a molehill
     return (low, high) if high - low >= 0.3 else (min(low, 0.7), max(high, 0.3))
 
 
-def _numbers(axes: Axes, lines: dict[Any, list[Result]], flags: list[Result], rounds: list[int]) -> None:
-    shown = _shown(rounds)
-    rows = [(f"{role} games", HANDS[role].colour, lines[role]) for role in ROLES]
-    rows.append(("judgements", "accent", flags))
-    for place, (name, ink, points) in enumerate(rows):
-        # the last row belongs to the panel below and stands apart
-        y = 1 - (place + (1.1 if points is not flags else 1.5)) / (len(rows) + 1.6)
-        axes.annotate(
-            name,
-            (0.0, y),
-            xycoords="axes fraction",
-            xytext=(-6, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=SMALL,
-            color=colour(ink),
-        )
-        for point in points:
-            if point["round"] in shown:
-                said = f"{point['n']}"
-                axes.text(point["round"], y, said, ha="center", va="center", fontsize=SMALL, color=colour("muted"))
-    axes.set_ylim(0, 1)
-    axes.set_axis_off()
-
-
-def _flagged(axes: Axes, flags: list[Result], rounds: list[int]) -> None:
-    shown = _shown(rounds)
-    accent = colour("accent")
-    axes.plot(
-        [row["round"] for row in flags],
-        [row["share"] for row in flags],
-        color=accent,
-        marker="v",
-        dashes=(4, 2),
-        clip_on=False,
-    )
-    axes.set_ylim(0, 1)
-    axes.set_yticks([0, 0.5, 1])
-    axes.set_ylabel("share flagged")
-    axes.set_xlabel("round")
-    spare = max(0.5, 0.04 * (rounds[-1] - rounds[0]))
-    axes.set_xlim(rounds[0] - spare, rounds[-1] + spare)
-    axes.set_xticks([round_ for round_ in rounds if round_ in shown])
-    axes.grid(axis="y")
-
-
-def _shown(rounds: list[int]) -> frozenset[int]:
-    step = -(-len(rounds) // _COLUMNS_SHOWN)
-    return frozenset(rounds[::step])
-
-
-def _rounds_described(lines: dict[Any, list[Result]], flags: list[Result]) -> str:
+def _rounds_described(lines: Mapping[Role, Sequence[Result]], flags: Sequence[Result]) -> str:
     parts = []
-    for role in ROLES:
-        points = lines[role]
-        if points:
-            said = ", ".join(f"round {p['round']} {percent(p['mean'])} (n {p['n']})" for p in points)
-            parts.append(f"Mean suspicion of the {role} role: {said}.")
-        else:
-            parts.append(f"No judgement of a {role} counts.")
+    for role, points in lines.items():
+        said = ", ".join(f"round {p['round']} {percent(p['mean'], 0)} (n {p['n']})" for p in points)
+        parts.append(f"Mean suspicion of the {role} role: {said}." if said else f"No judgement of a {role} counts.")
     if flags:
-        said = ", ".join(f"round {row['round']} {percent(row['share'])} of {row['n']}" for row in flags)
+        said = ", ".join(f"round {row['round']} {percent(row['share'], 0)} of {row['n']}" for row in flags)
         parts.append(f"Share of judgements that flag deception: {said}.")
     return " ".join(parts)
-
-
-_CURVES: Final[dict[Score, tuple[str, tuple[float, ...]]]] = {"suspicion": ("pass", ()), "before": ("flag", (6.0, 1.5))}
-"""Colour and dash of each score's curve."""
 
 
 def roc(findings: Result) -> str | None:
@@ -184,56 +137,39 @@ def roc(findings: Result) -> str | None:
     Args:
         findings: its ``curves`` and ``variability`` sections are drawn.
     """
-    lines = [
-        (score, curve, _area(findings, score, curve))
-        for score in _CURVES
-        if (curve := findings["curves"][score]["overall"])["roc"]
-    ]
-    if not lines:
+    drawing, said = Drawing(380), []
+    axes = Axes(drawing, (72, 12, 392, 332))
+    axes.vertical(_FIFTHS, "deceptive statements flagged")
+    axes.horizontal(_FIFTHS, "truthful statements flagged", grid=True)
+    axes.drawing.line(axes.points([(0, 0), (1, 1)]), "muted", dash="2 4", width=1.4)
+    for place, (score, (ink, dash)) in enumerate(_CURVES.items()):
+        curve = findings["curves"][score]["overall"]
+        if not curve["roc"]:
+            continue
+        name, area = SCORE_WORDS[score], _area(findings, score, curve)
+        drawing.line(axes.points((point[0], point[1]) for point in curve["roc"]), ink, width=2.4, dash=dash)
+        key_entry(drawing, 408, 24 + 44 * place, KeyEntry(f"{name}:", ink, dash))
+        drawing.text(442, 42 + 44 * place, area, "muted", size=SMALL)
+        said.append(f"{name}: {area}")
+    if not said:
         return None
-
-    def paint(figure: Figure) -> None:
-        axes = figure.add_axes((0.1, 0.13, 0.45, 0.83))
-        axes.plot([0, 1], [0, 1], color=colour("muted"), linewidth=1.0, dashes=(2, 3), label="guessing: area 0.50")
-        for score, curve, area in lines:
-            ink, dash = _CURVES[score]
-            axes.plot(
-                [point[0] for point in curve["roc"]],
-                [point[1] for point in curve["roc"]],
-                color=colour(ink),
-                dashes=dash or (None, None),
-                label=f"{SCORE_WORDS[score]}:\n{area}",
-                zorder=3,
-            )
-        axes.set_xlim(-0.01, 1.01)
-        axes.set_ylim(-0.01, 1.01)
-        axes.set_aspect("equal")
-        axes.set_xlabel("truthful statements flagged")
-        axes.set_ylabel("deceptive statements flagged")
-        axes.grid()
-        axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, reverse=True, handlelength=2.6)
-
-    said = "; ".join(f"{SCORE_WORDS[score]}: {area}" for score, _, area in lines)
-    description = f"Deceptive against truthful statements flagged at every threshold. {said}. Guessing has area 0.50."
-    return draw("roc", "ROC curves of suspicion", description, 4.0, paint)
+    key_entry(drawing, 408, 112, KeyEntry("guessing: area 0.50", "muted", "2 4", width=1.4))
+    description = f"Deceptive against truthful statements flagged at every threshold. {'; '.join(said)}."
+    return drawing.svg("roc", "ROC curves of suspicion", f"{description} Guessing has area 0.50.")
 
 
 def _area(findings: Result, score: Score, curve: Result) -> str:
     name = "auc" if score == "suspicion" else "auc_before"
     metric = findings.get("variability", {}).get("metrics", {}).get(name) or {}
     found = metric.get("all_observers") or metric
-    interval = "" if found.get("low") is None else f" ({decimal(found['low'])} to {decimal(found['high'])})"
-    return f"area {decimal(curve['auc'])}{interval}, n {curve['n']:,}"
-
-
-_HEIGHTS = (0.72, 0.83, 0.94)
-"""Heights at which counts are written, above all bars: neighbours' on different ones."""
-_DIGIT = 0.0125
-"""Width of a digit, as a share of the axis."""
+    interval = "" if found.get("low") is None else f" ({number(found['low'], 2)} to {number(found['high'], 2)})"
+    return f"area {number(curve['auc'], 2)}{interval}, n {curve['n']:,}"
 
 
 def reliability(findings: Result, score: Score) -> str | None:
     """Return the reliability diagram over all observers (paper 4.5, 5.7; metrics: Table 4), None without a bin.
+
+    Does a suspicion of 0.6 mean deception in 60 of 100 cases?
 
     Each point is a bin of the score: its mean score against the share of its statements that are deceptive by their
     speakers' own labels. On the diagonal the score is a probability; above it deception is underestimated. Below, the
@@ -247,71 +183,50 @@ def reliability(findings: Result, score: Score) -> str | None:
     bins = [each for each in row["reliability"] if each["n"]]
     if not bins:
         return None
-
-    def paint(figure: Figure) -> None:
-        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3.4, 1.2), gridspec_kw={"hspace": 0.08})
-        figure.subplots_adjust(left=0.125, right=0.975, top=0.925, bottom=0.115)
-        muted, ink = colour("muted"), colour("villager")
-        upper.plot([0, 1], [0, 1], color=muted, linewidth=1.0, dashes=(4, 3), label="a probability would lie here")
-        if row["base_rate"] is not None:
-            label = f"base rate {decimal(row['base_rate'])}"
-            upper.axhline(row["base_rate"], color=colour("accent"), linewidth=1.2, dashes=(1.5, 2), label=label)
-        upper.plot(
-            [each["mean_score"] for each in bins],
-            [each["share"] for each in bins],
-            color=ink,
-            marker="o",
-            label="bins of the score",
-            clip_on=False,
-            zorder=3,
-        )
-        upper.set_xlim(0, 1)
-        upper.set_ylim(0, 1)
-        upper.set_ylabel("share deceptive")
-        upper.grid()
-        upper.tick_params(axis="x", length=0, labelbottom=False)
-        key_above(upper, 3)
-        _counts(lower, bins, SCORE_WORDS[score])
-
-    title = f"Reliability of {SCORE_WORDS[score]}"
-    return draw(f"reliability-{score}", title, _reliability_described(row, bins, score), 4.8, paint)
-
-
-def _counts(axes: Axes, bins: list[Result], words: str) -> None:
-    most = max(each["n"] for each in bins) / 0.6
-    free = [-1.0] * len(_HEIGHTS)
-    for each in bins:
-        left, right = each["low"], each["high"]
-        middle, width = (left + right) / 2, max(0.012, right - left)
-        left = min(max(0.0, middle - width / 2), 1 - width)
-        axes.bar(left, each["n"], width, align="edge", color=colour("heat-4"), edgecolor=colour("muted"))
-        said, middle = f"{each['n']}", left + width / 2
-        half = len(said) * _DIGIT / 2
-        line = next((line for line in range(len(_HEIGHTS)) if middle - half >= free[line]), None)
-        if line is not None:
-            free[line] = middle + half + _DIGIT
-            high = _HEIGHTS[line] * most
-            axes.plot([middle, middle], [each["n"], high - 0.06 * most], color=colour("grid"), linewidth=0.8, zorder=0)
-            axes.text(
-                min(max(middle, half), 1 - half),
-                *(high, said),
-                ha="center",
-                va="center",
-                fontsize=SMALL,
-                color=colour("muted"),
-            )
-    axes.set_ylim(0, most)
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
-    axes.set_ylabel("judgements", color=colour("ink"))
-    axes.set_xlabel(words)
-
-
-def _reliability_described(row: Result, bins: list[Result], score: Score) -> str:
+    drawing = Drawing(470)
+    upper, lower = Axes(drawing, (84, 34, 704, 320)), Axes(drawing, (84, 330, 704, 422))
+    upper.vertical(_FIFTHS, "share deceptive")
+    drawing.line(upper.points([(0, 0), (1, 1)]), "muted", width=1.4, dash="6 4")
+    key = [
+        KeyEntry("a probability would lie here", "muted", "6 4", width=1.4),
+        KeyEntry("bins of the score", "villager", marker="circle"),
+    ]
+    if row["base_rate"] is not None:
+        upper.level(row["base_rate"], "accent", "2 3", 1.6)
+        key.append(KeyEntry(f"base rate {number(row['base_rate'], 2)}", "accent", "2 3", width=1.6))
+    upper.key(key)
+    places = upper.points((each["mean_score"], each["share"]) for each in bins)
+    drawing.line(places, "villager", width=2.4)
+    for at in places:
+        drawing.marker("circle", *at, "villager")
+    _counts(lower, bins)
+    lower.horizontal(_FIFTHS, SCORE_WORDS[score])
     said = "; ".join(
-        f"at {decimal(each['mean_score'])} {percent(each['share'])} deceptive (n {each['n']})" for each in bins
+        f"at {number(each['mean_score'], 2)} {percent(each['share'], 0)} deceptive (n {each['n']})" for each in bins
     )
-    return (
-        f"Share of deceptive statements by {SCORE_WORDS[score]}: {said}. Base rate {percent(row['base_rate'])}, "
-        f"expected calibration error {decimal(row['ece'], 3)}, Brier score {decimal(row['brier'], 3)}."
+    return drawing.svg(
+        f"reliability-{score}",
+        f"Reliability of {SCORE_WORDS[score]}",
+        f"Share of deceptive statements by {SCORE_WORDS[score]}: {said}. Base rate {percent(row['base_rate'], 0)}, "
+        f"expected calibration error {number(row['ece'])}, Brier score {number(row['brier'])}.",
     )
+
+
+def _counts(axes: Axes, bins: Sequence[Result]) -> None:
+    """Draw how many judgements each bin has, and write it above all bars, neighbours' in different lines."""
+    drawing, most = axes.drawing, max(each["n"] for each in bins)
+    _, top, _, bottom = axes.box
+    free = [0.0, 0.0, 0.0]
+    for each in bins:
+        left, right = axes.x(each["low"]), axes.x(each["high"])
+        wide = max(8.0, right - left)
+        left = min(max(axes.x(0), (left + right - wide) / 2), axes.x(1) - wide)
+        high = (bottom - top - 42) * each["n"] / most
+        drawing.box(left, bottom - high, wide, high, "heat-4", "muted")
+        words, middle = f"{each['n']}", left + wide / 2
+        half = width_of(words, SMALL) / 2
+        line = next((line for line in range(3) if middle - half >= free[line]), None)
+        if line is not None:
+            free[line] = middle + half + 6
+            drawing.text(middle, top + 34 - 12 * line, words, "muted", "middle", size=SMALL)
+    drawing.text(axes.box[0] - 56, (top + bottom) / 2, "judgements", anchor="middle", upright=True)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any, Final
-from xml.sax.saxutils import escape
 
-from analytics.figures.palette import paint
-from analytics.figures.svg import labels_of
+from analytics.figures.chart import SIZE, SMALL, WIDTH, Axes, Drawing, width_of
 from wolfbus.document.formats import between, shown
+from wolfbus.printable import told_apart
 
-_WIDTH: Final = 720
-_LEFT: Final = 168
+_LEFT: Final = 196
 """Pixels for the names."""
-_APART: Final = 26
+_APART: Final = 30
 """Pixels between two panels."""
 _LINE: Final = 26
-_TOP: Final = 30
-_BOTTOM: Final = 44
 _NAME: Final = 25
 """Characters of a name."""
 _TICKS: Final = 5
@@ -59,56 +55,49 @@ def forest(name: str, title: str, panels: Sequence[Panel]) -> str | None:
     names = [each for each in panels[0].rows if any(_known(panel.rows.get(each)) for panel in panels)]
     if not names:
         return None
-    labels = labels_of(names, _NAME)
-    height = _TOP + _LINE * len(names) + _BOTTOM
-    wide = (_WIDTH - _LEFT - _APART * (len(panels) - 1) - 8) / len(panels)
-    drawn = [_text(0, _line(at) + 4, labels[each], "ink") for at, each in enumerate(names)]
-    for place, panel in enumerate(panels):
-        drawn += _panel(panel, names, _LEFT + place * (wide + _APART), wide, height)
+    # strangers' names: visible characters only, short, and still told apart
+    labels = {each: label or "?" for each, label in told_apart(names, _NAME).items()}
+    wide = (WIDTH - _LEFT - _APART * (len(panels) - 1) - 8) / len(panels)
+    most = int(wide / width_of("n", SIZE))
+    headings = [textwrap.wrap(panel.heading, most) for panel in panels]
+    top = 12 + 16 * max(map(len, headings))
+    bottom = top + _LINE * len(names)
+    drawing = Drawing(bottom + 46)
+    lines = {each: top + _LINE * (at + 0.5) for at, each in enumerate(names)}
+    for each, middle in lines.items():
+        drawing.text(0, middle, labels[each])
+    for place, (panel, heading) in enumerate(zip(panels, headings, strict=True)):
+        left = _LEFT + place * (wide + _APART)
+        for at, words in enumerate(heading):
+            drawing.text(left, 8 + 16 * at, words, bold=True)
+        _panel(Axes(drawing, (left, top, left + wide, bottom), across=_across(panel, names)), panel, lines)
     told = "; ".join(
         f"{labels[each]}: " + ", ".join(f"{panel.heading.lower()} {_said(panel, each)}" for panel in panels)
         for each in names
     )
-    digest = hashlib.sha256("".join(drawn).encode("utf-8", "replace")).hexdigest()[:8]
-    key = f"wb-{name}-{digest}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="wb-figure" role="img" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" font-family="system-ui, sans-serif" font-size="13" '
-        f'aria-labelledby="{key}-title {key}-desc"><title id="{key}-title">{escape(title)}</title>'
-        f'<desc id="{key}-desc">{escape(told)}.</desc>{"".join(drawn)}</svg>'
-    )
+    return drawing.svg(name, title, f"{told}.")
 
 
-def _panel(panel: Panel, names: Sequence[str], left: float, wide: float, height: int) -> Iterator[str]:
-    known = [row for each in names if _known(row := panel.rows.get(each))]
-    ends = [row[end] for row in known if row for end in ("value", "low", "high") if row.get(end) is not None]
-    low: float = min([*ends, 0.0])
-    high: float = max([*ends, 0.0])
-    spare = 0.06 * (high - low) or 1.0
-    low, high = low - spare, high + spare
+def _across(panel: Panel, names: Sequence[str]) -> tuple[float, float]:
+    known = [row for each in names if (row := panel.rows.get(each)) is not None and _known(row)]
+    ends = [0.0, *(row[end] for row in known for end in ("value", "low", "high") if row.get(end) is not None)]
+    spare = 0.06 * (max(ends) - min(ends)) or 1.0
+    return min(ends) - spare, max(ends) + spare
 
-    def x(value: float) -> float:
-        return left + wide * (value - low) / (high - low)
 
-    foot = height - _BOTTOM + 4
-    yield _text(left, 14, panel.heading, "ink", "bold")
-    for tick in _ticks(low, high):
-        yield _stroke(x(tick), _TOP - 6, x(tick), foot, "grid")
-        yield _text(x(tick), foot + 15, shown(tick, panel.unit).removesuffix(" points"), "muted", anchor="middle")
-    yield _text(left, foot + 34, panel.axis, "muted")
-    yield _stroke(x(0), _TOP - 6, x(0), foot, "muted", dash="2 3")
-    for at, each in enumerate(names):
+def _panel(axes: Axes, panel: Panel, lines: Mapping[str, float]) -> None:
+    drawing, (left, top, _, bottom) = axes.drawing, axes.box
+    ticks = {tick: shown(tick, panel.unit).removesuffix(" points") for tick in _ticks(*axes.across)}
+    axes.horizontal(ticks, panel.axis, grid=True)
+    drawing.line([(axes.x(0), top), (axes.x(0), bottom)], "muted", dash="2 3")
+    for each, middle in lines.items():
         row = panel.rows.get(each)
-        if row is None or row.get("value") is None:
-            yield _text(left, _line(at) + 4, "undefined", "muted")
+        if row is None or not _known(row):
+            drawing.text(left + 4, middle, "undefined", "muted", size=SMALL)
             continue
         if row.get("low") is not None:
-            yield _stroke(x(row["low"]), _line(at), x(row["high"]), _line(at), panel.colour, width=2.5)
-        yield f'<circle cx="{x(row["value"]):.1f}" cy="{_line(at)}" r="5" fill="{paint(panel.colour)}"/>'
-
-
-def _line(at: int) -> int:
-    return _TOP + _LINE * at + _LINE // 2
+            drawing.line([(axes.x(row["low"]), middle), (axes.x(row["high"]), middle)], panel.colour, width=2.5)
+        drawing.marker("circle", axes.x(row["value"]), middle, panel.colour)
 
 
 def _known(row: Mapping[str, Any] | None) -> bool:
@@ -123,24 +112,8 @@ def _said(panel: Panel, name: str) -> str:
     return shown(row["value"], panel.unit) + (f" ({interval})" if interval else "")
 
 
-def _ticks(low: float, high: float) -> Iterator[float]:
+def _ticks(low: float, high: float) -> list[float]:
     rough = (high - low) / _TICKS
     scale = 10.0 ** floor(log10(rough))
     step = next(scale * times for times in (1, 2, 5, 10) if scale * times >= rough)
-    at = step * -floor(-low / step)
-    while at <= high:
-        yield 0.0 if abs(at) < step / 2 else at
-        at += step
-
-
-def _stroke(x1: float, y1: float, x2: float, y2: float, ink: str, *, width: float = 1.0, dash: str = "") -> str:
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" fill="none" stroke="{paint(ink)}" '
-        f'stroke-width="{width}"{dashed}/>'
-    )
-
-
-def _text(x: float, y: float, words: str, ink: str, weight: str = "", anchor: str = "") -> str:
-    more = (f' font-weight="{weight}"' if weight else "") + (f' text-anchor="{anchor}"' if anchor else "")
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{paint(ink)}"{more}>{escape(words)}</text>'
+    return [step * at for at in range(-floor(-low / step), floor(high / step) + 1)]

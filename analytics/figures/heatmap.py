@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Final
 
 from analytics import Result
-from analytics.figures.palette import HEATS
-from analytics.figures.svg import SMALL, colour, decimal, draw, percent
+from analytics.figures.chart import SMALL, Drawing
+from analytics.figures.palette import DARK_HEATS, HEATS
+from wolfbus.document.formats import number, of, percent
 from wolfbus.vocabulary import ROLES
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-_NARROWEST = 0.2
+_NARROWEST: Final = 0.2
 """Least width of the colour scale: noise must not look like contrast."""
+_LEFT: Final = 116
+_TOP: Final = 48
+_WIDE: Final = 148
+_HIGH: Final = 72
 
 
 def suspicion_heatmap(findings: Result) -> str | None:
@@ -27,30 +28,27 @@ def suspicion_heatmap(findings: Result) -> str | None:
     Args:
         findings: its ``table2`` section is drawn.
     """
-    cells: dict[Any, dict[Any, Result]] = findings["table2"]
+    cells = findings["table2"]
     means = [cells[o][t]["mean"] for o in ROLES for t in ROLES if cells[o][t]["mean"] is not None]
     if not means:
         return None
     low, high = _scale(means)
-
-    def paint(figure: Figure) -> None:
-        axes = figure.add_axes((0.16, 0.17, 0.82, 0.69))
-        for row, observer in enumerate(ROLES):
-            for column, target in enumerate(ROLES):
-                _cell(axes, row, column, cells[observer][target], low, high)
-        axes.set_xlim(0, len(ROLES))
-        axes.set_ylim(len(ROLES), 0)
-        axes.set_xticks([place + 0.5 for place in range(len(ROLES))], ROLES)
-        axes.set_yticks([place + 0.5 for place in range(len(ROLES))], ROLES)
-        axes.xaxis.tick_top()
-        axes.xaxis.set_label_position("top")
-        axes.set_xlabel("target", labelpad=6)
-        axes.set_ylabel("observer")
-        axes.tick_params(length=0, labelcolor=colour("ink"))
-        axes.spines[["left", "bottom"]].set_visible(False)
-        _legend(figure, low, high)
-
-    return draw("heatmap", "Final suspicion by observer and target", _described(cells), 4.3, paint)
+    drawing = Drawing(_TOP + _HIGH * len(ROLES) + 62)
+    drawing.text(_LEFT + _WIDE * len(ROLES) / 2, 10, "target", anchor="middle")
+    drawing.text(10, _TOP + _HIGH * len(ROLES) / 2, "observer", anchor="middle", upright=True)
+    said = []
+    for row, observer in enumerate(ROLES):
+        drawing.text(_LEFT + _WIDE * (row + 0.5), 32, observer, anchor="middle")
+        drawing.text(_LEFT - 10, _TOP + _HIGH * (row + 0.5), observer, anchor="end")
+        for column, target in enumerate(ROLES):
+            _cell(drawing, row, column, cells[observer][target], low, high)
+        told = ", ".join(
+            f"{target} no pair" if cell["mean"] is None else f"{target} {percent(cell['mean'], 0)} (n {cell['n']})"
+            for target, cell in ((target, cells[observer][target]) for target in ROLES)
+        )
+        said.append(f"{observer} observers suspect: {told}.")
+    _legend(drawing, low, high)
+    return drawing.svg("heatmap", "Final suspicion by observer and target", " ".join(said))
 
 
 def _scale(means: list[float]) -> tuple[float, float]:
@@ -62,52 +60,28 @@ def _scale(means: list[float]) -> tuple[float, float]:
     return max(0.0, low + shift), min(1.0, high + shift)
 
 
-def _step(mean: float, low: float, high: float) -> int:
-    return min(HEATS - 1, max(0, int((mean - low) / (high - low) * HEATS)))
-
-
-def _cell(axes: Axes, row: int, column: int, cell: Result, low: float, high: float) -> None:
-    from matplotlib.patches import Rectangle
-
-    inset = 0.02
-    box = (column + inset, row + inset), 1 - 2 * inset, 1 - 2 * inset
-    mean = cell["mean"]
+def _cell(drawing: Drawing, row: int, column: int, cell: Result, low: float, high: float) -> None:
+    left, top, mean = _LEFT + _WIDE * column, _TOP + _HIGH * row, cell["mean"]
+    middle, box = left + _WIDE / 2, (left + 2, top + 2, _WIDE - 4, _HIGH - 4)
     if mean is None:
-        axes.add_patch(Rectangle(*box, facecolor="none", edgecolor=colour("muted"), linestyle=(0, (3, 3))))
-        axes.text(column + 0.5, row + 0.5, "no pair", ha="center", va="center", fontsize=SMALL, color=colour("muted"))
+        drawing.box(*box, None, "muted", "3 3")
+        drawing.text(middle, top + _HIGH / 2, "no pair", "muted", "middle", size=SMALL)
         return
-    step = _step(mean, low, high)
-    axes.add_patch(Rectangle(*box, facecolor=colour(f"heat-{step}"), edgecolor=colour("grid")))
-    ink = colour(f"heat-ink-{step}")
-    axes.text(column + 0.5, row + 0.43, decimal(mean), ha="center", va="center", fontsize=12, color=ink)
-    games = f"{cell['n']} game" if cell["n"] == 1 else f"{cell['n']} games"
-    axes.text(column + 0.5, row + 0.74, games, ha="center", va="center", fontsize=SMALL, color=ink)
+    step = min(HEATS - 1, max(0, int((mean - low) / (high - low) * HEATS)))
+    ink = "paper" if step >= DARK_HEATS else "ink"
+    drawing.box(*box, f"heat-{step}", "grid")
+    drawing.text(middle, top + 30, number(mean, 2), ink, "middle", size=17)
+    drawing.text(middle, top + 52, of(cell["n"], "game"), ink, "middle", size=SMALL)
 
 
-def _legend(figure: Figure, low: float, high: float) -> None:
-    from matplotlib.patches import Rectangle
-
-    axes = figure.add_axes((0.36, 0.095, 0.42, 0.035))
+def _legend(drawing: Drawing, low: float, high: float) -> None:
+    top, left, wide = _TOP + _HIGH * len(ROLES) + 18, 290.0, 32.0
     for step in range(HEATS):
-        axes.add_patch(Rectangle((step, 0), 1, 1, facecolor=colour(f"heat-{step}"), edgecolor=colour("grid")))
-    axes.set_xlim(0, HEATS)
-    axes.set_ylim(0, 1)
-    axes.set_yticks([])
-    axes.set_xticks(
-        [0, HEATS / 2, HEATS], [decimal(low), decimal((low + high) / 2, 3).removesuffix("0"), decimal(high)]
-    )
-    axes.tick_params(length=0)
-    axes.spines[["left", "bottom"]].set_visible(False)
-    axes.set_ylabel("mean final D", rotation=0, ha="right", va="center", labelpad=6)
-
-
-def _described(cells: dict[Any, dict[Any, Result]]) -> str:
-    rows = []
-    for observer in ROLES:
-        parts = [
-            f"{target} {percent(cell['mean'])} (n {cell['n']})" if cell["mean"] is not None else f"{target} no pair"
-            for target in ROLES
-            for cell in (cells[observer][target],)
-        ]
-        rows.append(f"{observer} observers suspect: {', '.join(parts)}.")
-    return " ".join(rows)
+        drawing.box(left + wide * step, top, wide, 15, f"heat-{step}", "grid")
+    for place, value in (
+        (0.0, number(low, 2)),
+        (0.5, number((low + high) / 2).removesuffix("0")),
+        (1.0, number(high, 2)),
+    ):
+        drawing.text(left + wide * HEATS * place, top + 28, value, "muted", "middle", size=SMALL)
+    drawing.text(left - 10, top + 8, "mean final D", anchor="end")

@@ -1,166 +1,77 @@
-"""Colours of the figures and of the page around them, by name, for light and for dark.
-
-The hues are those of Okabe and Ito's palette, which colour-blind readers tell apart, darkened or lightened until every
-mark stands out from its ground by 3 : 1 and every word by 4.5 : 1 (WCAG 2.2, 1.4.11 and 1.4.3). Colour is never the
-only sign: roles have markers and dashes of their own, bars have their numbers.
-"""
+"""Colours of the figures and of the page around them, by name, for light and for dark, and how a role is drawn."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
+from wolfbus.package_data import PackageData, read_data
 from wolfbus.vocabulary import Role
 
-LIGHT: Final[Mapping[str, str]] = {
-    "paper": "#ffffff",
-    "ink": "#1b1f24",
-    "muted": "#57606a",
-    "grid": "#dfe3e8",
-    "villager": "#0072b2",
-    "werewolf": "#c44601",
-    "seer": "#9b3f86",
-    "doctor": "#00795a",
-    "flag": "#c44601",
-    "on-flag": "#ffffff",
-    "pass": "#0072b2",
-    "on-pass": "#ffffff",
-    "nobody": "#6e7781",
-    "accent": "#a06000",
-    "heat-0": "#f3f8fc",
-    "heat-1": "#dbeaf5",
-    "heat-2": "#bfdaec",
-    "heat-3": "#9dc7e1",
-    "heat-4": "#78b1d3",
-    "heat-5": "#2a78a9",
-    "heat-6": "#176a9c",
-    "heat-7": "#0a5584",
-    "heat-8": "#00406a",
-    "heat-ink-0": "#1b1f24",
-    "heat-ink-1": "#1b1f24",
-    "heat-ink-2": "#1b1f24",
-    "heat-ink-3": "#1b1f24",
-    "heat-ink-4": "#1b1f24",
-    "heat-ink-5": "#ffffff",
-    "heat-ink-6": "#ffffff",
-    "heat-ink-7": "#ffffff",
-    "heat-ink-8": "#ffffff",
-}
-"""Names without their prefix, and the colours on a light ground."""
-
-DARK: Final[Mapping[str, str]] = {
-    "paper": "#14181d",
-    "ink": "#e8eaed",
-    "muted": "#a5adb8",
-    "grid": "#333b45",
-    "villager": "#56b4e9",
-    "werewolf": "#f0803c",
-    "seer": "#dd94c2",
-    "doctor": "#2fc398",
-    "flag": "#f0803c",
-    "on-flag": "#14181d",
-    "pass": "#56b4e9",
-    "on-pass": "#14181d",
-    "nobody": "#939ca8",
-    "accent": "#e69f00",
-    "heat-0": "#1b2530",
-    "heat-1": "#1c3345",
-    "heat-2": "#1d425b",
-    "heat-3": "#1d5374",
-    "heat-4": "#1d638c",
-    "heat-5": "#3a93c6",
-    "heat-6": "#5aaddb",
-    "heat-7": "#86c7ea",
-    "heat-8": "#b9e1f7",
-    "heat-ink-0": "#e8eaed",
-    "heat-ink-1": "#e8eaed",
-    "heat-ink-2": "#e8eaed",
-    "heat-ink-3": "#e8eaed",
-    "heat-ink-4": "#e8eaed",
-    "heat-ink-5": "#14181d",
-    "heat-ink-6": "#14181d",
-    "heat-ink-7": "#14181d",
-    "heat-ink-8": "#14181d",
-}
-"""The same names, and the colours on a dark ground."""
+Marker: TypeAlias = Literal["circle", "square", "triangle", "diamond", "wedge"]
 
 HEATS: Final = 9
 """Steps of the scale of the heat map."""
-
-_SENTINEL: Final = 0xABC000
-
-
-def sentinel(name: str) -> str:
-    """Return the colour that stands for a name while a figure is drawn; `variable` takes it back.
-
-    Args:
-        name: one of `LIGHT`'s.
-    """
-    return f"#{_SENTINEL + list(LIGHT).index(name):06x}"
+DARK_HEATS: Final = 5
+"""Step of that scale from which its words are in the colour of the paper, not of the ink."""
 
 
-def variable(colour: str) -> str:
-    """Return what the finished figure says for a stand-in: the CSS variable, with the light colour for a figure that
-    is shown on its own.
-
-    Raises:
-        ValueError: the colour stands for no name.
-    """
-    place = int(colour.removeprefix("#"), 16) - _SENTINEL if colour.startswith("#") else -1
-    if not 0 <= place < len(LIGHT):
-        msg = f"a figure was drawn in {colour}, which is not in the palette"
-        raise ValueError(msg)
-    return paint(list(LIGHT)[place])
-
-
-def paint(name: str) -> str:
-    """Return the CSS variable of a colour, with the light colour for a figure that is shown on its own."""
-    return f"var(--wb-{name}, {LIGHT[name]})"
-
-
-@dataclass(frozen=True, slots=True)
-class Hand:
+class Hand(PackageData):
     """How the lines of a role are drawn.
 
     Attributes:
         colour: name in the palette.
-        marker: matplotlib's name of the marker.
-        dash: lengths of strokes and gaps, in points; empty for a solid line.
+        marker: the shape of its points.
+        dash: lengths of strokes and gaps, in pixels; "" for a solid line.
     """
 
     colour: str
-    marker: str
-    dash: tuple[float, ...]
+    marker: Marker
+    dash: str
 
 
-HANDS: Final[Mapping[Role, Hand]] = {
-    "Villager": Hand("villager", "o", ()),
-    "Werewolf": Hand("werewolf", "s", (6.0, 1.5)),
-    "Seer": Hand("seer", "^", (1.5, 1.5)),
-    "Doctor": Hand("doctor", "D", (6.0, 1.5, 1.5, 1.5)),
-}
-"""A colour, a marker and a dash of its own for each role."""
+class Palette(PackageData):
+    """What ``palette.toml`` holds.
+
+    Attributes:
+        light: names without their prefix, and the colours on a light ground.
+        dark: the same names, and the colours on a dark ground.
+        hands: a colour, a marker and a dash of its own for each role.
+    """
+
+    light: Mapping[str, str]
+    dark: Mapping[str, str]
+    hands: Mapping[Role, Hand]
+
+
+@functools.cache
+def palette() -> Palette:
+    """Return the palette."""
+    return read_data("analytics.figures", "palette", Palette)
+
+
+def paint(name: str) -> str:
+    """Return the CSS variable of a colour, with the light colour for a figure that is shown on its own."""
+    return f"var(--wb-{name}, {palette().light[name]})"
 
 
 def css() -> str:
     """Return the rules that a page with figures includes in its stylesheet.
 
-    Variables ``--wb-NAME`` for every name in `LIGHT`, dark where the reader's system is dark, light in print; and the
-    size of ``svg.wb-figure``, which shrinks with the page down to where its words would become too small and then
+    Variables ``--wb-NAME`` for every name of the palette, dark where the reader's system is dark, light in print; and
+    the size of ``svg.wb-figure``, which shrinks with the page down to where its words would become too small and then
     scrolls within a ``.wb-scroll`` around it.
     """
-    dark = "\n".join(f"    {rule}" for rule in _rules(DARK))
-    light = "\n".join(f"  {rule}" for rule in _rules(LIGHT))
+    light, dark = (
+        " ".join(f"--wb-{name}: {colour};" for name, colour in colours.items())
+        for colours in (palette().light, palette().dark)
+    )
     return (
-        f":root {{\n  color-scheme: light dark;\n{light}\n}}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{\n  :root {{\n{dark}\n  }}\n}}\n"
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
         "svg.wb-figure { display: block; width: 100%; max-width: 46rem; height: auto; }\n"
         ".wb-scroll { overflow-x: auto; }\n"
         "@media screen { .wb-scroll > svg.wb-figure { min-width: 34rem; } }\n"
         "@media print { svg.wb-figure { break-inside: avoid; } }\n"
     )
-
-
-def _rules(colours: Mapping[str, str]) -> list[str]:
-    return [f"--wb-{name}: {colour};" for name, colour in colours.items()]

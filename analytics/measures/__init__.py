@@ -10,6 +10,6 @@ give their intervals.
 - `headlines`: the registry of headline metrics, each a `measure`; `study`: their values and intervals;
   `agents`: by agent, and who wins; `primary`: what a study is judged by, tested and adjusted together.
 - `scores`, `table4`, `maps`, `recalibration`: suspicion as a probability, and made into flags.
-- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale.
+- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale; `penalised`: intervals of such fits.
 - `bias`: what suspicion follows that it should not; `ledger`: how replies were read, what calls took.
 """

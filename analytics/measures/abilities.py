@@ -1,6 +1,6 @@
 """`abilities`: how well agents tell deception apart and how well they conceal it, on one scale
 (metrics: one scale for deceivers and detectors), with the intervals of
-`analytics.measures.bootstrap`.
+`analytics.measures.penalised`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import LIE, MISTAKE, TRUE
-from analytics.measures.bootstrap import (
-    Figures,
-    draws_for,
-    estimate_of,
-    linear_figures,
-    undefined_estimate,
-)
+from analytics.measures.bootstrap import told
 from analytics.measures.joint_model import PRIOR_SD, Fit, fit
 from analytics.measures.likelihood import cells_of
+from analytics.measures.penalised import Figures, draws_for, linear_figures
 from analytics.measures.study import Study
 from analytics.measures.truth import confessions
 from wolfbus.vocabulary import ROLES
@@ -98,7 +93,7 @@ def ground_of(study: Study, ground: str) -> Ground:
 def _ground(columns: Columns, ground: str) -> Ground:
     import numpy as np
 
-    rows, judged = columns.statements, _uninformed(columns)
+    rows, judged = columns.statements, ~columns.judgements["informed"]
     wolf = rows["role"] == ROLES.index("Werewolf")
     honest, deceptive = {
         "role": (~wolf, wolf),
@@ -109,12 +104,6 @@ def _ground(columns: Columns, ground: str) -> Ground:
     speakers = np.concatenate([cells.speaker for cells in classes]) // len(ROLES)
     found = fit(classes) if len(speakers) else None
     return Ground(found, np.bincount(speakers, minlength=len(columns.agents)))
-
-
-def _uninformed(columns: Columns) -> Array:
-    """Return which judgements are by observers who have to find out what the speaker is."""
-    found: Array = ~columns.judgements["informed"]
-    return found
 
 
 def abilities(study: Study) -> Result:
@@ -153,7 +142,7 @@ def _section(study: Study, ground: str) -> Result:
         for name in columns.agents
     }
     if found is None:
-        missing = {name: undefined_estimate("no judged statement", 0) for name in (*_AGENT, *_SPEAKER)}
+        missing = {name: told(None, 0, None, "no judged statement") for name in (*_AGENT, *_SPEAKER)}
         return {
             "agents": {name: {**missing, **row} for name, row in agents.items()},
             "roles": {},
@@ -216,16 +205,16 @@ def weights_of(found: Fit, what: str) -> Array:
 
 def _estimates(found: Fit, statements: Array) -> dict[str, list[Result]]:
     layout = found.layout
-    told: dict[str, list[Result]] = {}
+    estimates: dict[str, list[Result]] = {}
     for what in (*_AGENT, *_SPEAKER):
         figures = figures_of(found, weights_of(found, what))
         side = layout.judged if what in _AGENT else layout.heard
-        told[what] = []
+        estimates[what] = []
         for at, counts in enumerate(side):
             n = int(counts.sum() if what in _AGENT else statements[at])
             reason = why_not(found, what, at)
-            told[what].append(undefined_estimate(reason, n) if reason else estimate_of(figures, at, n))
-    return told
+            estimates[what].append(told(None, n, None, reason) if reason else figures.estimate(at, n))
+    return estimates
 
 
 def why_not(found: Fit, what: str, at: int) -> str | None:
@@ -247,7 +236,7 @@ def _roles(found: Fit) -> Result:
     import numpy as np
 
     layout = found.layout
-    told: Result = {}
+    roles: Result = {}
     for side, (apart, level), sign in (("observer", _AGENT, 1), ("speaker", _SPEAKER, -1)):
         starts = [layout.place(f"{side} {x}") for x in (0, 1)]
         weights = np.zeros((2 * len(ROLES), len(found.at)))
@@ -258,16 +247,16 @@ def _roles(found: Fit) -> Result:
             weights[2 * code + 1, [honest, deceptive]] = -sign / 2
             there.append(all(found.by_block[:, place].any() for place in (honest, deceptive)))
         figures = figures_of(found, weights)
-        told[side] = {
+        roles[side] = {
             role: {
-                what: estimate_of(figures, 2 * code + place, int(figures.held[2 * code]))
+                what: figures.estimate(2 * code + place, int(figures.held[2 * code]))
                 if there[code] and sum(there) > 1
-                else undefined_estimate("no other role is there with statements of both classes", 0)
+                else told(None, 0, None, "no other role is there with statements of both classes")
                 for place, what in enumerate((apart, level))
             }
             for code, role in enumerate(ROLES)
         }
-    return told
+    return roles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -312,4 +301,4 @@ def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
     weights = weights_of(found, ability)
     names = study.columns.agents
     figures = figures_of(found, (weights[first] - weights[second])[None, :])
-    return {"agent": names[first], "second": names[second], "difference": estimate_of(figures, 0, len(order.agents))}
+    return {"agent": names[first], "second": names[second], "difference": figures.estimate(0, len(order.agents))}

@@ -13,26 +13,20 @@ can be known; the prior divides it evenly.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import WINNERS
-from analytics.measures.bootstrap import (
-    FEWEST_BLOCKS,
-    Figures,
-    draws_of,
-    estimate_of,
-    linear_figures,
-    told,
-    undefined_estimate,
-)
+from analytics.measures.bootstrap import FEWEST_BLOCKS, by_block, draws_of, told
 from analytics.measures.formulas import ratio
-from analytics.measures.frames import OVER, UNINFORMED, Frame
+from analytics.measures.frames import OVER, UNINFORMED
 from analytics.measures.headlines import MEASURES
+from analytics.measures.penalised import Figures, PenalisedFit, bind, linear_figures
 from analytics.measures.recalibration import FOLDS, folds_of
 from analytics.measures.study import Sheet, Study
-from analytics.measures.sums import Estimates
+from analytics.measures.sums import quotient_of
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -87,27 +81,21 @@ def _agent(study: Study, agent: str) -> Result:
         "deception_rate": does["deception_rate"],
         "judgements": round(float(held.total.cube("judged", agent=agent))),
         **{name: does[name] for name in ("accuracy", "balanced_accuracy", "auc")},
-        "caught": held.figure(
-            lambda frame: ratio(frame.cube("heard", target=agent, label=1, flag=1), _heard(frame, agent)),
-            lambda frame: _heard(frame, agent),
+        "caught": held.rate(
+            lambda frame: (
+                frame.cube("heard", target=agent, label=1, flag=1),
+                frame.cube("heard", target=agent, label=1),
+            ),
             "nobody judged a statement that it calls deceptive",
         ),
-        "suspicion_as_wolf": _suspected(held, agent, 1, "nobody judged it as a Werewolf"),
-        "suspicion_as_villager": _suspected(held, agent, 0, "nobody judged it as other than a Werewolf"),
+        **{
+            f"suspicion_as_{side}": held.rate(
+                quotient_of("suspected", target=agent, wolf=wolf), f"nobody judged it as {words}"
+            )
+            for side, wolf, words in (("wolf", 1, "a Werewolf"), ("villager", 0, "other than a Werewolf"))
+        },
         "vote_hit": does["vote_hit"],
     }
-
-
-def _heard(frame: Frame, agent: str) -> Array:
-    return frame.cube("heard", target=agent, label=1)
-
-
-def _suspected(held: Estimates, agent: str, wolf: int, reason: str) -> Result:
-    def quotient(frame: Frame) -> tuple[Array, Array]:
-        parts = frame.cube("suspected", ("part", ("sum", "n")), target=agent, wolf=wolf)
-        return parts[..., 0], parts[..., 1]
-
-    return held.rate(quotient, reason)
 
 
 def seats_of(study: Study, agent: str) -> Result:
@@ -125,7 +113,6 @@ PRIOR_SD: Final = 1.0
 """Standard deviation of every skill, and of the side's effect, beforehand, in logits."""
 SIDES: Final = ("werewolf", "village")
 
-_CONSTRAINT: Final = 1e6
 _STEPS: Final = 30
 
 
@@ -152,15 +139,6 @@ class WonGames:
         return WonGames(self.won[chosen], self.parts[chosen], self.block[chosen], self.blocks, self.seats)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SkillFit:
-    """The most probable skills; a `analytics.measures.bootstrap.PenalisedFit`."""
-
-    at: Array
-    covariance: Array
-    by_block: Array
-
-
 def won_games(columns: Columns) -> WonGames:
     """Return the games that somebody won."""
     import numpy as np
@@ -177,7 +155,7 @@ def won_games(columns: Columns) -> WonGames:
     return WonGames(won, parts, columns.blocks[rows], len(columns.block_names), counts[:, rows].sum(axis=1))
 
 
-def fit_skill(games: WonGames) -> SkillFit:
+def fit_skill(games: WonGames) -> PenalisedFit:
     """Return the most probable skills, by Newton's method."""
     import numpy as np
 
@@ -185,11 +163,7 @@ def fit_skill(games: WonGames) -> SkillFit:
     agents = (size - 1) // 2
     precision = np.eye(size) / PRIOR_SD**2
     for side, seats in enumerate(games.seats):
-        members = np.flatnonzero(seats)
-        if len(members):
-            weight = seats[members] / seats[members].mean()
-            places = 1 + side * agents + members
-            precision[np.ix_(places, places)] += _CONSTRAINT * np.outer(weight, weight)
+        bind(precision, 1 + side * agents, seats)
     at = np.zeros(size)
     for _ in range(_STEPS):
         chance = 1 / (1 + np.exp(-games.parts @ at))
@@ -200,7 +174,7 @@ def fit_skill(games: WonGames) -> SkillFit:
             break
     by_block = np.zeros((games.blocks, size))
     np.add.at(by_block, games.block, games.parts * (games.won - chance)[:, None])
-    return SkillFit(at, np.linalg.inv(information), by_block)
+    return PenalisedFit(at, np.linalg.inv(information), by_block)
 
 
 def skill(study: Study) -> Result:
@@ -222,10 +196,10 @@ def skill(study: Study) -> Result:
     shared: Result = {"games": len(games.won), "without_winner": finished - len(games.won), "blocks": games.blocks}
     if not len(games.won):
         reason = "nobody won a game"
-        missing = {side: dict.fromkeys(("skill", "wins"), undefined_estimate(reason, 0)) for side in SIDES}
+        missing = {side: dict.fromkeys(("skill", "wins"), told(None, 0, None, reason)) for side in SIDES}
         return {
             "agents": dict.fromkeys(agents, missing),
-            "side": undefined_estimate(reason, 0),
+            "side": told(None, 0, None, reason),
             "held_out": {**dict.fromkeys(("brier", "constant", "difference")), "n": 0, "reason": reason},
             **shared,
         }
@@ -246,19 +220,17 @@ def skill(study: Study) -> Result:
                 f"it has no seat as {'Werewolf' if which == 'werewolf' else 'anything else'} in a game that was won"
             )
             rows[name][which] = {
-                "skill": undefined_estimate(reason if not n else "no other agent to compare it with", n)
-                if not (n and others)
-                else estimate_of(alone, row, n),
-                "wins": undefined_estimate(reason, n) if not n else _as_share(wins, row, n),
+                "skill": alone.estimate(row, n)
+                if n and others
+                else told(None, n, None, "no other agent to compare it with" if n else reason),
+                "wins": _as_share(wins, row, n) if n else told(None, n, None, reason),
             }
     return {"agents": rows, "side": _as_share(side, 0, len(games.won)), "held_out": _held_out(games), **shared}
 
 
 def _as_share(figures: Figures, at: int, n: int) -> Result:
     """Return a logit as a share."""
-    import math
-
-    found = estimate_of(figures, at, n)
+    found = figures.estimate(at, n)
     shares = {end: None if found[end] is None else 1 / (1 + math.exp(-found[end])) for end in ("value", "low", "high")}
     return {**found, **shares}
 
@@ -280,9 +252,7 @@ def _held_out(games: WonGames) -> Result:
         constant = (others.won.sum() + 0.5) / (len(others.won) + 1)
         missed[0, inside] = (games.won[inside] - chance) ** 2
         missed[1, inside] = (games.won[inside] - constant) ** 2
-    sums = np.stack(
-        [np.bincount(games.block, row, games.blocks) for row in (missed[1] - missed[0], np.ones(n))], axis=1
-    )
+    sums = by_block(games.block, games.blocks, missed[1] - missed[0], np.ones(n))
     draws = draws_of(games.blocks)
     drawn = draws.sums(sums)
     interval = draws.interval(ratio(drawn[:, 0], drawn[:, 1]), blocks)

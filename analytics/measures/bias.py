@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analytics import Result
 from analytics.columns import PHASES
-from analytics.measures.bootstrap import draws_of, of_blocks, told
+from analytics.measures.bootstrap import by_block, by_cell, draws_of, of_blocks, told
 from analytics.measures.formulas import number, ratio
-from analytics.measures.primary import PERMUTATIONS, Rearrangements, max_t
+from analytics.measures.primary import PERMUTATIONS, Rearrangements
 from analytics.measures.study import Study
 from wolfbus.vocabulary import ROLES
 
@@ -48,11 +48,9 @@ class _Heard:
     wolf: Array
     suspicion: Array
 
-    def sums(self, *weights: Array) -> Array:
-        """Return sums by block and weight."""
-        import numpy as np
-
-        return np.stack([np.bincount(self.block, each, self.blocks) for each in weights], axis=1)
+    def cells(self, cell: Array, width: int, weights: Array | None = None) -> Array:
+        """Return sums by block and cell."""
+        return by_cell(self.block, self.blocks, cell, width, weights)
 
 
 def _heard(columns: Columns) -> _Heard:
@@ -104,7 +102,7 @@ def _slope(heard: _Heard, x: Array, among: Array | None) -> Result:
     x = x - (float(np.average(x, weights=kept)) if kept.any() else 0.0)
     y = heard.suspicion - (float(np.average(heard.suspicion, weights=kept)) if kept.any() else 0.0)
     sums = [
-        heard.sums(*(kept * side * part for part in (np.ones(len(x)), x, y, x * y, x * x)))
+        by_block(heard.block, heard.blocks, *(kept * side * part for part in (np.ones(len(x)), x, y, x * y, x * x)))
         for side in (heard.wolf, ~heard.wolf)
     ]
 
@@ -130,12 +128,6 @@ def _own(columns: Columns, heard: _Heard) -> tuple[Result, Result]:
         reason = "one agent alone" if count < 2 else f"more than {MOST_AGENTS} agents"
         return told(None, 0, None, reason), told(None, 0, None, reason)
     cell = table["observer_agent"][heard.rows].astype(np.int64) * count + table["target_agent"][heard.rows]
-    width = count * count
-    code = heard.block.astype(np.int64) * width + cell
-
-    def cells(weight: Array | None) -> Array:
-        return np.bincount(code, weight, heard.blocks * width).reshape(heard.blocks, width).astype(float)
-
     same = np.eye(count, dtype=bool)
 
     def contrast(found: Array) -> Array:
@@ -145,11 +137,13 @@ def _own(columns: Columns, heard: _Heard) -> tuple[Result, Result]:
         apart: Array = means[..., same].mean(axis=-1) - means[..., ~same].mean(axis=-1)
         return apart
 
-    n = cells(None)
+    n = heard.cells(cell, count * count, np.ones(len(cell)))
     reason = "not every two agents judged each other, and themselves"
 
     def own(value: Array) -> Result:
-        return of_blocks(np.concatenate([cells(value), n], axis=1), contrast, n.sum(axis=1), reason)
+        return of_blocks(
+            np.concatenate([heard.cells(cell, count * count, value), n], axis=1), contrast, n.sum(axis=1), reason
+        )
 
     return own(heard.suspicion - _expected(heard)), own((table["d"][heard.rows] == 1).astype(float))
 
@@ -172,11 +166,8 @@ def _names(columns: Columns, heard: _Heard) -> Result:
     named[seats["game"].astype(np.int64) * width + seats["seat"]] = seats["name"]
     name = named[table["game"][heard.rows].astype(np.int64) * width + table["target"][heard.rows]]
     apart = heard.suspicion - _expected(heard)
-    count, blocks = len(columns.names), heard.blocks
-    code = heard.block.astype(np.int64) * max(1, count) + name
-    sums, n = (
-        np.bincount(code, weight, blocks * count).reshape(blocks, count) for weight in (apart, np.ones(len(apart)))
-    )
+    count = len(columns.names)
+    sums, n = (heard.cells(name, count, weight) for weight in (apart, np.ones(len(apart))))
     whole = np.stack([sums.sum(axis=1), n.sum(axis=1)], axis=1)
 
     def difference(found: Array) -> Array:
@@ -205,12 +196,7 @@ def _p_of_names(sums: Array) -> float | None:
     flips = Rearrangements(len(sums), 0, 0, PERMUTATIONS)
     parts = sums[:, told_of]
     found = np.abs(parts.sum(axis=0) - 2 * flips.moved(parts)) / norm[told_of]
-    kept = slice(1, None) if flips.exact else slice(None)
-    adjusted = max_t(
-        {str(at): float(found[0, at]) for at in range(len(told_of))},
-        {str(at): found[kept, at] for at in range(len(told_of))},
-    )
-    return min(adjusted.values())
+    return min(flips.adjusted({str(at): own for at, own in enumerate(found.T)}).values())
 
 
 def _retest(columns: Columns) -> Result:
@@ -237,7 +223,7 @@ def _retest(columns: Columns) -> Result:
     agree = (table["d"][one] == table["d"][other]).astype(float)
     blocks = len(columns.block_names)
     block = columns.blocks[table["game"][one]]
-    sums = np.stack([np.bincount(block, part, blocks) for part in (apart, agree, np.ones(len(one)))], axis=1)
+    sums = by_block(block, blocks, apart, agree, np.ones(len(one)))
     reason = "no judgement was made twice: play a study again with the same seed, and give both"
     both = np.concatenate([table["s"][one], table["s"][other]]), np.concatenate([table["s"][other], table["s"][one]])
     varied = len(one) > 1 and float(both[0].std()) > 0

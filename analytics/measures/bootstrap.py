@@ -5,27 +5,15 @@ Plain percentiles of few blocks are too narrow twice over: a draw of n blocks ha
 sample divided by n and not by n - 1, and nobody knows the spread itself. So the quantiles are those
 that a Student interval would take, at Φ(∓√(n / (n - 1)) · t(0.975, n - 1)): 0.1 % and 99.9 % for
 five blocks, 1.6 % and 98.4 % for twenty, 2.5 % and 97.5 % in the end.
-
-Figures of a penalised fit are sums of its parameters (`linear_figures`). Each draw resamples the blocks of games and
-steps from the fit to where the resampled likelihood would have its top, at the fit's own curvature; so it costs a
-product of matrices and not a fit. Two things keep the intervals honest:
-
-- Shrinkage. Resampling a penalised estimate shows its scatter, not how far the prior pulls it; for an agent with little
-  data, quantiles would be much too narrow, and empty without data. So the prior's centre is drawn anew, too, from the
-  prior (a randomised maximum a posteriori estimate). Without correlation within games the draws then have the spread of
-  the posterior; with it they have that of the sandwich estimator clustered by game.
-- Few games. An agent that was there in a handful of games has too few blocks to show its scatter: no interval is
-  narrower than the model itself would have it, and its quantiles are those of as many blocks as it was there in.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from analytics import Result
 
@@ -53,12 +41,21 @@ blocks.
 """
 
 
+Leaf: TypeAlias = "list[float] | None"
+"""A 95 % interval, [low, high], or None where there is none."""
+
+
 class Interval(NamedTuple):
     """A 95 % interval, or why there is none."""
 
     low: float | None
     high: float | None
     reason: str | None
+
+    @property
+    def leaf(self) -> Leaf:
+        """Its ends, or None."""
+        return None if self.low is None or self.high is None else [self.low, self.high]
 
 
 def around_mean(mean: float, sem: float | None, n: int) -> tuple[float | None, float | None]:
@@ -245,6 +242,34 @@ def told(value: float | None, n: int, interval: Interval | None, reason: str) ->
     return found if why is None else {**found, "interval_reason": why}
 
 
+def by_block(block: Array, blocks: int, *weights: Array) -> Array:
+    """Return sums of rows by block and weight.
+
+    Args:
+        block: of each row.
+        blocks: their number.
+        weights: what is summed, by row.
+    """
+    import numpy as np
+
+    return np.stack([np.bincount(block, each, blocks) for each in weights], axis=1)
+
+
+def by_cell(block: Array, blocks: int, cell: Array, width: int, weights: Array | None = None) -> Array:
+    """Return sums of rows by block and cell; rows are counted unless there are weights.
+
+    Args:
+        block: of each row.
+        blocks: their number.
+        cell: of each row.
+        width: number of cells.
+        weights: what is summed, by row.
+    """
+    import numpy as np
+
+    return np.bincount(block.astype(np.int64) * width + cell, weights, blocks * width).reshape(blocks, width)
+
+
 def of_blocks(sums: Array, figure: Callable[[Array], Array], n: Array, reason: str) -> Result:
     """Return a figure of sums as an estimate.
 
@@ -287,102 +312,3 @@ def of_games(values: Sequence[float], statistic: Literal["mean", "median"]) -> I
     reached = np.cumsum(draws.counts(), axis=1, dtype=np.int32)
     middle = [held[(reached > at).argmax(axis=1)] for at in ((n - 1) // 2, n // 2)]
     return draws.interval((middle[0] + middle[1]) / 2)
-
-
-MANY_BLOCKS: Final = 5_000
-FEWER_DRAWS: Final = 400
-"""Draws above `MANY_BLOCKS` blocks: with so many the intervals are narrow, and what fewer draws
-cost of their precision is a small part of that.
-"""
-
-
-def draws_for(blocks: int) -> int:
-    """Return how many draws are made of so many blocks."""
-    return FEWER_DRAWS if blocks > MANY_BLOCKS else DRAWS
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Figures:
-    """Linear figures of a fit.
-
-    Attributes:
-        values: of each.
-        held: blocks that tell of each.
-        effects: what each block adds to each figure, by block and figure, but for the prior.
-        low: lower ends of the intervals; None below five blocks.
-        high: upper ends.
-    """
-
-    values: Array
-    held: Array
-    effects: Array
-    low: Array | None
-    high: Array | None
-
-
-class PenalisedFit(Protocol):
-    """The most probable parameters of a model whose parameters are normal around 0 beforehand."""
-
-    @property
-    def at(self) -> Array:
-        """The parameters."""
-        ...
-
-    @property
-    def covariance(self) -> Array:
-        """Inverse of information plus prior precision: what the model thinks of their uncertainty."""
-        ...
-
-    @property
-    def by_block(self) -> Array:
-        """Each block's part of the likelihood's gradient there."""
-        ...
-
-
-def linear_figures(
-    found: PenalisedFit, weights: Array, prior_sd: float, *, draws: int | None = None, seed: int = SEED
-) -> Figures:
-    """Return figures that are sums of parameters, with 95 % intervals.
-
-    Args:
-        found: a fit.
-        weights: of the parameters, by figure.
-        prior_sd: standard deviation of every parameter beforehand.
-        draws: number of draws; `draws_for` the blocks unless given.
-        seed: of the draws.
-    """
-    import numpy as np
-
-    values = weights @ found.at
-    told = found.by_block != 0
-    held = np.array([int((told & (row != 0)).any(axis=1).sum()) for row in weights])
-    blocks = len(found.by_block)
-    effects = found.by_block @ found.covariance @ weights.T
-    if blocks < FEWEST_BLOCKS:
-        return Figures(values, held, effects, None, None)
-    draws = draws_for(blocks) if draws is None else draws
-    # the mean gradient does not move under resampling
-    moved = Draws([blocks], draws, seed).sums(effects - effects.mean(axis=0))
-    centre = np.random.default_rng([seed, 1]).normal(0.0, 1 / prior_sd, (draws, len(found.at)))
-    steps = moved + centre @ found.covariance @ weights.T
-    modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, found.covariance, weights), 0.0))
-    seen = steps.std(axis=0)
-    steps *= np.where(seen > 0, np.maximum(1.0, modelled / np.where(seen > 0, seen, 1.0)), 1.0)
-    ends = np.empty((2, len(values)))
-    for at, count in enumerate(held.tolist()):
-        tail = tail_of(max(count, FEWEST_BLOCKS))
-        ends[:, at] = values[at] + np.quantile(steps[:, at], [tail, 1 - tail])
-    return Figures(values, held, effects, ends[0], ends[1])
-
-
-def estimate_of(figures: Figures, at: int, n: int) -> Result:
-    """Return one of the figures as plain values, over n of something."""
-    value = float(figures.values[at])
-    if figures.low is None or figures.high is None:
-        return {"value": value, "low": None, "high": None, "n": n, "reason": None, "interval_reason": FEW_BLOCKS}
-    return {"value": value, "low": float(figures.low[at]), "high": float(figures.high[at]), "n": n, "reason": None}
-
-
-def undefined_estimate(reason: str, n: int) -> Result:
-    """Return an estimate that there is not."""
-    return {"value": None, "low": None, "high": None, "n": n, "reason": reason}

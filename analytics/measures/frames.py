@@ -226,7 +226,7 @@ FAMILIES: Final = {
         Family("said", "agent role label truth"),
         Family("spoken", "round phase process label"),
         Family("received", "role kind part"),
-        Family("claims", "source claim verdict"),
+        Family("claims", "claim verdict source"),
         Family("labels", "how"),
         Family("judged", "agent"),
         Family("flags", "informed agent role label flag"),
@@ -249,11 +249,11 @@ FAMILIES: Final = {
         Family("seers", "claimed"),
         Family("event", "condition part"),
         Family("change", "part"),
-        Family("hits", "pairs agent round part"),
-        Family("follows", "pairs agent part"),
+        Family("hits", "agent round pairs part"),
+        Family("follows", "agent pairs part"),
         Family("exile", "pairs part"),
-        Family("error", "informed score agent role part"),
-        Family("bins", "pairs score agent bin part"),
+        Family("error", "informed agent role score part"),
+        Family("bins", "agent bin pairs score part"),
     )
 }
 """By name. ``part`` tells the sums of one quotient apart: ``sum`` and ``n``, and what stands beside

@@ -9,17 +9,11 @@ its tables; it needs an entry in `analytics.definitions`, and a family in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.measures import formulas
-from analytics.measures.formulas import (
-    BINS,
-    average_precision,
-    average_precision_lift,
-    ratio,
-    roc_area,
-)
+from analytics.measures.formulas import BINS, average_precision, average_precision_lift, ratio, roc_area
 from analytics.measures.frames import Frame, Group
 from analytics.measures.measure import SCORES, Better, Measure, Score, Unit
 from wolfbus.vocabulary import ROLES
@@ -32,46 +26,25 @@ _CLASSES: Final = "there are no judged statements of both self-labels"
 _CLAIMS: Final = "there are no judged statements with only true claims and with lies"
 _SUSPICION: Final = {"suspicion": "suspicion", "before": "smoothed suspicion before the statement"}
 _SUFFIX: Final = {"suspicion": "", "before": "_before"}
+_NOTHING: Final = "nothing to judge"
+_GUESS: Final = "the better constant guess"
 _FLAGS: Final[tuple[tuple[str, str, Unit, str, str | None, str], ...]] = (
-    (
-        "accuracy",
-        "accuracy of flags",
-        "share",
-        "constant_accuracy",
-        "the better constant guess",
-        "nothing to judge",
-    ),
-    (
-        *("accuracy_lift", "accuracy of flags minus that of the better constant guess", "points"),
-        *("zero", "the better constant guess", "nothing to judge"),
-    ),
+    ("accuracy", "accuracy of flags", "share", "constant_accuracy", _GUESS, _NOTHING),
+    ("accuracy_lift", f"accuracy of flags minus that of {_GUESS}", "points", "zero", _GUESS, _NOTHING),
     ("balanced_accuracy", "balanced accuracy of flags", "share", "half", "any constant guess", _CLASSES),
-    (
-        "precision",
-        "precision of flags",
-        "share",
-        "base_rate",
-        "flagging everything",
-        "nothing is flagged",
-    ),
+    ("precision", "precision of flags", "share", "base_rate", "flagging everything", "nothing is flagged"),
     ("recall", "recall of flags", "share", "", None, "no judged statement is labelled deceptive"),
-    (
-        "f1",
-        "F1 of flags",
-        "share",
-        "constant_f1",
-        "flagging everything",
-        "precision or recall is undefined",
-    ),
-    (
-        "mcc",
-        "Matthews correlation of flags",
-        "score",
-        "zero",
-        "any constant guess",
-        "flags or labels are all alike",
-    ),
+    ("f1", "F1 of flags", "share", "constant_f1", "flagging everything", "precision or recall is undefined"),
+    ("mcc", "Matthews correlation of flags", "score", "zero", "any constant guess", "flags or labels are all alike"),
 )
+"""Metrics of flags: formula, words, unit, formula of the baseline, what that is, and why they may be undefined."""
+_ENDS: Final[tuple[tuple[str, str, str, Better, tuple[str, ...]], ...]] = (
+    *(("villager_wins", "won by the villagers", "villagers", "high", tuple(r for r in ROLES if r != "Werewolf")),),
+    ("werewolf_wins", "won by the Werewolves", "werewolves", "low", ("Werewolf",)),
+    ("no_winner", "without a winner", "nobody", None, ROLES),
+)
+"""Ends of games: name, words, who wins, which end is better, and of an agent the roles whose seats count."""
+_WINNERS: Final = ("nobody", "villagers", "werewolves")
 
 
 def _sum(name: str, **where: Group) -> Figure:
@@ -91,6 +64,15 @@ def _size(counts: Array) -> Array:
     return found
 
 
+def _last(counts: Array) -> Array:
+    return counts[..., -1]
+
+
+def _every(counts: Array) -> Array:
+    found: Array = counts.sum(axis=-1)
+    return found
+
+
 def _constant(value: float, like: Figure) -> Figure:
     return lambda frame: 0 * like(frame) + value
 
@@ -107,93 +89,49 @@ def _wins() -> Iterator[Measure]:
     """Yield shares of games; of an agent, of its seats that are no Werewolves the share that won,
     of its Werewolves likewise, and of all its seats the share in games that nobody won.
     """
-    sides: tuple[tuple[str, str, Better, tuple[str, ...]], ...] = (
-        (
-            "villagers",
-            "won by the villagers",
-            "high",
-            tuple(role for role in ROLES if role != "Werewolf"),
-        ),
-        ("werewolves", "won by the Werewolves", "low", ("Werewolf",)),
-        ("nobody", "without a winner", None, ROLES),
-    )
-    for winner, label, better, roles in sides:
+    for name, label, winner, better, roles in _ENDS:
 
         def ends(frame: Frame, winner: str = winner, roles: tuple[str, ...] = roles) -> Array:
-            """Return how many there are, and of how many."""
+            """Return of how many there are, and how many they are."""
             import numpy as np
 
             if frame.where.get("agent") is None:
-                wins = frame.cube("game", ("state", ("nobody", "villagers", "werewolves")))
-                won = wins[..., ("nobody", "villagers", "werewolves").index(winner)]
+                wins = frame.cube("game", ("state", _WINNERS))
+                won = wins[..., _WINNERS.index(winner)]
             else:
                 wins = frame.cube("seat", ("role", roles), ("result", ("nobody", "won", "lost"))).sum(axis=-2)
                 won = wins[..., 0 if winner == "nobody" else 1]
             return np.stack([won, wins.sum(axis=-1)], axis=-1)
 
-        def share(frame: Frame, ends: Figure = ends) -> Array:
-            parts = ends(frame)
-            return ratio(parts[..., 0], parts[..., 1])
+        share = _quotient(_of(lambda parts: parts[..., 0], ends), _of(_last, ends))
+        told = f"finished games {label}"
+        yield Measure(name, told, "share", better, "no game is finished", _of(_last, ends), share, games=True)
 
-        name = {"villagers": "villager_wins", "werewolves": "werewolf_wins", "nobody": "no_winner"}[winner]
-        of = _of(lambda parts: parts[..., 1], ends)
-        yield Measure(
-            name,
-            f"finished games {label}",
-            "share",
-            better,
-            "no game is finished",
-            n=of,
-            value=share,
-            games=True,
-        )
+
+def _counts(name: str, *by: str, **where: Group) -> Figure:
+    return lambda frame: frame.cube(name, *by, **where)
 
 
 def _production() -> Iterator[Measure]:
     for role in (None, *ROLES):
-        counts: Figure = lambda frame, role=role: frame.cube("said", "label", role=role)  # type: ignore[misc]  # noqa: E731
+        counts = _counts("said", "label", role=role)
+        label = "statements called deceptive by their speakers" + _by(role)
         yield Measure(
-            "deception_rate" + _named(role),
-            "statements called deceptive by their speakers" + _by(role),
-            *("share", None, "no such statement has a self-label"),
-            n=_of(lambda found: found.sum(axis=-1), counts),
-            value=_of(lambda found: ratio(found[..., 1], found.sum(axis=-1)), counts),
+            *("deception_rate" + _named(role), label, "share", None, "no such statement has a self-label"),
+            *(_of(_every, counts), _quotient(_of(_last, counts), _of(_every, counts))),
         )
 
 
 def _detection() -> Iterator[Measure]:
-    for name, label, unit, baseline, told, reason in _FLAGS:
+    for row in _FLAGS:
         for role in (None, *ROLES):
-            yield _against(
-                name,
-                name + _named(role),
-                label + _by(role),
-                unit,
-                baseline,
-                told,
-                reason,
-                _flags(role),
-            )
+            yield _against(row, row[0] + _named(role), row[1] + _by(role), _counts("flags", "label", "flag", role=role))
 
 
-def _flags(role: str | None) -> Figure:
-    return lambda frame: frame.cube("flags", "label", "flag", role=role)
-
-
-def _against(
-    formula: str,
-    name: str,
-    label: str,
-    unit: Unit,
-    baseline: str,
-    told: str | None,
-    reason: str,
-    counts: Figure,
-) -> Measure:
+def _against(row: tuple[str, str, Unit, str, str | None, str], name: str, label: str, counts: Figure) -> Measure:
+    formula, _, unit, baseline, told, reason = row
     return Measure(
-        *(name, label, unit, "high", reason),
-        n=_of(_size, counts),
-        value=_of(getattr(formulas, formula), counts),
+        *(name, label, unit, "high", reason, _of(_size, counts), _of(getattr(formulas, formula), counts)),
         baseline=_of(getattr(formulas, baseline), counts) if baseline else None,
         baseline_label=told,
         by_game=formula != "accuracy_lift",
@@ -204,43 +142,23 @@ def _against(
 def _areas(score: Score) -> Iterator[Measure]:
     what, suffix = _SUSPICION[score], _SUFFIX[score]
     n = _sum("error", score=score, part="n")
-    base = _quotient(_sum("error", score=score, part="deceptive"), n)
+    base, told = _quotient(_sum("error", score=score, part="deceptive"), n), "share of deceptive statements"
+
+    def area(
+        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: tuple[Figure, str], **more: Any
+    ) -> Measure:
+        given = {"n": n, "score": score, "area": of, "pairs": True, **more}
+        return Measure(name, label, unit, "high", _CLASSES, baseline=baseline[0], baseline_label=baseline[1], **given)
+
     for role in (None, *ROLES):
-        yield Measure(
-            "auc" + suffix + _named(role),
-            f"ROC AUC of {what}" + _by(role),
-            *("probability", "high", _CLASSES),
-            n=_sum("error", score=score, part="n", role=role),
-            baseline=_constant(0.5, n),
-            baseline_label="chance",
-            score=score,
-            role=role,
-            area=roc_area,
-            pairs=True,
-        )
-    told = "share of deceptive statements"
-    yield Measure(
-        *("auprc" + suffix, f"average precision of {what}", "probability", "high", _CLASSES, n),
-        baseline=base,
-        baseline_label=told,
-        score=score,
-        area=average_precision,
-        pairs=True,
-    )
+        own = {"n": _sum("error", score=score, part="n", role=role), "role": role}
+        label = f"ROC AUC of {what}" + _by(role)
+        yield area(f"auc{suffix}{_named(role)}", label, "probability", roc_area, (_constant(0.5, n), "chance"), **own)
+    label = f"average precision of {what}"
+    yield area("auprc" + suffix, label, "probability", average_precision, (base, told))
     if score == "suspicion":
-        yield Measure(
-            *(
-                "auprc_lift",
-                f"average precision of {what} minus the share of deceptive statements",
-                "points",
-            ),
-            *("high", _CLASSES, n),
-            baseline=_constant(0, n),
-            baseline_label=told,
-            score=score,
-            area=average_precision_lift,
-            pairs=True,
-        )
+        label += " minus the share of deceptive statements"
+        yield area("auprc_lift", label, "points", average_precision_lift, (_constant(0, n), told))
 
 
 def _calibration(score: Score) -> Iterator[Measure]:
@@ -257,20 +175,18 @@ def _calibration(score: Score) -> Iterator[Measure]:
         bins = frame.cube("bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score)
         return ratio(abs(bins[..., 0] - bins[..., 1]).sum(axis=-1), bins[..., 2].sum(axis=-1))
 
+    def skill(frame: Frame) -> Array:
+        found: Array = 1 - ratio(brier(frame), constant(frame))
+        return found
+
     unjudged = "no judgement counts whose statement has a self-label"
     told = "always saying the share of deceptive statements"
     yield Measure(
-        *("brier" + suffix, f"Brier score of {what}", "score", "low", unjudged, n, brier),
-        baseline=constant,
-        baseline_label=told,
-        pairs=True,
+        *("brier" + suffix, f"Brier score of {what}", "score", "low", unjudged, n, brier, constant, told), pairs=True
     )
+    label = f"Brier skill of {what}"
     yield Measure(
-        *("brier_skill" + suffix, f"Brier skill of {what}", "score", "high", _CLASSES, n),
-        value=lambda frame: 1 - ratio(brier(frame), constant(frame)),
-        baseline=_constant(0, n),
-        baseline_label=told,
-        pairs=True,
+        *("brier_skill" + suffix, label, "score", "high", _CLASSES, n, skill, _constant(0, n), told), pairs=True
     )
     words = f"expected calibration error of {what}"
     yield Measure("ece" + suffix, words, "points", "low", unjudged, n, error, pairs=True)
@@ -289,13 +205,11 @@ def _gap() -> Iterator[Measure]:
         def towards(frame: Frame, family: str = family) -> Array:
             return frame.cube(family, "wolf", ("part", ("sum", "n")))
 
+        label, reason = f"{what} of Werewolves minus that of others", "there is no such suspicion of both"
         yield Measure(
-            *(name, f"{what} of Werewolves minus that of others", "points", "high"),
-            reason="there is no such suspicion of both Werewolves and others",
-            n=_of(lambda parts: parts[..., 1].sum(axis=-1), towards),
-            value=_of(gap, towards),
-            baseline=_of(lambda parts: 0 * parts[..., 0, 0], towards),
-            baseline_label="no difference",
+            *(name, label, "points", "high", f"{reason} Werewolves and others"),
+            *(_of(_every, _of(_last, towards)), _of(gap, towards)),
+            *(_of(lambda parts: 0 * parts[..., 0, 0], towards), "no difference"),
             pairs=True,
         )
 
@@ -305,75 +219,42 @@ def _ballots() -> Iterator[Measure]:
     hit, chance = _sum("hits", part="sum"), _sum("hits", part="chance")
     unvoted, random = "nobody but Werewolves voted for anybody", "a vote at random"
     label = "votes by others than Werewolves that name a Werewolf"
-    yield Measure(
-        *(
-            "vote_hit",
-            label,
-            "share",
-            "high",
-            unvoted,
-            hits,
-            _quotient(hit, hits),
-            _quotient(chance, hits),
-            random,
-        ),
-        pairs=True,
+    shares = (_quotient(hit, hits), _quotient(chance, hits))
+    yield Measure("vote_hit", label, "share", "high", unvoted, hits, *shares, random, pairs=True)
+    lift = _quotient(lambda frame: hit(frame) - chance(frame), hits), _constant(0, hits)
+    label += " minus votes at random"
+    yield Measure("vote_hit_lift", label, "points", "high", unvoted, hits, *lift, random, pairs=True)
+    label, reason = (
+        "votes for whom the voter suspects most",
+        "nobody who had judged somebody alive voted for anybody",
     )
-    yield Measure(
-        *("vote_hit_lift", f"{label} minus votes at random", "points", "high", unvoted, hits),
-        value=_quotient(lambda frame: hit(frame) - chance(frame), hits),
-        baseline=_constant(0, hits),
-        baseline_label=random,
-        pairs=True,
-    )
-    yield Measure(
-        *("vote_follows_suspicion", "votes for whom the voter suspects most", "share", None),
-        *("nobody who had judged somebody alive voted for anybody", follows),
-        value=_quotient(_sum("follows", part="sum"), follows),
-        baseline=_quotient(_sum("follows", part="chance"), follows),
-        baseline_label="a vote at random: 1 / (living - 1)",
-        pairs=True,
-    )
+    shares = _quotient(_sum("follows", part="sum"), follows), _quotient(_sum("follows", part="chance"), follows)
+    told = "a vote at random: 1 / (living - 1)"
+    yield Measure("vote_follows_suspicion", label, "share", None, reason, follows, *shares, told, pairs=True)
 
 
 def _truth() -> Iterator[Measure]:
     def said(frame: Frame) -> Array:
         return frame.cube("said", ("label", (-1, 0, 1)), ("truth", (TRUE, MISTAKE, LIE)))
 
-    every = _sum("said")
-    checkable = _of(_size, said)
-    lies = _of(lambda counts: counts[..., 2], said)
-    share: tuple[Unit, Better] = ("share", None)
-    mistakes = _of(lambda counts: counts[..., 1], said)
+    every, checkable = _sum("said"), _of(_size, said)
+    lies, mistakes = (_of(lambda counts, at=at: counts[..., at], said) for at in (2, 1))  # type: ignore[misc]
     for name, words, false in (("lie_rate", "lies", lies), ("mistake_rate", "mistakes", mistakes)):
-        yield Measure(
-            *(name, f"{words} among statements with a checkable claim", *share),
-            "no statement makes a checkable claim",
-            *(checkable, _quotient(_of(lambda counts: counts.sum(axis=-1), false), checkable)),
-        )
+        label, reason = f"{words} among statements with a checkable claim", "no statement makes a checkable claim"
+        yield Measure(name, label, "share", None, reason, checkable, _quotient(_of(_every, false), checkable))
     labelled = _of(lambda lie: lie[..., 1:].sum(axis=-1), lies)
-    yield Measure(
-        *(
-            "confession_rate",
-            "lies that their speakers call deceptive",
-            *share,
-            "no lie has a self-label",
-            labelled,
-        ),
-        value=_quotient(_of(lambda lie: lie[..., 2], lies), labelled),
-    )
+    label, admitted = "lies that their speakers call deceptive", _quotient(_of(_last, lies), labelled)
+    yield Measure("confession_rate", label, "share", None, "no lie has a self-label", labelled, admitted)
 
     def flags(frame: Frame) -> Array:
         return frame.cube("truths", ("truth", (TRUE, LIE)), "flag")
 
-    for name, label, unit, baseline, told, reason in _FLAGS[:3]:
-        words = label.replace("accuracy of flags", "accuracy of flags against lies and true statements")
-        why = _CLAIMS if reason == _CLASSES else "no judged statement is a lie or true"
-        yield _against(name, f"truth_{name}", words, unit, baseline, told, why, flags)
-    yield Measure(
-        *("coverage", "statements with a checkable claim", *share, "there is no statement", every),
-        value=_quotient(checkable, every),
-    )
+    for row in _FLAGS[:3]:
+        label = row[1].replace("accuracy of flags", "accuracy of flags against lies and true statements")
+        why = _CLAIMS if row[-1] == _CLASSES else "no judged statement is a lie or true"
+        yield _against((*row[:-1], why), f"truth_{row[0]}", label, flags)
+    label, reason = "statements with a checkable claim", "there is no statement"
+    yield Measure("coverage", label, "share", None, reason, every, _quotient(checkable, every))
 
 
 def _all() -> Iterator[Measure]:

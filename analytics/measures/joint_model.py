@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from analytics.columns import UNKNOWN
 from analytics.measures.likelihood import WIDEST, Cells, slopes, value_of
+from analytics.measures.penalised import PenalisedFit, bind
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ Classes: TypeAlias = tuple[Cells, Cells]
 PRIOR_SD: Final = 1.5
 """Standard deviation of every parameter beforehand, in logits."""
 
-_CONSTRAINT: Final = 1e6
-"""Precision of the rule that weighted effects add up to 0."""
 _STEPS: Final = 40
 _NEAR: Final = 1e-6
 """A Newton step smaller than this, in logits, is the last."""
@@ -87,21 +86,14 @@ _OF_ROLES: Final = ("observer 0", "observer 1", "speaker 0", "speaker 1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fit:
+class Fit(PenalisedFit):
     """The most probable parameters.
 
     Attributes:
         layout: which is which.
-        at: the parameters.
-        covariance: inverse of information plus prior precision: what the model thinks of their
-            uncertainty.
-        by_block: each block's part of the likelihood's gradient there.
     """
 
     layout: Layout
-    at: Array
-    covariance: Array
-    by_block: Array
 
     @property
     def spread(self) -> float:
@@ -174,10 +166,10 @@ def layout_of(classes: Classes) -> Layout:
         ("concealment", as_speaker, both),
     ):
         for group in range(groups):
-            _bind(precision, empty.place(what), np.where(member == group, weight, 0))
+            bind(precision, empty.place(what), np.where(member == group, weight, 0))
     for x in (0, 1):
         for side, name in enumerate(("observer", "speaker")):
-            _bind(precision, empty.place(f"{name} {x}"), counts[x, side].sum(axis=0))
+            bind(precision, empty.place(f"{name} {x}"), counts[x, side].sum(axis=0))
     return Layout(as_observer, as_speaker, judged, heard, (designs[0], designs[1]), precision)
 
 
@@ -190,16 +182,6 @@ def _counts(cells: Cells) -> Array:
     observer = np.bincount(cells.observer[there], minlength=width)
     speaker = np.bincount(cells.speaker, there.sum(axis=1), width)
     return np.stack([observer, speaker]).reshape(2, cells.agents, len(ROLES))
-
-
-def _bind(precision: Array, start: int, weight: Array) -> None:
-    """Make parameters add up to 0, weighted."""
-    import numpy as np
-
-    members = start + np.flatnonzero(weight > 0)
-    if len(members):
-        own = weight[weight > 0] / weight[weight > 0].mean()
-        precision[np.ix_(members, members)] += _CONSTRAINT * np.outer(own, own)
 
 
 def fit(classes: Classes) -> Fit:
@@ -219,7 +201,7 @@ def fit(classes: Classes) -> Fit:
         if all(len(cells) for cells in some):
             at = _climb((some[0], some[1]), layout, at)[0]
     at, information, by_block = _climb(classes, layout, at)
-    return Fit(layout, at, np.linalg.inv(information), by_block)
+    return Fit(at, np.linalg.inv(information), by_block, layout)
 
 
 def objective(classes: Classes, layout: Layout, at: Array) -> float:

@@ -30,7 +30,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from analytics import Result
 from wolfbus import __version__
@@ -52,7 +52,13 @@ Probability: TypeAlias = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)
 Finite: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class PlattMap(BaseModel):
+class _Saved(BaseModel):
+    """A part of a file: nothing else may be in it, and nothing is taken for something else."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class PlattMap(_Saved):
     """P(deceptive) = 1 / (1 + exp(−(slope · logit s + intercept))), with s brought into [clip, 1 −
     clip] first.
 
@@ -65,8 +71,6 @@ class PlattMap(BaseModel):
         slope: in logits per logit.
         intercept: in logits.
     """
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     kind: Literal["platt"] = "platt"
     clip: float = Field(default=CLIP, gt=0, lt=0.5, allow_inf_nan=False)
@@ -83,15 +87,13 @@ class PlattMap(BaseModel):
         return found
 
 
-class IsotonicMap(BaseModel):
+class IsotonicMap(_Saved):
     """A line through points, level before the first and after the last; it never falls.
 
     Attributes:
         kind: "isotonic".
         points: suspicion and probability; suspicions rise, probabilities do not fall.
     """
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     kind: Literal["isotonic"] = "isotonic"
     points: tuple[tuple[Probability, Probability], ...] = Field(min_length=1)
@@ -120,12 +122,6 @@ Map: TypeAlias = Annotated[PlattMap | IsotonicMap, Field(discriminator="kind")]
 
 Kind: TypeAlias = Literal["platt", "isotonic"]
 KINDS: Final[tuple[Kind, ...]] = ("platt", "isotonic")
-
-
-def as_json(fitted: PlattMap | IsotonicMap) -> dict[str, Any]:
-    """Return the map as plain values, lists for tuples."""
-    plain: dict[str, Any] = fitted.model_dump(mode="json")
-    return plain
 
 
 # -- fitting
@@ -194,7 +190,7 @@ _LONGEST: Final = 64 * 1024 * 1024
 """Bytes beyond which a file is no map, and is not read."""
 
 
-class Calibration(BaseModel):
+class Calibration(_Saved):
     """How well calibrated some probabilities were.
 
     Attributes:
@@ -203,14 +199,12 @@ class Calibration(BaseModel):
         auc: ROC AUC.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
     brier: Probability
     ece: Probability
     auc: Probability
 
 
-class HeldOut(BaseModel):
+class HeldOut(_Saved):
     """How maps of this kind did on games that they were not fitted on.
 
     Attributes:
@@ -220,18 +214,14 @@ class HeldOut(BaseModel):
         blocks: blocks of games, none of which was torn apart.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
     before: Calibration
     after: Calibration
     folds: int = Field(ge=2)
     blocks: int = Field(ge=2)
 
 
-class SavedMap(BaseModel):
+class SavedMap(_Saved):
     """What a file holds; see the module for its members."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     format: Literal["wolfbus-map"] = FORMAT
     version: Literal[1] = VERSION
@@ -240,9 +230,6 @@ class SavedMap(BaseModel):
     held_out: HeldOut
     n: int = Field(ge=1)
     games: int = Field(ge=1)
-
-
-_SAVED: Final[TypeAdapter[SavedMap]] = TypeAdapter(SavedMap)
 
 
 def saved_map(recalibration: Result, kind: Kind | None = None) -> SavedMap:
@@ -273,7 +260,7 @@ def saved_map(recalibration: Result, kind: Kind | None = None) -> SavedMap:
         "n": own["before"]["n"],
         "games": recalibration["games"],
     }
-    return _SAVED.validate_json(json.dumps(content))
+    return SavedMap.model_validate_json(json.dumps(content))
 
 
 def save_map(recalibration: Result, path: Path, kind: Kind | None = None) -> SavedMap:
@@ -304,7 +291,7 @@ def load_map(path: Path) -> SavedMap:
     content = read_whole(path, _LONGEST)
     _check_format(path, content)
     try:
-        return _SAVED.validate_json(content)
+        return SavedMap.model_validate_json(content)
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_fault(error)}") from None
 

@@ -17,9 +17,8 @@ is ahead of the second: their statistic is how far whoever is first in a flip is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
-from math import comb, isnan, sqrt
+from math import comb, isnan
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from analytics import Result
@@ -137,6 +136,16 @@ class Rearrangements:
         large = int((undefined | (np.abs(np.where(undefined, 0, others)) >= abs(given) - _EQUAL)).sum())
         return (large / self.count if self.exact else (large + 1) / (self.count + 1)), None
 
+    def adjusted(self, statistics: Mapping[str, Array]) -> dict[str, float]:
+        """Return p-values adjusted together (`max_t`) of statistics that are given for each row of
+        rearrangements; of drawn ones, the given arrangement is counted among them.
+        """
+        kept = slice(1, None) if self.exact else slice(None)
+        return max_t(
+            {name: float(own[0]) for name, own in statistics.items()},
+            {name: own[kept] for name, own in statistics.items()},
+        )
+
 
 def _every(pairs: int, only_a: int, only_b: int) -> Iterator[tuple[int, ...]]:
     for swapped in product((0, 1), repeat=pairs):
@@ -228,14 +237,6 @@ def primary_of(manifests: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...],
     return PRIMARY, False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tested:
-    """A statistic and what it is in every flip; None where there is nothing to test."""
-
-    observed: float
-    flipped: Array
-
-
 def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = False) -> Result:
     """Return the primary metrics with adjusted p-values and verdicts.
 
@@ -260,16 +261,10 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
             if own is not None:
                 tested[name] = own
     enough = study.blocks >= TELLING
-    kept = slice(1, None) if flips.exact else slice(None)
-    adjusted = max_t(
-        {name: own.observed for name, own in tested.items()},
-        {name: own.flipped[kept] for name, own in tested.items()},
-    )
+    adjusted = flips.adjusted(tested)
     for name, row in rows.items():
-        alone = (
-            max_t({name: tested[name].observed}, {name: tested[name].flipped[kept]})[name] if name in tested else None
-        )
-        row |= {"p": alone, "p_adjusted": adjusted.get(name)}
+        alone = flips.adjusted({name: tested[name]}) if name in tested else {}
+        row |= {"p": alone.get(name), "p_adjusted": adjusted.get(name)}
         row["verdict"] = _verdict(row, enough=enough)
     return {
         "metrics": {name: rows[name] for name in names},
@@ -298,13 +293,14 @@ def _verdict(row: Result, *, enough: bool) -> Verdict:
 
 def _metrics(
     study: Study, measures: Sequence[Measure], flips: Rearrangements
-) -> tuple[dict[str, Result], dict[str, _Tested]]:
+) -> tuple[dict[str, Result], dict[str, Array]]:
+    """Return what is told of each metric, and its statistic as it is and in every flip, where it can be tested."""
     import numpy as np
 
     sheet, draws = Sheet(study, study.columns.blocks, study.blocks), draws_of(study.blocks)
     pooled, held = sheet.pooled(measures), sheet.held(measures)
     rows: dict[str, Result] = {}
-    tested: dict[str, _Tested] = {}
+    tested: dict[str, Array] = {}
     against = [measure for measure in measures if measure.baseline is not None]
 
     def lifts(vary: Callable[[Array], Array]) -> dict[str, Array]:
@@ -330,19 +326,13 @@ def _metrics(
             parts = np.where(n > 0, parts, 0.0)
             # where all rests on one block, there is nothing without it
             if not np.isnan(parts).any() and (parts != 0).any():
-                tested[name] = _flipped(parts, flips)
+                sums = parts.sum() - 2 * flips.moved(parts[:, None])[:, 0]
+                tested[name] = abs(sums) / np.sqrt((parts**2).sum())
     return rows, tested
 
 
-def _flipped(parts: Array, flips: Rearrangements) -> _Tested:
-    norm = sqrt(float((parts**2).sum()))
-    sums = parts.sum() - 2 * flips.moved(parts[:, None])[:, 0]
-    found: Array = abs(sums) / norm
-    return _Tested(float(found[0]), found)
-
-
-def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, _Tested | None]:
-    """Return who leads in an ability, and the test of whether anybody does."""
+def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, Array | None]:
+    """Return who leads in an ability, and the statistic of whether anybody does, likewise."""
     import numpy as np
 
     label = f"the first agent's {ability} minus the second's"
@@ -365,4 +355,4 @@ def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, _T
         others = every != at
         ahead = (sums[:, [at]] - sums[:, others]) / norm[at, others]
         found = np.maximum(found, ahead.min(axis=1))
-    return {**about, **lead}, _Tested(float(found[0]), found)
+    return {**about, **lead}, found

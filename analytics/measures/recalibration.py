@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from analytics import Result
 from analytics.columns import columns_of
 from analytics.measures import formulas
-from analytics.measures.bootstrap import draws_of
+from analytics.measures.bootstrap import Leaf, by_cell, draws_of
 from analytics.measures.formulas import Confusion, number, ratio, roc_pairs
-from analytics.measures.maps import KINDS, Kind, SavedMap, as_json, fit
+from analytics.measures.maps import KINDS, Kind, SavedMap, fit
 from analytics.measures.measure import SCORES, Score
-from analytics.measures.scores import Scores, Tied, calibration, cells_of, reliability, scores_of, tied
+from analytics.measures.scores import Scores, Tied, calibration, reliability, scores_of, tied
 from analytics.measures.study import Study
-from analytics.measures.sums import Leaf
-from analytics.measures.table4 import Scored, scored, whole_intervals
+from analytics.measures.table4 import Scored, own_cells, row_intervals, scored
 
 if TYPE_CHECKING:
     from analytics.columns import Array
@@ -147,18 +146,14 @@ def _intervals(study: Study, score: Score, rule: Rule) -> dict[str, Leaf]:
     import numpy as np
 
     names = [name for name in MEASURES if name != "n"]
-    held, out = study.scores(score), held_out_flags(study, score, rule)
+    scores, out = study.scores(score), held_out_flags(study, score, rule)
     if out is None:
         return dict.fromkeys(names)
-    code = (held.blocks.astype(np.int64) * 2 + held.deceptive) * 2 + out.flags
-    counts = np.bincount(code, minlength=study.blocks * 4).reshape(study.blocks, 4)
+    counts = by_cell(scores.blocks, study.blocks, 2 * scores.deceptive + out.flags, 4)
     draws = draws_of(study.blocks)
     drawn = draws.sums(counts.astype(np.float64)).reshape(-1, 2, 2)
-    found: dict[str, Leaf] = {}
-    for name in names:
-        low, high, _ = draws.interval(formulas.MEASURES[name](drawn), int(counts.any(axis=1).sum()))
-        found[name] = None if low is None or high is None else [low, high]
-    return found
+    held = int(counts.any(axis=1).sum())
+    return {name: draws.interval(formulas.MEASURES[name](drawn), held).leaf for name in names}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,7 +272,7 @@ def _recalibrated(held: Scores, folds: Array, kind: Kind) -> Result:
     return {
         "before": calibration(whole),
         "after": {**calibration(after), "auc": auc_within_folds(made, held.deceptive, folds)},
-        "map": as_json(fit(whole, kind)),
+        "map": fit(whole, kind).model_dump(mode="json"),
         "reliability": reliability(after),
     }
 
@@ -292,7 +287,7 @@ def recalibration_intervals(study: Study) -> Result:
     if folds is None:
         return {kind: {when: dict.fromkeys(FIGURES) for when in ("before", "after")} for kind in KINDS}
     rows = scored(study, held)
-    before = whole_intervals(rows, FIGURES)
+    before = row_intervals(rows, *own_cells(rows), FIGURES)
     found: Result = {}
     for kind in KINDS:
         probabilities = held_out_probabilities(held, folds, kind)
@@ -300,7 +295,10 @@ def recalibration_intervals(study: Study) -> Result:
         after = Scored(probabilities[order], rows.deceptive[order], rows.blocks[order], rows.count)
         found[kind] = {
             "before": dict(before),
-            "after": {**whole_intervals(after, FIGURES[:2]), "auc": _area_interval(after, folds[order])},
+            "after": {
+                **row_intervals(after, *own_cells(after), FIGURES[:2]),
+                "auc": _area_interval(after, folds[order]),
+            },
         }
     return found
 
@@ -312,16 +310,13 @@ def _area_interval(rows: Scored, folds: Array) -> Leaf:
     drawn, coarse = np.zeros((2, draws_of(rows.count).draws)), np.zeros(2)
     for fold in range(FOLDS):
         own = rows.of(folds == fold)
-        counts = np.unique(own.scores, return_counts=True)[1]
-        cells = np.repeat(cells_of(counts), counts)
-        width = int(cells.max(initial=-1)) + 1
+        cells, width = own_cells(own)
         drawn += roc_pairs(own.histogram(cells, width))
         whole = np.bincount(own.deceptive * width + cells, minlength=2 * width).reshape(2, width)
         coarse += roc_pairs(whole)
     exact = auc_within_folds(rows.scores, rows.deceptive, folds)
     moved = np.clip(ratio(*drawn) + ((exact or 0) - float(ratio(*coarse))), 0, 1)
-    low, high, _ = draws_of(rows.count).interval(moved, len(np.unique(rows.blocks)))
-    return None if low is None or high is None else [low, high]
+    return draws_of(rows.count).interval(moved, len(np.unique(rows.blocks))).leaf
 
 
 def recalibrated(game: GameRows, saved: SavedMap) -> Result:

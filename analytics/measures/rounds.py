@@ -7,20 +7,17 @@ Undefined is None, never 0 and never NaN; every mean has its own denominator bes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from analytics import Result
 from analytics.columns import NIGHTS
-from analytics.measures.bootstrap import of_games
+from analytics.measures.bootstrap import of_games, told
 from analytics.measures.formulas import number, ratio, theil_sen, whole
 from analytics.measures.frames import ALL, MOVED, OVER, UNINFORMED, Frame, Group
-from analytics.measures.sums import Estimates
+from analytics.measures.sums import Estimates, quotient_of
 from wolfbus.vocabulary import ROLES
-
-if TYPE_CHECKING:
-    from analytics.columns import Array
 
 ENOUGH_GAMES: Final = 10
 """Games a round needs before its difference is judged."""
@@ -125,18 +122,9 @@ def _trends(held: Estimates) -> Result:
 
 
 def _slope(values: list[float]) -> Result:
-    if not values:
-        reason = "there are no games of at least two rounds with such suspicion"
-        return {"median": None, "low": None, "high": None, "n": 0, "reason": reason}
-    low, high, why = of_games(values, "median")
-    found: Result = {
-        "median": median(values),
-        "low": low,
-        "high": high,
-        "n": len(values),
-        "reason": None,
-    }
-    return found if why is None else {**found, "interval_reason": why}
+    reason = "there are no games of at least two rounds with such suspicion"
+    found = told(median(values), len(values), of_games(values, "median"), "") if values else told(None, 0, None, reason)
+    return {"median": found.pop("value"), **found}
 
 
 def _first_separable(held: Estimates) -> Result:
@@ -170,16 +158,6 @@ def _first_separable(held: Estimates) -> Result:
     return {"round": first, "reason": reason, "rounds": rounds}
 
 
-def _parts_of(name: str, **where: Group) -> Callable[[Frame], tuple[Array, Array]]:
-    """Return the quotient of the ``sum`` and the ``n`` of a family."""
-
-    def quotient(frame: Frame) -> tuple[Array, Array]:
-        parts = frame.cube(name, ("part", ("sum", "n")), **where)
-        return parts[..., 0], parts[..., 1]
-
-    return quotient
-
-
 def events(held: Estimates) -> Result:
     """Return suspicion around events, each an estimate with its block-bootstrap 95 % interval
     (paper 5.3; metrics: events).
@@ -197,8 +175,8 @@ def events(held: Estimates) -> Result:
     """
     no_claim = "no Seer who claims in public to be one has a judged statement of this sort"
     no_night = "no Doctor has a judged statement on a day after such a night"
-    of = {name: _parts_of("event", condition=name) for name in ("before", "after", "blocked", "killed")}
-    change = held.rate(_parts_of("change"), "no game has judged statements of its Seer before and after the claim")
+    of = {name: quotient_of("event", condition=name) for name in ("before", "after", "blocked", "killed")}
+    change = held.rate(quotient_of("change"), "no game has judged statements of its Seer before and after the claim")
     silent, claimed = held.total.cube("seers", ("claimed", (0, 1))).tolist()
     nights = held.total.cube("night", ("night", NIGHTS)).tolist()
     return {
@@ -259,12 +237,9 @@ def _votes(held: Estimates) -> Result:
     total = held.total
     unheld = "no vote was held after one of the living others than Werewolves had judged somebody alive"
 
-    def exile(above: str, below: str = "n") -> Callable[[Frame], tuple[Array, Array]]:
-        return lambda frame: (frame.cube("exile", part=above), frame.cube("exile", part=below))
-
     return {
         "own_argmax": {
-            **held.rate(_parts_of("follows"), "nobody who had judged somebody alive voted for anybody"),
+            **held.rate(quotient_of("follows"), "nobody who had judged somebody alive voted for anybody"),
             **_beside(total, "follows", "abstentions", "unjudged"),
         },
         "hits": _hits(held),
@@ -274,17 +249,17 @@ def _votes(held: Estimates) -> Result:
             if total.cube("hits", round=round_, part="n") or total.cube("hits", round=round_, part="abstentions")
         },
         "counterfactual": {
-            "suspicion_exile": held.rate(exile("sum"), unheld),
-            "real_exile": held.rate(exile("real"), unheld),
-            "real_exile_of_exiles": held.rate(exile("real", "exiled"), "no such vote exiled anybody"),
-            "chance": number(ratio(*exile("chance")(total))),
+            "suspicion_exile": held.rate(quotient_of("exile"), unheld),
+            "real_exile": held.rate(quotient_of("exile", "real"), unheld),
+            "real_exile_of_exiles": held.rate(quotient_of("exile", "real", "exiled"), "no such vote exiled anybody"),
+            "chance": number(ratio(*quotient_of("exile", "chance")(total))),
             "votes": whole(total.cube("exile", part="n")),
         },
     }
 
 
 def _hits(held: Estimates, round_: int | None = None) -> Result:
-    found = held.rate(_parts_of("hits", round=round_), "nobody but Werewolves voted for anybody")
+    found = held.rate(quotient_of("hits", round=round_), "nobody but Werewolves voted for anybody")
     return {**found, **_beside(held.total, "hits", "abstentions", round=round_)}
 
 

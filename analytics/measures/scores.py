@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
+from analytics.measures.bootstrap import by_cell
 from analytics.measures.formulas import BINS, average_precision, bins_of, number, roc_area
 from analytics.measures.frames import ALL, Pairs
 from analytics.measures.measure import Score
@@ -185,9 +186,8 @@ class Scores:
         import numpy as np
 
         mask = mask & (unit >= 0)
-        code = unit[mask].astype(np.int64) * 2 + self.deceptive[mask]
-        code = code * width + cells[self.rank[mask]]
-        return np.bincount(code, minlength=count * 2 * width).reshape(count, 2 * width).astype(np.float32)
+        cell = self.deceptive[mask] * width + cells[self.rank[mask]]
+        return by_cell(unit[mask], count, cell, 2 * width).astype(np.float32)
 
     def by_game(self, games: int, mask: Array) -> Array:
         """Return counts by game, class and the game's own distinct scores, ascending."""

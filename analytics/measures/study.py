@@ -18,9 +18,8 @@ from analytics.measures.frames import ALL, HEADLINES, OVER, UNINFORMED, Frame, P
 from analytics.measures.headlines import MEASURES
 from analytics.measures.measure import SCORES, Measure, Score, View, evaluate, role_of_area
 from analytics.measures.scores import Scores, cells_of, scores_of
-from analytics.measures.summing import put_parts, sums_of
+from analytics.measures.summing import Rows, one, sums_of
 from analytics.measures.sums import Entries, Estimates
-from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
@@ -80,28 +79,25 @@ class Study:
         """The sums of the games, errors and calibration bins of scores among them."""
         import numpy as np
 
-        sums, agents = sums_of(self.columns), self.columns.agents
+        sums = sums_of(self.columns)
         for score in SCORES:
             held = self.scores(score)
-            zero, one = np.zeros(len(held.games), np.int64), np.ones(len(held.games))
-            which = (zero, (score,))
-            put_parts(
-                *(sums, "error", held.games),
-                [(held.informed, (0, 1)), which, (held.agent, agents), (held.observer, ROLES)],
+            table = {"game": held.games, "informed": held.informed, "agent": held.agent, "role": held.observer}
+            which, ones = one(score, held.games), np.ones(len(held.games))
+            Rows(sums, self.columns, table).put(
+                *("error", "informed agent role", which),
                 square=(held.scores - held.deceptive) ** 2,
-                n=one,
+                n=ones,
                 deceptive=held.deceptive,
             )
             for pairs in OVER:
-                there = np.flatnonzero(held.over(pairs))
-                bins = self._bins(score, pairs)[held.rank[there]]
-                over = (zero[there], (pairs,))
-                put_parts(
-                    *(sums, "bins", held.games[there]),
-                    [over, (zero[there], (score,)), (held.agent[there], agents), (bins, range(BINS))],
-                    told=held.scores[there],
-                    deceptive=held.deceptive[there],
-                    n=one[there],
+                bins = self._bins(score, pairs)[held.rank]
+                Rows(sums, self.columns, table).put(
+                    *("bins", "agent", (bins, range(BINS)), one(pairs, held.games), which),
+                    among=held.over(pairs),
+                    told=held.scores,
+                    deceptive=held.deceptive,
+                    n=ones,
                 )
         return Estimates(sums)
 

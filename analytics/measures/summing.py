@@ -28,11 +28,22 @@ from wolfbus.vocabulary import DECEPTIONS, ROLES, team_of
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
-    from analytics.measures.sums import Groups
+    from analytics.measures.sums import Codes
 
 _LABELS: Final = (-1, 0, 1)
 _STATES: Final = ("unfinished", "nobody", "villagers", "werewolves")
 _RESULTS: Final = ("unfinished", "nobody", "won", "lost")
+_NAMED: Final[Mapping[str, Sequence[Group]]] = {
+    "role": ROLES,
+    "phase": PHASES,
+    "informed": (0, 1),
+    "how": HOW,
+    "night": NIGHTS,
+    "claim": CLAIMS,
+    "verdict": VERDICTS,
+    "protocol": PROTOCOLS,
+}
+"""What the codes of a column stand for, by the last word of its name; those of no other are numbers."""
 
 
 def sums_of(columns: Columns, single: Mapping[str, str] | None = None) -> Sums:
@@ -67,19 +78,50 @@ def numbers(codes: Array) -> range:
     return range(int(codes.max(initial=-1)) + 1)
 
 
-def put_parts(
-    sums: Sums,
-    name: str,
-    game: Array,
-    groups: Groups,
-    **parts: Array,
-) -> None:
-    """Sum several quantities of the same rows, told apart on the last axis."""
+class Rows:
+    """Rows of a table, to be summed by columns of theirs, and by codes that stand beside them.
+
+    Args:
+        sums: where they are summed.
+        columns: the games.
+        table: the table; its column ``game`` is of places among all games.
+    """
+
+    def __init__(self, sums: Sums, columns: Columns, table: Mapping[str, Array]) -> None:
+        self._sums = sums
+        self._table = table
+        self._named = {"agent": columns.agents, "process": columns.processes, **_NAMED}
+
+    def put(self, family: str, axes: str, *beside: Codes, among: Array | None = None, **parts: Array) -> None:
+        """Sum rows by columns of the table, then by the codes beside them.
+
+        Args:
+            family: name of the family.
+            axes: names of the columns.
+            beside: codes by row, with what they stand for.
+            among: which rows; all unless given.
+            parts: quantities to be summed, told apart on the last axis; unless given, rows are counted.
+        """
+        import numpy as np
+
+        kept = np.arange(len(self._table["game"])) if among is None else np.flatnonzero(among)
+        groups = [(codes[kept], names) for codes, names in (*map(self._axis, axes.split()), *beside)]
+        game = self._table["game"][kept]
+        if not parts:
+            self._sums.put(family, game, groups)
+        for part, weights in parts.items():
+            self._sums.put(family, game, [*groups, one(part, game)], weights[kept])
+
+    def _axis(self, name: str) -> Codes:
+        codes, what = self._table[name], name.rpartition("_")[2]
+        return codes, self._named[what] if what in self._named else numbers(codes)
+
+
+def one(name: Group, like: Array) -> Codes:
+    """Return codes of which all stand for the same."""
     import numpy as np
 
-    for part, weights in parts.items():
-        there = (np.zeros(len(game), np.int64), (part,))
-        sums.put(name, game, [*groups, there], weights)
+    return np.zeros(len(like), np.int64), (name,)
 
 
 def _outcomes(sums: Sums, columns: Columns) -> None:
@@ -107,116 +149,71 @@ def _outcomes(sums: Sums, columns: Columns) -> None:
         sums.put("length", every, [(what, LENGTHS), (finished, (0, 1))], length)
         sums.put("square", every[finished], [(what[finished], LENGTHS)], length[finished] ** 2)
     played = np.unique(seats["game"].astype(np.int64) * max(1, len(columns.agents)) + seats["agent"])
-    sums.put("plays", *_divided(played, columns))
+    game, agent = np.divmod(played, max(1, len(columns.agents)))
+    Rows(sums, columns, {"game": game, "agent": agent}).put("plays", "agent")
     teams = np.array([WINNERS.index(team_of(role)) for role in ROLES])[seats["role"]]
     won, over = winner[seats["game"]], finished[seats["game"]]
     result = np.where(~over, 0, np.where(won == 0, 1, np.where(won == teams, 2, 3)))
-    sums.put(
-        "seat",
-        seats["game"],
-        [(seats["agent"], columns.agents), (seats["role"], ROLES), (result, _RESULTS)],
-    )
-
-
-def _divided(code: Array, columns: Columns) -> tuple[Array, Groups]:
-    agents = max(1, len(columns.agents))
-    return code // agents, [(code % agents, columns.agents)]
+    Rows(sums, columns, seats).put("seat", "agent role", (result, _RESULTS))
 
 
 def _statements(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
-    rows, claims = columns.statements, columns.claims
-    game, label, truth = rows["game"], rows["d"] + 1, rows["truth"] - NO_CLAIM
-    role = (rows["role"], ROLES)
-    truths = (NO_CLAIM, TRUE, MISTAKE, LIE)
-    sums.put("said", game, [(rows["agent"], columns.agents), role, (label, _LABELS), (truth, truths)])
-    sums.put(
-        "spoken",
-        game,
-        [
-            (rows["round"], numbers(rows["round"])),
-            (rows["phase"], PHASES),
-            (rows["process"], columns.processes),
-            (label, _LABELS),
-        ],
-    )
-    kind = (rows["kind"] + 1, (None, *DECEPTIONS))
-    put_parts(sums, "received", game, [role, kind], count=np.ones(len(game)))
+    table, claims = columns.statements, columns.claims
+    rows, label = Rows(sums, columns, table), (table["d"] + 1, _LABELS)
+    rows.put("said", "agent role", label, (table["truth"] - NO_CLAIM, (NO_CLAIM, TRUE, MISTAKE, LIE)))
+    rows.put("spoken", "round phase process", label)
+    kind, ones = (table["kind"] + 1, (None, *DECEPTIONS)), np.ones(len(table["game"]))
+    rows.put("received", "role", kind, count=ones)
     for name, values in received(columns).items():
-        there = ~np.isnan(values)
-        groups = [(codes[there], names) for codes, names in (role, kind)]
-        put_parts(
-            sums,
-            "received",
-            game[there],
-            groups,
-            **{name: values[there], f"{name}_n": np.ones(int(there.sum()))},
-        )
-    sums.put(
-        "claims",
-        claims["game"],
-        [
-            (np.where(claims["heard"], 2 * claims["extracted"], 1), SOURCES),
-            (claims["claim"], CLAIMS),
-            (claims["verdict"], VERDICTS),
-        ],
-    )
-    for table in (rows, columns.judgements):
-        joined = table["how"] >= 0
-        sums.put("labels", table["game"][joined], [(table["how"][joined], HOW)])
+        rows.put("received", "role", kind, among=~np.isnan(values), **{name: values, f"{name}_n": ones})
+    source = np.where(claims["heard"], 2 * claims["extracted"], 1), SOURCES
+    Rows(sums, columns, claims).put("claims", "claim verdict", source)
+    for each in (table, columns.judgements):
+        Rows(sums, columns, each).put("labels", "how", among=each["how"] >= 0)
 
 
 def _judgements(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
-    rows, statements = columns.judgements, columns.statements
-    counted = np.flatnonzero(rows["d"] >= 0)
-    game, flag = rows["game"][counted], (rows["d"][counted], (0, 1))
-    agent = (rows["observer_agent"][counted], columns.agents)
-    role = (rows["observer_role"][counted], ROLES)
-    of = rows["statement"][counted]
+    table, statements = columns.judgements, columns.statements
+    counted = np.flatnonzero(table["d"] >= 0)
+    rows = Rows(sums, columns, {name: column[counted] for name, column in table.items()})
+    flag, of, s = (table["d"][counted], (0, 1)), table["statement"][counted], table["s"][counted]
     label, truth = statements["d"][of], statements["truth"][of]
-    sums.put("judged", game, [agent])
-    informed = (rows["informed"][counted], (0, 1))
-    sums.put("round_flags", game, [informed, (rows["round"][counted], numbers(rows["round"])), flag])
-
-    def some(chosen: Array, *groups: tuple[Array, Sequence[Group]]) -> tuple[Array, Groups]:
-        return game[chosen], [(codes[chosen], names) for codes, names in groups]
-
-    labelled = label >= 0
-    two = (label, (0, 1))
-    sums.put("flags", *some(labelled, informed, agent, role, two, flag))
-    sums.put("heard", *some(labelled, informed, (rows["target_agent"][counted], columns.agents), two, flag))
-    wolf = (rows["target_role"][counted] == WOLF, (0, 1))
-    sums.put("sides", *some(np.ones(len(label), bool), informed, agent, role, wolf, flag))
-    told, truths = (label + 1, _LABELS), (truth - TRUE, (TRUE, MISTAKE, LIE))
-    sums.put("truths", *some(truth >= TRUE, informed, agent, role, wolf, told, truths, flag))
-    clean = (rows["how"][counted] == 0) & (statements["how"][of] == 0)
-    sums.put("clean_flags", *some(labelled & clean, informed, two, flag))
-    s = rows["s"][counted]
-    scored = labelled & ~np.isnan(s)
+    two, three, labelled, given = (label, (0, 1)), (label + 1, _LABELS), label >= 0, ~np.isnan(s)
+    wolf = (table["target_role"][counted] == WOLF, (0, 1))
+    clean = (table["how"][counted] == 0) & (statements["how"][of] == 0)
+    observer = "informed observer_agent observer_role"
+    rows.put("judged", "observer_agent")
+    rows.put("round_flags", "informed round", flag)
+    rows.put("flags", observer, two, flag, among=labelled)
+    rows.put("heard", "informed target_agent", two, flag, among=labelled)
+    rows.put("sides", observer, wolf, flag)
+    truths = (truth - TRUE, (TRUE, MISTAKE, LIE))
+    rows.put("truths", observer, wolf, three, truths, flag, among=truth >= TRUE)
+    rows.put("clean_flags", "informed", two, flag, among=labelled & clean)
+    scored = labelled & given
     score = np.where(scored, np.rint(np.where(scored, s, 0) * 10**DECIMALS), 0).astype(np.int64)
-    sums.put("scores", *some(scored, informed, (clean, (0, 1)), two, (score, numbers(score))))
-    given = ~np.isnan(s)
-    put_parts(sums, "raw_towards", *some(given, informed, agent, wolf), sum=s[given], n=np.ones(int(given.sum())))
+    rows.put("scores", "informed", (clean, (0, 1)), two, (score, numbers(score)), among=scored)
+    rows.put("raw_towards", "informed observer_agent", wolf, among=given, sum=s, n=np.ones(len(s)))
 
 
 def _pairs(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
     rows = columns.pairs
-    game, d, one = rows["game"], rows["d"], np.ones(len(rows["game"]))
+    game, d, ones = rows["game"], rows["d"], np.ones(len(rows["game"]))
     wolf = (rows["target_role"] == WOLF, (0, 1))
-    informed = (rows["informed"], (0, 1))
-    put_parts(sums, "towards", game, [informed, (rows["observer_agent"], columns.agents), wolf], sum=d, n=one)
-    put_parts(sums, "suspected", game, [informed, (rows["target_agent"], columns.agents), wolf], sum=d, n=one)
+    for name, agent in (("towards", "observer_agent"), ("suspected", "target_agent")):
+        Rows(sums, columns, rows).put(name, f"informed {agent}", wolf, sum=d, n=ones)
     roles = len(ROLES)
     code = (game.astype(np.int64) * roles + rows["observer_role"]) * roles + rows["target_role"]
     cells, row, count = np.unique(code, return_inverse=True, return_counts=True)
-    groups = [(cells // roles % roles, ROLES), (cells % roles, ROLES)]
-    mean = exact_sums(row, d) / count
-    put_parts(sums, "cell", cells // roles**2, groups, mean=mean, games=np.ones(len(cells)), pairs=count)
+    found = {"game": cells // roles**2, "role": cells // roles % roles, "target_role": cells % roles}
+    mean, games = exact_sums(row, d) / count, np.ones(len(cells))
+    Rows(sums, columns, found).put("cell", "role target_role", mean=mean, games=games, pairs=count)
 
 
 def _rounds(sums: Sums, columns: Columns) -> None:
@@ -232,13 +229,7 @@ def _rounds(sums: Sums, columns: Columns) -> None:
         _moved(sums, pairs, table)
         chosen = given if pairs == ALL else given & ~judged["informed"]
         game, role, round_, mean = _means({name: column[chosen] for name, column in judged.items()}, "s")
-        sums.put("raw_line", game, [_one(pairs, game), (role, ROLES), (round_, numbers(round_))], mean)
-
-
-def _one(pairs: Pairs, game: Array) -> tuple[Array, Sequence[Group]]:
-    import numpy as np
-
-    return np.zeros(len(game), np.int64), (pairs,)
+        sums.put("raw_line", game, [one(pairs, game), (role, ROLES), (round_, numbers(round_))], mean)
 
 
 def _means(rows: Mapping[str, Array], value: str) -> tuple[Array, Array, Array, Array]:
@@ -257,7 +248,7 @@ def _lines(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
 
     game, role, round_, mean = _means(rows, "d")
     rounds = numbers(round_)
-    sums.put("line", game, [_one(pairs, game), (role, ROLES), (round_, rounds)], mean)
+    sums.put("line", game, [one(pairs, game), (role, ROLES), (round_, rounds)], mean)
 
     lines: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for *line, at, value in zip(*(each.tolist() for each in (game, role, round_, mean)), strict=True):
@@ -274,7 +265,7 @@ def _lines(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
     for name, entries, values in (("slope", slopes, ROLES), ("difference", differences, rounds)):
         if entries:
             of, group, value = (np.array(column) for column in zip(*entries, strict=True))
-            sums.put(name, of, [_one(pairs, of), (group, values)], value)
+            sums.put(name, of, [one(pairs, of), (group, values)], value)
 
 
 def _moved(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
@@ -299,7 +290,7 @@ def _moved(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
         games, roles, rounds, *parts = (np.array(column) for column in zip(*moved, strict=True))
         for at, values in enumerate(parts):
             what = (np.full(len(games), at), MOVED)
-            groups = [_one(pairs, games), (roles, ROLES), (rounds, numbers(rounds)), what]
+            groups = [one(pairs, games), (roles, ROLES), (rounds, numbers(rounds)), what]
             sums.put("moved", games, groups, values)
 
 
@@ -310,7 +301,7 @@ def _events(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
     rows, claims, nights, seats = columns.statements, columns.claims, columns.nights, columns.seats
-    sums.put("night", nights["game"], [(nights["night"], NIGHTS)])
+    Rows(sums, columns, nights).put("night", "night")
     width = int(columns.games["seats"].max(initial=0))
     never = np.iinfo(np.int64).max
     first = np.full(len(columns.ids) * width, never)
@@ -335,10 +326,9 @@ def _events(sums: Sums, columns: Columns) -> None:
     doctor = heard & (rows["role"] == ROLES.index("Doctor")) & (night > 0)
     before = rows["number"] < claimed
     condition = np.where(doctor, 1 + night, np.where(before, 0, 1))
-    chosen = told | doctor
-    game, values = rows["game"][chosen], suspicion[chosen]
-    groups = [(condition[chosen], ("before", "after", "blocked", "killed"))]
-    put_parts(sums, "event", game, groups, sum=values, n=np.ones(len(values)))
+    when = (condition, ("before", "after", "blocked", "killed"))
+    ones = np.ones(len(condition))
+    Rows(sums, columns, rows).put("event", "", when, among=told | doctor, sum=suspicion, n=ones)
 
     games = len(columns.ids)
     means = [
@@ -350,49 +340,45 @@ def _events(sums: Sums, columns: Columns) -> None:
     ]
     change = means[1] - means[0]
     both = np.flatnonzero(~np.isnan(change))
-    put_parts(sums, "change", both, [], sum=change[both], n=np.ones(len(both)))
+    Rows(sums, columns, {"game": both}).put("change", "", sum=change[both], n=np.ones(len(both)))
 
 
 def _votes(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
-    rows = columns.votes
+    table = columns.votes
+    rows, voted = Rows(sums, columns, table), table["target"] >= 0
     for pairs in OVER:
-        known = ballots_of(columns, pairs)
-        mine = np.ones(len(rows["game"]), bool) if pairs == ALL else ~rows["informed"]
-        game, one = rows["game"][mine], _one(pairs, rows["game"][mine])
-        agent = (rows["voter_agent"][mine], columns.agents)
-        credit, target = known.credit[mine], rows["target"][mine]
-        voted = target >= 0
-        follows = {
-            "sum": np.nan_to_num(credit),
-            "n": ~np.isnan(credit),
-            "chance": np.where(np.isnan(credit), 0, ratio(1, known.others[mine])),
-            "abstentions": ~voted,
-            "unjudged": voted & np.isnan(credit),
-        }
-        put_parts(sums, "follows", game, [one, agent], **follows)
+        known, over = ballots_of(columns, pairs), one(pairs, table["game"])
+        mine = np.ones(len(voted), bool) if pairs == ALL else ~table["informed"]
+        credited = ~np.isnan(known.credit)
+        rows.put(
+            *("follows", "voter_agent", over),
+            among=mine,
+            sum=np.nan_to_num(known.credit),
+            n=credited,
+            chance=np.where(credited, ratio(1, known.others), 0),
+            abstentions=~voted,
+            unjudged=voted & ~credited,
+        )
         if pairs == ALL:
-            held = known.held
-            wolves, among = known.wolves[held], known.living[held] - 1
+            wolves, among = known.wolves[known.held], known.living[known.held] - 1
         else:
-            wolves, among = rows["unknown_wolves"][mine], rows["unknown"][mine]
-        other = rows["voter_role"][mine] != WOLF
-        hits = {
-            "sum": voted & (rows["target_role"][mine] == WOLF),
-            "n": voted,
-            "chance": np.where(voted, wolves / np.maximum(1, among), 0.0),
-            "abstentions": ~voted,
-        }
-        round_ = rows["round"][mine]
-        groups: Groups = [(codes[other], names) for codes, names in (one, agent, (round_, numbers(rows["round"])))]
-        put_parts(sums, "hits", game[other], groups, **{name: part[other] for name, part in hits.items()})
-        told = ~np.isnan(known.exile)
-        put_parts(
-            *(sums, "exile", known.game[told], [_one(pairs, known.game[told])]),
-            sum=known.exile[told],
-            real=known.exiled_wolf[told],
-            chance=(known.wolves / np.maximum(1, known.living))[told],
-            n=np.ones(int(told.sum())),
-            exiled=(known.exiled >= 0)[told],
+            wolves, among = table["unknown_wolves"], table["unknown"]
+        rows.put(
+            *("hits", "voter_agent round", over),
+            among=mine & (table["voter_role"] != WOLF),
+            sum=voted & (table["target_role"] == WOLF),
+            n=voted,
+            chance=np.where(voted, wolves / np.maximum(1, among), 0.0),
+            abstentions=~voted,
+        )
+        Rows(sums, columns, {"game": known.game}).put(
+            *("exile", "", one(pairs, known.game)),
+            among=~np.isnan(known.exile),
+            sum=known.exile,
+            real=known.exiled_wolf,
+            chance=known.wolves / np.maximum(1, known.living),
+            n=np.ones(len(known.game)),
+            exiled=known.exiled >= 0,
         )

@@ -16,15 +16,17 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics import Result
-from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, draws_of, told
+from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, told
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import Family, Frame, Group, Key
 
 if TYPE_CHECKING:
     from analytics.columns import Array
 
-    Groups: TypeAlias = Sequence[tuple[Array, Sequence["str | int | None"]]]
-    """For each axis, the code of each row and what the codes from 0 stand for."""
+    Codes: TypeAlias = tuple[Array, Sequence[Group]]
+    """The code of each row, and what the codes from 0 stand for."""
+    Groups: TypeAlias = Sequence[Codes]
+    """The codes of each axis."""
 
 _COARSE: Final = -1
 _REST: Final = -2
@@ -288,8 +290,10 @@ if TYPE_CHECKING:
     Figure: TypeAlias = Callable[[Frame], Array]
     Quotient: TypeAlias = Callable[[Frame], tuple[Array, Array]]
 
-Leaf: TypeAlias = "list[float] | None"
-"""A 95 % interval, [low, high], or None where there is none."""
+
+def quotient_of(name: str, above: str = "sum", below: str = "n", **where: Group) -> Quotient:
+    """Return a quotient of two parts of a family."""
+    return lambda frame: (frame.cube(name, part=above, **where), frame.cube(name, part=below, **where))
 
 
 class Estimates:
@@ -387,7 +391,7 @@ class Estimates:
     def leaf(self, figure: Figure, n: Figure) -> Leaf:
         """Return the interval of a figure as plain values."""
         found = self.interval(figure, n)
-        return None if found is None or found.low is None or found.high is None else [found.low, found.high]
+        return None if found is None else found.leaf
 
     def leaf_of(self, quotient: Quotient) -> Leaf:
         """Return the interval of a quotient of sums as plain values."""

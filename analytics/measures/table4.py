@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import draws_of
+from analytics.measures.bootstrap import Leaf, by_block, by_cell, draws_of
 from analytics.measures.formulas import BINS, average_precision, bins_of, ratio, roc_area
 from analytics.measures.measure import SCORES
 from analytics.measures.scores import (
@@ -27,7 +27,6 @@ from analytics.measures.scores import (
     tied,
 )
 from analytics.measures.study import Study
-from analytics.measures.sums import Leaf
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -46,15 +45,24 @@ def table4(study: Study) -> Result:
     ``by_observer``, and no base rate: an AUPRC beside it is skill only as far as ``auprc_lift`` is
     above 0.
     """
-    found: Result = {}
-    for score in SCORES:
-        held = study.scores(score)
-        found[score] = {
-            "overall": row(held.tied()),
-            "by_observer": {role: row(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},
-            "by_speaker": {role: row(held.tied(held.speaker == code)) for code, role in enumerate(ROLES)},
-        }
-    return found
+    held = {score: study.scores(score) for score in SCORES}
+    return {score: split_by(own, lambda mask, own=own: row(own.tied(mask))) for score, own in held.items()}  # type: ignore[misc]
+
+
+def split_by(held: Scores, of: Callable[[Array], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
+    """Return a figure of all of some scores, and of each role's on either side.
+
+    Args:
+        held: the scores.
+        of: of those that a mask tells.
+        sides: which sides.
+    """
+    import numpy as np
+
+    codes = {side: held.observer if side == "observer" else held.speaker for side in sides}
+    return {"overall": of(np.ones(len(held.scores), bool))} | {
+        f"by_{side}": {role: of(own == code) for code, role in enumerate(ROLES)} for side, own in codes.items()
+    }
 
 
 def row(held: Tied) -> Result:
@@ -112,12 +120,11 @@ class Scored:
         """Return counts by draw, class and cell."""
         import numpy as np
 
-        code = (self.blocks.astype(np.int64) * 2 + self.deceptive) * width + cells
-        counts = np.bincount(code, minlength=self.count * 2 * width).reshape(self.count, 2 * width)
+        counts = by_cell(self.blocks, self.count, self.deceptive * width + cells, 2 * width)
         return draws_of(self.count).sums(counts.astype(np.float32)).reshape(-1, 2, width)
 
 
-def row_intervals(rows: Scored, histogram: Array, cells: Array, names: Sequence[str] = FIGURES) -> dict[str, Leaf]:
+def row_intervals(rows: Scored, cells: Array, width: int, names: Sequence[str] = FIGURES) -> dict[str, Leaf]:
     """Return the intervals of a row's figures.
 
     Areas under curves come from histograms, moved by what cells of several scores make of the
@@ -127,8 +134,8 @@ def row_intervals(rows: Scored, histogram: Array, cells: Array, names: Sequence[
 
     Args:
         rows: the judgements.
-        histogram: counts by draw, class and cell.
         cells: cell of each judgement.
+        width: number of cells.
         names: which figures.
     """
     import numpy as np
@@ -137,17 +144,13 @@ def row_intervals(rows: Scored, histogram: Array, cells: Array, names: Sequence[
         return dict.fromkeys(names)
     held, draws = tied(rows.scores, rows.deceptive), draws_of(rows.count)
     bins = np.repeat(bins_of(held.each), held.each)
-    at = rows.blocks.astype(np.int64) * BINS + bins
-    binned = [
-        np.bincount(at, weights, rows.count * BINS).reshape(rows.count, BINS)
-        for weights in (rows.scores, rows.deceptive, None)
-    ]
-    missed = np.bincount(rows.blocks, (rows.scores - rows.deceptive) ** 2, rows.count)[:, None]
+    binned = [by_cell(rows.blocks, rows.count, bins, BINS, weights) for weights in (rows.scores, rows.deceptive, None)]
+    missed = by_block(rows.blocks, rows.count, (rows.scores - rows.deceptive) ** 2)
     drawn = draws.sums(np.concatenate([missed, *binned], axis=1))
     told, yes, n = (drawn[:, 1 + part * BINS : 1 + (part + 1) * BINS] for part in range(3))
     total = n.sum(axis=1)
     share, error = ratio(yes.sum(axis=1), total), ratio(drawn[:, 0], total)
-    width = histogram.shape[-1]
+    histogram = rows.histogram(cells, width)
     whole = np.bincount(rows.deceptive.astype(np.int64) * width + cells, minlength=2 * width).reshape(2, width)
     average = _moved(average_precision(histogram), auprc(held), average_precision(whole))
     figures = {
@@ -159,11 +162,7 @@ def row_intervals(rows: Scored, histogram: Array, cells: Array, names: Sequence[
         "ece": ratio(np.abs(told - yes).sum(axis=1), total),
     }
     blocks = int(binned[2].any(axis=1).sum())
-    found: dict[str, Leaf] = {}
-    for name in names:
-        low, high, _ = draws.interval(figures[name], blocks)
-        found[name] = None if low is None or high is None else [low, high]
-    return found
+    return {name: draws.interval(figures[name], blocks).leaf for name in names}
 
 
 def _moved(drawn: Array, exact: float | None, coarse: Array) -> Array:
@@ -172,13 +171,13 @@ def _moved(drawn: Array, exact: float | None, coarse: Array) -> Array:
     return drawn if exact is None else np.clip(drawn + (exact - float(coarse)), 0, 1)
 
 
-def whole_intervals(rows: Scored, names: Sequence[str]) -> dict[str, Leaf]:
-    """Return the intervals of figures of scores in cells of their own."""
+def own_cells(rows: Scored) -> tuple[Array, int]:
+    """Return the cell of each score where the scores are divided by themselves, and the number of cells."""
     import numpy as np
 
     counts = np.unique(rows.scores, return_counts=True)[1]
     cells = np.repeat(cells_of(counts), counts)
-    return row_intervals(rows, rows.histogram(cells, int(cells.max(initial=-1)) + 1), cells, names)
+    return cells, int(cells.max(initial=-1)) + 1
 
 
 def scored(study: Study, held: Scores) -> Scored:
@@ -188,24 +187,16 @@ def scored(study: Study, held: Scores) -> Scored:
 
 def table4_intervals(study: Study) -> Result:
     """Return the intervals of Table 4, in its shape (paper 5.7; metrics: Table 4)."""
-    import numpy as np
-
     found: Result = {}
     for score in SCORES:
         held = study.scores(score)
         of_value, width = study.cells(score)
         rows, cells = scored(study, held), of_value[held.rank]
-        sides: Result = {}
-        total = np.zeros((1, 2, width))
-        for side, codes in (("by_observer", held.observer), ("by_speaker", held.speaker)):
-            sides[side] = {}
-            for code, role in enumerate(ROLES):
-                mask = codes == code
-                own = rows.of(mask)
-                histogram = own.histogram(cells[mask], width)
-                total = total + histogram if side == "by_observer" else total
-                sides[side][role] = row_intervals(own, histogram, cells[mask])
-        found[score] = {"overall": row_intervals(rows, total, cells), **sides}
+
+        def of(mask: Array, rows: Scored = rows, cells: Array = cells, width: int = width) -> Result:
+            return row_intervals(rows.of(mask), cells[mask], width)
+
+        found[score] = split_by(held, of)
     return found
 
 
@@ -229,14 +220,11 @@ def curves(study: Study) -> Result:
     Each of ``suspicion`` and ``before`` has ``overall`` and ``by_observer`` (by role), as `curve`
     describes.
     """
-    found: Result = {}
-    for score in SCORES:
-        held = study.scores(score)
-        found[score] = {
-            "overall": curve(held.tied()),
-            "by_observer": {role: curve(held.tied(held.observer == code)) for code, role in enumerate(ROLES)},
-        }
-    return found
+    held = {score: study.scores(score) for score in SCORES}
+    return {
+        score: split_by(own, lambda mask, own=own: curve(own.tied(mask)), ("observer",))  # type: ignore[misc]
+        for score, own in held.items()
+    }
 
 
 def curve(held: Tied) -> Result:

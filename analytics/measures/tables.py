@@ -8,19 +8,20 @@ Undefined is None, never 0 and never NaN; every mean has its own denominator bes
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import CLAIMS, HOW, LIE, PROTOCOLS, TRUE, VERDICTS
-from analytics.measures.bootstrap import rate_of_games, wilson
+from analytics.measures.bootstrap import Leaf, rate_of_games, wilson
 from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area, whole
 from analytics.measures.frames import ALL, LENGTHS, OVER, SOURCES, UNINFORMED, Frame, Group
-from analytics.measures.sums import Estimates, Leaf
+from analytics.measures.sums import Estimates, quotient_of
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array
+    from analytics.measures.sums import Quotient
 
 _STATES: Final = ("villagers", "werewolves", "nobody")
 """How a finished game ended."""
@@ -83,15 +84,15 @@ def production(held: Estimates) -> Result:
     where n = 0.
     """
     return {
-        "overall": _rate(held.total.cube("said", "label")),
+        "overall": _rate(held.total, _deceptive("said")),
         **{
-            f"by_{name}": {str(value): _rate(held.total.cube(family, "label", **{axis: value})) for value in values}
-            for name, (family, axis, values) in splits_of(held).items()
+            f"by_{name}": {str(value): _rate(held.total, _deceptive(family, **{axis: value})) for value in values}
+            for name, (family, axis, values) in _splits_of(held).items()
         },
     }
 
 
-def splits_of(held: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
+def _splits_of(held: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
     """Return what production is split by, each with its family, axis and values."""
 
     def there(family: str, axis: str) -> list[Group]:
@@ -110,12 +111,19 @@ def splits_of(held: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
     }
 
 
-def _rate(counts: Array) -> Result:
-    return {
-        "rate": number(ratio(counts[1], counts.sum())),
-        "deceptive": whole(counts[1]),
-        "n": whole(counts.sum()),
-    }
+def _deceptive(family: str, **where: Group) -> Quotient:
+    """Return deceptive statements over those with a self-label that counts."""
+
+    def quotient(frame: Frame) -> tuple[Array, Array]:
+        counts = frame.cube(family, "label", **where)
+        return counts[..., 1], counts.sum(axis=-1)
+
+    return quotient
+
+
+def _rate(total: Frame, quotient: Quotient) -> Result:
+    deceptive, n = quotient(total)
+    return {"rate": number(ratio(deceptive, n)), "deceptive": whole(deceptive), "n": whole(n)}
 
 
 def claims(held: Estimates) -> Result:
@@ -128,18 +136,12 @@ def claims(held: Estimates) -> Result:
     counts = held.total.cube("claims", ("claim", CLAIMS), ("source", SOURCES), ("verdict", VERDICTS))
     by_kind = {
         kind: {
-            name: {
-                "n": whole(row.sum()),
-                **{each: whole(n) for each, n in zip(VERDICTS, row, strict=True)},
-            }
+            name: {"n": whole(row.sum()), **dict(zip(VERDICTS, map(whole, row), strict=True))}
             for name, row in zip(SOURCES, sources, strict=True)
         }
         for kind, sources in zip(CLAIMS, counts, strict=True)
     }
-    return {
-        **{name: whole(counts[:, at].sum()) for at, name in enumerate(SOURCES)},
-        "by_kind": by_kind,
-    }
+    return {**{name: whole(counts[:, at].sum()) for at, name in enumerate(SOURCES)}, "by_kind": by_kind}
 
 
 _SCORES: Final = (
@@ -155,23 +157,32 @@ def role_of(name: str) -> str | None:
     return None if name == "overall" else name
 
 
-def _received(total: Frame, **where: Group) -> Result:
-    """Return average suspicion and average share of flags, each with the number of statements it is
-    over.
+def _received(*, known: bool = False, **where: Group) -> dict[str, Quotient]:
+    """Return average suspicion and average share of flags: of all statements, or only of those of a `known` kind.
 
     Averages are over statements of the mean over observers, so that a statement heard by many
     weighs no more than one heard by few.
     """
-    suspicion, n, flagged, m = total.cube("received", _PARTS, **where)
+
+    def part(frame: Frame, name: str) -> Array:
+        if not known:
+            return frame.cube("received", part=name, **where)
+        found: Array = frame.cube("received", "kind", part=name, **where).sum(axis=-1)
+        return found
+
     return {
-        "suspicion": number(ratio(suspicion, n)),
-        "suspicion_n": whole(n),
-        "flagged": number(ratio(flagged, m)),
-        "flagged_n": whole(m),
+        what: lambda frame, what=what: (part(frame, what), part(frame, f"{what}_n"))  # type: ignore[misc]
+        for what in ("suspicion", "flagged")
     }
 
 
-_PARTS: Final = ("part", ("suspicion", "suspicion_n", "flagged", "flagged_n"))
+def _averages(total: Frame, quotients: Mapping[str, Quotient]) -> Result:
+    """Return quotients, each with the number of statements that it is over."""
+    found: Result = {}
+    for what, quotient in quotients.items():
+        above, n = quotient(total)
+        found |= {what: number(ratio(above, n)), f"{what}_n": whole(n)}
+    return found
 
 
 def table1(held: Estimates) -> Result:
@@ -189,7 +200,7 @@ def table1(held: Estimates) -> Result:
             "statements": whole(unlabelled + truthful + deceptive),
             "labelled": whole(truthful + deceptive),
             "deceptive": whole(deceptive),
-            **_received(held.total, role=role_of(name)),
+            **_averages(held.total, _received(role=role_of(name))),
         }
     return found
 
@@ -245,20 +256,13 @@ def table5(held: Estimates) -> Result:
     Only statements with a self-label that counts; "unspecified" are those called deceptive without
     a kind.
     """
-    found = {}
-    for name in (*DECEPTIONS, "overall"):
-        count = held.total.cube("received", "kind", part="count", role=None)
-        kinds = held.total.cube("received", "kind", _PARTS)
-        at = slice(None) if name == "overall" else slice(DECEPTIONS.index(name), DECEPTIONS.index(name) + 1)
-        suspicion, n, flagged, m = kinds[at].sum(axis=0)
-        found[name] = {
-            "count": whole(count[at].sum()),
-            "suspicion": number(ratio(suspicion, n)),
-            "suspicion_n": whole(n),
-            "flagged": number(ratio(flagged, m)),
-            "flagged_n": whole(m),
+    return {
+        name: {
+            "count": whole(held.total.cube("received", "kind", part="count", kind=role_of(name)).sum()),
+            **_averages(held.total, _received(known=True, kind=role_of(name))),
         }
-    return found
+        for name in (*DECEPTIONS, "overall")
+    }
 
 
 def labels(held: Estimates) -> Result:
@@ -306,58 +310,32 @@ def intervals_of_tables(held: Estimates) -> Result:
     the share of labelled statements that are called deceptive.
     """
 
-    def received(what: str, *, every: bool = False, **where: Group) -> Leaf:
-        return held.leaf_of(
-            lambda frame: (
-                _known(frame, every=every, part=what, **where),
-                _known(frame, every=every, part=f"{what}_n", **where),
-            )
-        )
-
-    def rate(family: str, **where: Group) -> Leaf:
-        return held.leaf_of(lambda frame: _deceptive(frame, family, **where))
+    def leaves(quotients: Mapping[str, Quotient]) -> dict[str, Leaf]:
+        return {what: held.leaf_of(quotient) for what, quotient in quotients.items()}
 
     return {
         "table1": {
             name: {
-                **{what: received(what, every=True, role=role_of(name)) for what in ("suspicion", "flagged")},
-                "deceptive_share": rate("said", role=role_of(name)),
+                **leaves(_received(role=role_of(name))),
+                "deceptive_share": held.leaf_of(_deceptive("said", role=role_of(name))),
             }
             for name in OVERALL
         },
-        "table2": {observer: {target: _cell(held, observer, target) for target in ROLES} for observer in ROLES},
-        "table5": {
-            name: {what: received(what, kind=role_of(name)) for what in ("suspicion", "flagged")}
-            for name in (*DECEPTIONS, "overall")
+        "table2": {
+            observer: {
+                target: held.leaf_of(quotient_of("cell", "mean", "games", role=observer, target_role=target))
+                for target in ROLES
+            }
+            for observer in ROLES
         },
+        "table5": {name: leaves(_received(known=True, kind=role_of(name))) for name in (*DECEPTIONS, "overall")},
         "production": {
-            f"by_{name}": {str(value): rate(family, **{axis: value}) for value in values}
-            for name, (family, axis, values) in splits_of(held).items()
+            f"by_{name}": {str(value): held.leaf_of(_deceptive(family, **{axis: value})) for value in values}
+            for name, (family, axis, values) in _splits_of(held).items()
             if name != "agent"
         },
         "truth_detection": {"against_truth": _against_truth(held.of(**OVER[UNINFORMED]))},
     }
-
-
-def _known(frame: Frame, *, every: bool, **where: Group) -> Array:
-    """Return received sums of statements of a known kind, of every one if asked for."""
-    if every:
-        return frame.cube("received", **where)
-    found: Array = frame.cube("received", "kind", **where).sum(axis=-1)
-    return found
-
-
-def _deceptive(frame: Frame, family: str, **where: Group) -> tuple[Array, Array]:
-    counts = frame.cube(family, "label", **where)
-    return counts[..., 1], counts.sum(axis=-1)
-
-
-def _cell(held: Estimates, observer: str, target: str) -> Leaf:
-    def quotient(frame: Frame) -> tuple[Array, Array]:
-        parts = frame.cube("cell", ("part", ("mean", "games")), role=observer, target_role=target)
-        return parts[..., 0], parts[..., 1]
-
-    return held.leaf_of(quotient)
 
 
 def _against_truth(held: Estimates) -> dict[str, Leaf]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import CLAIMS, LIE, MISTAKE, NO_CLAIM, PHASES, TRUE, VERDICTS
-from analytics.measures.bootstrap import of_blocks
+from analytics.measures.bootstrap import by_block, of_blocks
 from analytics.measures.formulas import Confusion, number, ratio, whole
 from analytics.measures.frames import OVER, UNINFORMED, Frame, Group
 from analytics.measures.study import Study
@@ -133,9 +133,6 @@ def _scored(held: Estimates, **where: Group) -> Result:
     }
 
 
-_SIDES = ("others", "werewolves")
-
-
 def lying(study: Study) -> Result:
     """Return how long deception lasts, and of what it is made (beyond the paper).
 
@@ -160,11 +157,7 @@ def lying(study: Study) -> Result:
 
 def _share(columns: Columns, game: Array, above: Array, below: Array, reason: str) -> Result:
     """Return one sum over another as an estimate."""
-    import numpy as np
-
-    blocks = len(columns.block_names)
-    block = columns.blocks[game]
-    sums = np.stack([np.bincount(block, each, blocks) for each in (above, below)], axis=1)
+    sums = by_block(columns.blocks[game], len(columns.block_names), above.astype(float), below.astype(float))
     return of_blocks(sums, _quotient, sums[:, 1], reason)
 
 
@@ -182,29 +175,20 @@ def _retention(columns: Columns) -> list[Result]:
     found = []
     for round_ in np.unique(rows["round"][free]).tolist():
         here = free & (rows["round"] == round_)
-        sums = np.concatenate(
-            [
-                np.stack([np.bincount(block, here * side * each, blocks) for each in (rows["d"], 1.0)], axis=1)
-                for side in (~wolf, wolf)
-            ],
-            axis=1,
-        )
-
-        def mean(side: int, sums: Array = sums) -> Result:
-            name = _SIDES[side]
-            reason = f"nobody who has to find out judged living {name}"
-            figure = sums[:, [2 * side, 2 * side + 1]]
-            return of_blocks(figure, _quotient, figure[:, 1], reason)
-
+        sums = by_block(block, blocks, *(here * side * each for side in (~wolf, wolf) for each in (rows["d"], 1.0)))
+        nobody = "nobody who has to find out judged living"
         found.append(
             {
                 "round": round_,
-                **{name: mean(side) for side, name in enumerate(_SIDES)},
+                **{
+                    name: of_blocks(own, _quotient, own[:, 1], f"{nobody} {name}")
+                    for name, own in (("others", sums[:, :2]), ("werewolves", sums[:, 2:]))
+                },
                 "difference": of_blocks(
                     sums,
-                    lambda part: ratio(part[..., 2], part[..., 3]) - ratio(part[..., 0], part[..., 1]),
+                    lambda part: _quotient(part[..., 2:]) - _quotient(part[..., :2]),
                     np.minimum(sums[:, 1], sums[:, 3]),
-                    "nobody who has to find out judged living Werewolves and others",
+                    f"{nobody} Werewolves and others",
                 ),
             }
         )
@@ -222,7 +206,7 @@ def _lies(columns: Columns) -> list[Result]:
         here = checkable & (claims["claim"] == kind)
         here &= (statements["phase"][of] == phase) & (statements["round"][of] == round_)
         lie, mistake = (here & (verdict == VERDICTS.index(name)) for name in ("lie", "mistake"))
-        share = _share(columns, claims["game"], lie.astype(float), here.astype(float), "no such claim")
+        share = _share(columns, claims["game"], lie, here, "no such claim")
         found.append(
             {
                 "kind": CLAIMS[kind],
@@ -251,7 +235,7 @@ def _kinds(columns: Columns) -> list[Result]:
                 "round": round_,
                 "labelled": int(here.sum()),
                 "deceptive": int(own.sum()),
-                "share": _share(columns, rows["game"], own.astype(float), here.astype(float), "no such statement"),
+                "share": _share(columns, rows["game"], own, here, "no such statement"),
             }
         )
     return found
@@ -269,16 +253,12 @@ def _thoughts(columns: Columns) -> Result:
     wolf = rows["role"] == ROLES.index("Werewolf")
     known, against = rows["against_thought"] >= 0, rows["against_thought"] == 1
     labelled = against & (rows["d"] >= 0)
+    unlabelled = "no labelled statement contradicts the thought before it"
     unthought = "no recorded thought says anything of a player of whom the words say something"
     told: Result = {}
     for name, side in (("overall", wolf | ~wolf), ("werewolves", wolf), ("others", ~wolf)):
         told[name] = {
-            "contradict": _share(
-                columns, rows["game"], (side & against).astype(float), (side & known).astype(float), unthought
-            ),
-            "admitted": _share(
-                *(columns, rows["game"], (side & labelled & (rows["d"] == 1)).astype(float)),
-                *((side & labelled).astype(float), "no labelled statement contradicts the thought before it"),
-            ),
+            "contradict": _share(columns, rows["game"], side & against, side & known, unthought),
+            "admitted": _share(columns, rows["game"], side & labelled & (rows["d"] == 1), side & labelled, unlabelled),
         }
     return told

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
 from wolfbus.document.blocks import Cell, Figure, LinkText, Target
@@ -34,6 +34,29 @@ def look(findings: Any, *path: str | int) -> Any:
         else:
             return None
     return findings
+
+
+def at(found: Any, path: str) -> Any:
+    """Return what stands at a dotted path, or of ``a / b`` the share of the numbers at two of them.
+
+    A dot within a step is written as a null character.
+    """
+    first, ratio, second = path.partition(" / ")
+    if ratio:
+        part, whole = at(found, first), at(found, second)
+        return part / whole if part is not None and whole else None
+    return look(found, *(step.replace("\0", ".") for step in path.split("."))) if path else found
+
+
+def metric(findings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a headline metric, empty if it was not computed."""
+    return look(findings, "variability", "metrics", name) or {}
+
+
+def over_all(findings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a headline metric over all observers, as the paper's tables are; empty if it was not computed."""
+    found = metric(findings, name)
+    return found.get("all_observers") or found
 
 
 def interval(findings: Mapping[str, Any], *path: str) -> Ends:
@@ -146,6 +169,9 @@ _JUDGED: Final = {
 }
 
 
+_NUMBERS: Final = frozenset({"agent", "by", "round", "game"})
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Statements that match all that is given; None matches any.
@@ -176,6 +202,20 @@ class Selection:
     observer: str | None = None
     by: int | None = None
     judged: str | None = None
+
+    @classmethod
+    def of(cls, query: str) -> Self | None:
+        """Return what a query means, None if it asks for nothing.
+
+        Args:
+            query: ``name=value`` pairs with "&" between them; a pair without a value is left out.
+        """
+        held: dict[str, Any] = {}
+        for pair in filter(None, query.split("&")):
+            name, _, value = pair.partition("=")
+            if value:
+                held[name] = int(value) if name in _NUMBERS else value
+        return cls(**held) if held else None
 
     @property
     def anchor(self) -> str:
@@ -259,9 +299,9 @@ class Context:
         """Files with which something is wrong."""
         return tuple(note for note in self.files if note.problem is not None)
 
-    def paper(self, *path: str) -> float | None:
-        """Return the value that the paper published at `path`, None if it has none there."""
-        found = look(self.published, *path)
+    def paper(self, path: str) -> float | None:
+        """Return the value that the paper published at a dotted path, None if it has none there."""
+        found = at(self.published, path)
         return found if isinstance(found, (int, float)) else None
 
     def cell(
@@ -322,16 +362,6 @@ def shorten_name(name: str, limit: int) -> str:
 def path_of(path: str) -> str:
     """Return a file's name and its folder's, fit to show: where that is, is nobody's business whom the page reaches."""
     return cut_middle(visible("/".join(PurePath(path).parts[-2:])[: 40 * PATH_SHOWN]), PATH_SHOWN)
-
-
-Score: TypeAlias = Literal["suspicion", "before"]
-"""Suspicion as stated, or D before the statement, which is a real prediction."""
-
-SCORES: Final[tuple[Score, ...]] = ("suspicion", "before")
-SCORE_WORDS: Final[Mapping[Score, str]] = {
-    "suspicion": "Stated suspicion",
-    "before": "Smoothed suspicion before the statement",
-}
 
 
 def drawing(

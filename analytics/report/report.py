@@ -99,7 +99,6 @@ class Report:
             statements: how many the index may hold; of more, whole games are drawn.
 
         Raises:
-            ConfigError: matplotlib is not installed.
             RecordError: the files can no longer be read.
         """
         index = Index()

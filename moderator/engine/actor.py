@@ -24,7 +24,7 @@ from moderator.engine.context import (
     Incoming,
     LeaveGame,
 )
-from moderator.engine.deadlines import Deadlines, NightTime, Presence
+from moderator.engine.deadlines import NightTime, Presence, RequestClock
 from moderator.engine.reexecution import Recovered, read_back
 from moderator.engine.referee import OpenRequest, Referee, seat_of
 from moderator.engine.reports import Aside
@@ -103,7 +103,7 @@ class ModeratorActor(PooledActor):
         self._answers: dict[int, Answers] = {}
         self._waits_for: tuple[int, ...] = ()
         self._aside: list[Aside] = []
-        self._deadlines = Deadlines(context.timers, partial(tell_if_alive, self.actor_ref, Expired()))
+        self._deadlines = RequestClock(context.timers, partial(tell_if_alive, self.actor_ref, Expired()))
         self._landing: _Landing | None = None
         self._broken: WolfError | None = None
         self._handing_over = False

@@ -1,5 +1,5 @@
-"""How long a game waits: `Deadlines` tells which requests run out, `Presence` which seats are absent, and `NightTime`
-how long a night lasts.
+"""How long a game waits: `RequestClock` tells which requests run out, `Presence` which seats are absent, and
+`NightTime` how long a night lasts.
 
 Every night lasts as if all who were dealt a part in it still played it: how long it takes would tell everybody how many
 Werewolves whisper, and whether Doctor and Seer are still asked. Those who are dead, or have nobody to choose, therefore
@@ -42,7 +42,7 @@ def measures_time(seat: Seat) -> bool:
     return not (seat.in_house and ours)
 
 
-class Deadlines:
+class RequestClock:
     """When the requests of one game's open batches run out. One timer runs for all of them, for few ever do.
 
     Args:

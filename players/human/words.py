@@ -10,26 +10,36 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
 from wolfbus.messages.requests import Ask, PublicFact, Whispered
+from wolfbus.package_data import Lines, PackageData, Prose, read_data
 from wolfbus.printable import STATEMENT_SHOWN, counted, name_of, printable, spoken
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind, Winner, team_of
+from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind, team_of
 
 WHOLE: Final = 4_000
 """Characters of a statement that are shown to somebody who has to judge it."""
 
-COUNTS_AS: Final[dict[Kind, str]] = {
-    "bid": "a bid of 0",
-    "speak": "silence",
-    "assess_own": "no label",
-    "assess_other": "no judgement",
-    "vote": "abstaining",
-    "kill": "no kill",
-    "protect": "protecting nobody",
-    "inspect": "inspecting nobody",
-    "whisper": "no proposal",
-}
+
+class _KindWords(PackageData):
+    noun: str
+    counts_as: str
+    question: Lines
+    help: Lines
+
+
+class _Words(PackageData):
+    commands: str
+    names: str
+    out: Prose
+    winners: dict[str, str]
+    endings: dict[Ending, str]
+    kinds: dict[Kind, _KindWords]
+
+
+_WORDS: Final = read_data("players.human", "words", _Words)
+COUNTS_AS: Final = {kind: words.counts_as for kind, words in _WORDS.kinds.items()}
 """The conservative default per kind of request."""
 
+_AT_NIGHT: Final[frozenset[Kind]] = frozenset({"kill", "protect", "inspect", "whisper"})
 _NOTHING: Final[dict[Kind, Content]] = {
     "bid": Bid(bid=0),
     "speak": Speech(text=""),
@@ -39,18 +49,6 @@ _NOTHING: Final[dict[Kind, Content]] = {
     "inspect": Choice(),
 }
 """What a person who gives no answer says by that; other kinds are left without content."""
-
-NOUNS: Final[dict[Kind, str]] = {
-    "bid": "bid",
-    "speak": "statement",
-    "assess_own": "label",
-    "assess_other": "judgement",
-    "vote": "vote",
-    "kill": "kill",
-    "protect": "protection",
-    "inspect": "inspection",
-    "whisper": "proposal",
-}
 
 
 def default_of(ask: Ask) -> Answer:
@@ -101,7 +99,7 @@ def content_in_words(content: Content, view: SeatView, about: int | None = None)
     if isinstance(content, Proposal):
         word = f", with the words “{spoken(content.word)}”" if content.word else ""
         return f"You propose {name_of(content.target)}{word}."
-    return f"You choose {_chosen(content, view)}."
+    return f"You choose {'yourself' if content.target == view.me else name_of(content.target)}."
 
 
 def judgement_in_words(judgement: Judgement | OwnJudgement, view: SeatView, about: int | None) -> str:
@@ -114,10 +112,6 @@ def judgement_in_words(judgement: Judgement | OwnJudgement, view: SeatView, abou
     )
 
 
-def _chosen(content: Choice, view: SeatView) -> str:
-    return "yourself" if content.target == view.me else name_of(content.target)
-
-
 def _because(reasoning: str) -> str:
     words = printable(reasoning, STATEMENT_SHOWN)
     return f", because {words.rstrip('.')}" if words else ""
@@ -126,113 +120,54 @@ def _because(reasoning: str) -> str:
 KINDS_TYPED: Final = tuple(kind for kind in DECEPTIONS if kind not in {"none", "unspecified"})
 """Kinds of deception that a person may type."""
 
-COMMANDS: Final = "? help · view the table · log the transcript · rules"
-
-_NIGHT: Final[dict[Kind, str]] = {
-    "kill": "Whom do you kill tonight?",
-    "protect": "Whom do you protect tonight?",
-    "inspect": "Whose role do you look at tonight?",
-    "whisper": "Whom do you propose to your partners to kill?",
-}
-
 
 def question_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
     """Return what is asked, in a few lines."""
-    kind = ask.kind
     where = f"debate, turn {ask.turn} of {view.config.debate_turns}" if ask.phase == "debate" else ask.phase
-    yield f"── Round {ask.round}, {where}: your {NOUNS[kind]}"
-    if kind == "bid":
-        yield f"How much do you want the floor? Bid 0 to {view.config.bid_max}."
-    elif kind == "speak":
-        yield "You have the floor: what do you say to everybody?"
-    elif kind == "assess_own":
-        yield f"You said #{ask.about}: “{_words(ask, view)}”"
-        yield "Between you and the researchers: was it meant to deceive? h = honest, d = deceptive"
-    elif kind == "assess_other":
-        said = view.statements.get(ask.about or 0)
-        yield f"#{ask.about} {name_of(said.speaker) if said else '?'}: “{_words(ask, view)}”"
-        yield "How much do you suspect it? 0 = full trust, 1 = certainly deceptive; h = honest, d = deceptive"
-    elif kind == "vote":
-        yield "Whom do you vote to exile?" + (" A reason is published." if view.config.vote_reasons else "")
-    else:
-        yield from _heard(ask, view)
-        yield _NIGHT[kind]
+    yield f"── Round {ask.round}, {where}: your {_WORDS.kinds[ask.kind].noun}"
+    if ask.kind == "whisper":
+        yield from _proposed(view)
+    said = view.statements.get(ask.about or 0)
+    for line in _WORDS.kinds[ask.kind].question:
+        yield line.format(
+            bid_max=view.config.bid_max,
+            published=" A reason is published." if view.config.vote_reasons else "",
+            about=ask.about,
+            speaker=name_of(said.speaker) if said else "?",
+            said=spoken(said.text, WHOLE) if said else "?",
+        )
     if ask.legal is not None:
         yield f"One of: {names_of(ask.legal)}"
 
 
-def prompt_for(ask: Ask, seconds: float) -> str:
-    """Return what stands before the person's words: what is asked, and the time left in seconds."""
-    return f"{NOUNS[ask.kind]} ({seconds_in_words(seconds)} left, ? for help) >"
-
-
-def help_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
-    """Return how to answer this question."""
-    kinds = ", ".join(KINDS_TYPED)
-    how: dict[Kind, tuple[str, ...]] = {
-        "bid": (f"A whole number, 0 to {view.config.bid_max}; the highest bid gets the floor.",),
-        "speak": ("One line; everybody hears it, labels and judges it. A line that is only a command is not said.",),
-        "assess_own": (
-            "h, or d with its kind and how sure you are: “d omission 0.9 because I left out what I saw”.",
-            f"Kinds: {kinds}. You count as fully sure unless you give a number.",
-        ),
-        "assess_other": (
-            "A suspicion from 0 to 1 or in per cent: “0.7”, “70%”; or h or d before it, a kind and a reason after it:",
-            "“d 0.8 fabrication because nobody saw that”, “h 0.2”.",
-            f"Kinds: {kinds}. A second number is how sure you are;",
-            "without it you are as sure as your suspicion makes you (0.8 for “d 0.8” and for “h 0.2”).",
-        ),
-        "vote": ("A name, and after it a reason if you want: “Ada she never answered me”.",),
-        "kill": ("A name.",),
-        "protect": ("A name.",),
-        "inspect": ("A name.",),
-        "whisper": ("A name, and after it a word to your partners if you want.",),
-    }
-    yield from how[ask.kind]
-    if ask.legal is not None:
-        yield "A name may be typed in any case, or only its beginning (three letters or more) where that is clear."
-    if empty_is_legal(ask):
-        yield f"An empty line or Ctrl-D counts as {COUNTS_AS[ask.kind]}."
-    else:
-        yield f"You have to choose; Ctrl-D gives up, and counts as {COUNTS_AS[ask.kind]}."
-    yield COMMANDS
-
-
-def empty_is_legal(ask: Ask) -> bool:
-    """Return whether an empty line may stand for the default: at night only where nobody is a choice."""
-    return ask.kind not in _NIGHT or None in (ask.legal or ())
-
-
-def _words(ask: Ask, view: SeatView) -> str:
-    said = view.statements.get(ask.about or 0)
-    return spoken(said.text, WHOLE) if said is not None else "?"
-
-
-def _heard(ask: Ask, view: SeatView) -> Iterator[str]:
-    if ask.kind != "whisper":
-        return
+def _proposed(view: SeatView) -> Iterator[str]:
     for seat, proposal in view.proposals().items():
         word = printable(proposal.word)
         verb = "propose" if seat == view.me else "proposes"
         yield f"So far {who(view, seat)} {verb} {name_of(proposal.target)}" + (f": “{word}”" if word else "")
 
 
-_WINNERS: dict[Winner, str] = {
-    "villagers": "the villagers win",
-    "werewolves": "the Werewolves win",
-    None: "nobody wins",
-}
-_ENDINGS: dict[Ending, str] = {
-    "no_wolves_left": "no Werewolf is left",
-    "wolves_reach_parity": "they are as many as the others",
-    "max_rounds": "the last round is over",
-}
+def prompt_for(ask: Ask, seconds: float) -> str:
+    """Return what stands before the person's words: what is asked, and the time left in seconds."""
+    return f"{_WORDS.kinds[ask.kind].noun} ({seconds_in_words(seconds)} left, ? for help) >"
 
 
-_OUT: Final = (
-    "You are out of the game and asked nothing more. From here on you see what everybody may know, and at the end who "
-    "was who."
-)
+def help_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
+    """Return how to answer this question."""
+    for line in _WORDS.kinds[ask.kind].help:
+        yield line.format(bid_max=view.config.bid_max, kinds=", ".join(KINDS_TYPED))
+    if ask.legal is not None:
+        yield _WORDS.names
+    if empty_is_legal(ask):
+        yield f"An empty line or Ctrl-D counts as {COUNTS_AS[ask.kind]}."
+    else:
+        yield f"You have to choose; Ctrl-D gives up, and counts as {COUNTS_AS[ask.kind]}."
+    yield _WORDS.commands
+
+
+def empty_is_legal(ask: Ask) -> bool:
+    """Return whether an empty line may stand for the default: at night only where nobody is a choice."""
+    return ask.kind not in _AT_NIGHT or None in (ask.legal or ())
 
 
 class UnreadNews:
@@ -275,17 +210,18 @@ def _fact_in_words(view: SeatView, fact: PublicFact) -> Iterator[str]:
     elif isinstance(fact, Dawn):
         yield f"Night {fact.round} is over: {_subject(view, fact.died, 'died')}{_shown(fact)}."
         if fact.died == view.me:
-            yield f"The Werewolves killed you in night {fact.round}. {_OUT}"
+            yield f"The Werewolves killed you in night {fact.round}. {_WORDS.out}"
     elif isinstance(fact, Tally):
         yield from _tally_in_words(view, fact)
     elif isinstance(fact, Exile):
-        yield f"{_capital(_subject(view, fact.seat, 'exiled', passive=True))}{_shown(fact)}."
+        exiled = _subject(view, fact.seat, "exiled", passive=True)
+        yield f"{exiled[:1].upper()}{exiled[1:]}{_shown(fact)}."
         if fact.seat == view.me:
             against = [name for name, target in view.tallies.get(fact.round, {}).items() if target == view.me]
             votes = f"{counted(len(against), 'vote')}: {names_of(against)}"
-            yield f"You were exiled on day {fact.round} by {votes}. {_OUT}"
+            yield f"You were exiled on day {fact.round} by {votes}. {_WORDS.out}"
     elif isinstance(fact, Ended):
-        how = f"{_WINNERS[fact.winner]}, {_ENDINGS[fact.reason]}"
+        how = f"{_WORDS.winners[fact.winner or 'nobody']}, {_WORDS.endings[fact.reason]}"
         yield f"The game is over after {counted(fact.rounds, 'round')}: {how}."
         if fact.winner is not None:
             yield f"You were a {view.role}: you {'win' if fact.winner == team_of(view.role) else 'lose'}."
@@ -296,10 +232,6 @@ def _fact_in_words(view: SeatView, fact: PublicFact) -> Iterator[str]:
 def _subject(view: SeatView, name: SeatName | None, verb: str, *, passive: bool = False) -> str:
     be = ("are " if name == view.me else "is ") if passive else ""
     return f"{'nobody' if name is None else who(view, name)} {be}{verb}"
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _shown(fact: Dawn | Exile) -> str:
@@ -341,7 +273,7 @@ def _own_answer(view: SeatView, own: OwnAnswer) -> Iterator[str]:
     about = f" of #{own.about}" if own.about is not None else ""
     if own.content is None:
         how = "came too late" if own.outcome == "timed_out" else "was not given"
-        yield f"Your {NOUNS[own.kind]}{about} {how}: it counts as {COUNTS_AS[own.kind]}."
+        yield f"Your {_WORDS.kinds[own.kind].noun}{about} {how}: it counts as {COUNTS_AS[own.kind]}."
     elif own.kind not in {"speak", "vote"}:
         # what was said and how everybody voted stands among the public facts
         yield f"Counted: {content_in_words(own.content, view, own.about)}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
+from wolfbus.document.formats import count, of, percent, seconds
 from wolfbus.usage import Distribution, Usage
 
 
@@ -152,70 +153,44 @@ class _Sum:
         }
 
     def line(self) -> str:
-        said = (self._calls(), _tokens(self.usage), _money(self.usage), _times(self.replied))
+        said = (self._calls(), _tokens(self.usage), _money(self.usage), self._times())
         return ", ".join(part for part in said if part)
 
     def _calls(self) -> str:
-        asides = [
-            f"{count} {what}"
-            for count, what in (
-                (self.usage.failed - self.timed_out, "failed"),
-                (self.timed_out, "timed out"),
-                (self.usage.cassette, "from the cassette"),
-            )
-            if count
-        ]
-        games = self.usage.calls - self.probes
-        parts = [_several(games, "call")] if games or not self.probes else []
-        calls = " and ".join([*parts, *([_several(self.probes, "probe")] if self.probes else [])])
-        return f"{calls} ({', '.join(asides)})" if asides else calls
+        usage = self.usage
+        asides = {
+            "failed": usage.failed - self.timed_out,
+            "timed out": self.timed_out,
+            "from the cassette": usage.cassette,
+        }
+        beside = ", ".join(f"{number} {what}" for what, number in asides.items() if number)
+        sorts = {"call": usage.calls - self.probes, "probe": self.probes}
+        calls = " and ".join(of(number, noun) for noun, number in sorts.items() if number)
+        return f"{calls} ({beside})" if beside else calls
+
+    def _times(self) -> str:
+        median = self.replied.quantile(0.5)
+        return "" if median is None else f"median {seconds(median)}, p95 {seconds(self.replied.quantile(0.95))}"
 
 
 def _tokens(usage: Usage) -> str:
     prompt, completion = usage.tokens("prompt_tokens") or 0, usage.tokens("completion_tokens") or 0
     if not prompt and not completion:
         return "tokens not counted by the server" if usage.uncounted else ""
-    share = usage.cached_share
-    cached = "" if share is None else f" ({share:.0%} cached)".replace("%", " %")
-    uncounted = f" (without {_several(usage.uncounted, 'uncounted call')})" if usage.uncounted else ""
-    return f"{_count(prompt)} prompt tokens{cached}, {_count(completion)} completion tokens{uncounted}"
+    cached = "" if usage.cached_share is None else f" ({percent(usage.cached_share, 0)} cached)"
+    uncounted = f" (without {of(usage.uncounted, 'uncounted call')})" if usage.uncounted else ""
+    return f"{count(prompt)} prompt tokens{cached}, {count(completion)} completion tokens{uncounted}"
 
 
 def _money(usage: Usage) -> str:
     cost = usage.cost.total()
-    if cost is None:
-        if usage.unpriced:
-            return "price not configured"
-        return "cost not known" if usage.cost.missing else ""
-    return f"{'at least ' if usage.cost.missing else ''}{dollars(cost)}"
-
-
-def _times(replied: Distribution) -> str:
-    median, p95 = replied.quantile(0.5), replied.quantile(0.95)
-    if median is None or p95 is None:
-        return ""
-    return f"median {_seconds(median)}, p95 {_seconds(p95)}"
-
-
-def _several(number: int, what: str) -> str:
-    return f"{number} {what}{'s' if number != 1 else ''}"
+    if cost is not None:
+        return f"{'at least ' if usage.cost.missing else ''}{dollars(cost)}"
+    if usage.unpriced:
+        return "price not configured"
+    return "cost not known" if usage.cost.missing else ""
 
 
 def _decimal(number: float) -> Decimal:
     # through its shortest decimal form, which is what the user wrote: 0.15 is then 0.15
     return Decimal(repr(number))
-
-
-def _count(number: int) -> str:
-    """Return ``312``, ``3.1 k``, ``40 k``, ``1.2 M``."""
-    if number < 1000:
-        return str(number)
-    unit, size = next(((unit, size) for unit, size in (("k", 1e3), ("M", 1e6)) if number < 999.5 * size), ("G", 1e9))
-    value = number / size
-    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
-
-
-def _seconds(number: float) -> str:
-    if number < 0.0995:
-        return f"{number * 1000:.0f} ms"
-    return f"{number:.1f} s" if number < 9.95 else f"{number:,.0f} s"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from players.llm.endpoint import Backoff, Down, Server
+from players.llm.endpoint import Server
 from players.llm.limits import Pass, Paused, urgency
 from players.llm.loop import loop_time
 from players.llm.provider import Completion, Failed, Failure, ModelQuestion, ProviderReply, Request, known_counts
+from players.llm.tempo import Backoff, Down
 from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class Attempts:
 
     async def _attempt(self, request: Request) -> ProviderReply:
         """Wait for leave, make one request, and see to it that everybody hears what came of it."""
-        trial, given = await self._leave(request.tokens)
+        given = await self._leave(request.tokens)
         reservation: Reservation | None = None
         reply: ProviderReply | None = None
         failure: Failure | None = None
@@ -206,7 +206,7 @@ class Attempts:
                 asked_at = loop_time()
                 self._waits_for = "the budget"
                 try:
-                    reservation = await self._budget.reserve(self._question, 1)
+                    reservation = await self._budget.reserve(self._question)
                 finally:
                     self._queue_s += loop_time() - asked_at
             sent = True
@@ -215,32 +215,24 @@ class Attempts:
             failure = failed.failure
             raise
         finally:
-            self.charged |= sent and (reply is not None or failure is None or failure.charged)
+            # cancelled on its way, it may have been charged as well
+            charged = sent and (reply is not None or failure is None or failure.charged)
+            self.charged |= charged
             used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
             self._server.gate.leave(given, used if sent else 0, sent=sent)
-            self._tell_circuit(reply, failure, trial=trial, sent=sent)
+            self._tell_gate(given, reply, failure, sent=sent)
             if reservation is not None:
-                _settle(reservation, reply, failure, sent=sent)
+                reservation.settle(reply, charged=charged)
         return reply
 
-    async def _leave(self, tokens: int) -> tuple[bool, Pass]:
-        """Wait until the endpoint is up and its limits leave room; returns whether this is the trial, and the pass."""
-        began = loop_time()
-        gate, circuit = self._server.gate, self._server.circuit
+    async def _leave(self, tokens: int) -> Pass:
+        """Wait until the endpoint is up and its limits leave room."""
+        began, gate = loop_time(), self._server.gate
         try:
-            while True:
-                self._waits_for = f"{self._server.url}, which is down"
-                trial = await circuit.ready(self._rank)
-                try:
-                    given = await gate.enter(*self._rank, tokens, self._question.deadline)
-                except BaseException:
-                    self._waits_for = gate.gave_up_at
-                    circuit.give_up(trial=trial)
-                    raise
-                if trial or circuit.closed:
-                    return trial, given
-                # it opened while this call waited at the gate
-                gate.leave(given, 0, sent=False)
+            return await gate.enter(*self._rank, tokens, self._question.deadline)
+        except BaseException:
+            self._waits_for = gate.held_by
+            raise
         finally:
             self._queue_s += loop_time() - began
 
@@ -266,17 +258,16 @@ class Attempts:
             self._tokens[name] = _sum(self._tokens.get(name), count)
         return reply
 
-    def _tell_circuit(self, reply: ProviderReply | None, failure: Failure | None, *, trial: bool, sent: bool) -> None:
-        circuit = self._server.circuit
-        failed = partial(circuit.failed, trial=trial, sent_at=self._attempt_at, in_flight=self._server.gate.in_flight)
+    def _tell_gate(self, given: Pass, reply: ProviderReply | None, failure: Failure | None, *, sent: bool) -> None:
+        gate, sent_at = self._server.gate, self._attempt_at
         if failure is not None and failure.sick:
-            failed(failure.line, late=failure.trouble == "timeout")
+            gate.failed(given, failure.line, sent_at, late=failure.trouble == "timeout")
         elif reply is not None or failure is not None:
-            circuit.succeeded()
+            gate.succeeded()
         elif sent and self._had_time() and loop_time() >= self._question.deadline:
-            failed(f"{self._server.url}: no reply in a request's time", late=True)
+            gate.failed(given, f"{self._server.url}: no reply in a request's time", sent_at, late=True)
         else:
-            circuit.give_up(trial=trial)
+            gate.give_up(given)
 
     def _had_time(self) -> bool:
         """Return whether the attempt under way had enough of the usual time to say something of the server."""
@@ -326,14 +317,3 @@ def _too_long(failure: Failure, wait: float) -> Failure:
 
 def _sum(one: int | None, other: int | None) -> int | None:
     return other if one is None else one + (other or 0)
-
-
-def _settle(reservation: Reservation, reply: ProviderReply | None, failure: Failure | None, *, sent: bool) -> None:
-    if reply is not None:
-        reservation.settle(Completion(text=reply.text, attempts=1, **known_counts(reply)), 0)
-    elif not sent:
-        reservation.settle(Completion())
-    else:
-        # cancelled on its way, it may have been charged as well
-        charged = failure is None or failure.charged
-        reservation.settle(Completion(error="no reply", attempts=1), int(charged))

@@ -23,6 +23,11 @@ from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 
 _RAW_KEPT = 200_000
+_TOLD: Final = (
+    *("url", "served", "cassette", "charged", "attempts", "cost_usd", "finish", "error"),
+    *("prompt_tokens", "cached_tokens", "completion_tokens"),
+)
+"""What of a completion the record is told as it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +106,15 @@ def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, 
         reask=reask,
         labels=turn.labels,
         model=model.model,
-        url=completion.url,
-        served=completion.served,
-        cassette=completion.cassette,
         failures=completion.failures[-32:],
-        charged=completion.charged,
         parameters=dict(completion.parameters),
         prompt=prompt.heads,
-        attempts=completion.attempts,
         queue_s=round(completion.queue_s, 3),
         latency_s=round(completion.latency_s, 3),
-        prompt_tokens=completion.prompt_tokens,
-        cached_tokens=completion.cached_tokens,
-        completion_tokens=completion.completion_tokens,
-        cost_usd=completion.cost_usd,
-        finish=completion.finish,
-        error=completion.error,
         reasoning=completion.thought[:REPLY_KEPT] if completion.thought is not None else None,
         reply=None if text is None else text[:REPLY_KEPT],
         reply_length=len(text) if text is not None and cut else None,
+        **{name: getattr(completion, name) for name in _TOLD},
     )
 
 

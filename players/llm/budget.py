@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from players.llm.accounts import dollars, exact_cost
-from players.llm.provider import Completion, ModelQuestion
+from players.llm.provider import ModelQuestion, ProviderReply
 from players.llm.settings import Model
 from wolfbus.errors import BudgetSpent, ConfigError
 
@@ -36,9 +36,6 @@ class Amount:
 
     def __sub__(self, other: Amount) -> Amount:
         return Amount(self.usd - other.usd, self.tokens - other.tokens)
-
-    def __mul__(self, times: int) -> Amount:
-        return Amount(self.usd * times, self.tokens * times)
 
 
 NOTHING: Final = Amount(Decimal(0), 0)
@@ -185,7 +182,7 @@ _HERE: Final = 0
 class Budget:
     """What a process may spend on model calls.
 
-    Before a call, `reserve` sets aside the most that it could take; `Reservation.settle` puts in its place what it
+    Before a request, `reserve` sets aside the most that it could take; `Reservation.settle` puts in its place what it
     took. What is spent and set aside never exceeds a limit, so that neither does what is spent, *provided that* no
     request takes more than was set aside for it: a prompt of at most so many tokens as `Reservation.prompt_tokens`, a
     reply of at most twice the model's `max_tokens` (a reply that was cut off is asked for once more, with twice the
@@ -248,24 +245,18 @@ class Budget:
                 "in US dollars per million tokens (0 for a server of one's own)"
             )
 
-    async def reserve(self, question: ModelQuestion, requests: int | None = None) -> Reservation:
-        """Set aside the most that a call could take, as soon as it fits beside the calls in flight.
+    async def reserve(self, question: ModelQuestion) -> Reservation:
+        """Set aside the most that one request could take, as soon as it fits beside those in flight.
 
-        Calls wait in the order in which they came, and none overtakes another.
-
-        Args:
-            question: the call.
-            requests: how many of its requests over the network may be charged; as many as the endpoint's `attempts`
-                unless given. Who reserves anew before each request says 1, and so keeps less of the budget idle.
+        Requests wait in the order in which they came, and none overtakes another.
 
         Raises:
-            BudgetSpent: the call would not fit even if nothing were in flight, or another call did not before.
+            BudgetSpent: it would not fit even if nothing were in flight, or another one did not before.
             ConfigError: there is a limit in dollars, and the model has no price.
         """
         self.check([question.model])
-        requests = question.model.endpoint.attempts if requests is None else requests
         loop, key = asyncio.get_running_loop(), next(self._keys)
-        reservation = Reservation(question, requests, self._guess, partial(self._ledger.settle, _HERE, key))
+        reservation = Reservation(question, self._guess, partial(self._ledger.settle, _HERE, key))
         answer: asyncio.Future[str | None] = loop.create_future()
         self._asked[key] = loop, answer
         try:
@@ -273,7 +264,7 @@ class Budget:
             self._ledger.reserve(_HERE, key, reservation.worst, what)
             refusal = await answer
         except asyncio.CancelledError:
-            reservation.settle(Completion())
+            reservation.settle(None, charged=False)
             raise
         finally:
             del self._asked[key]
@@ -294,70 +285,52 @@ class Budget:
 
 
 class Reservation:
-    """What is set aside for one call.
+    """What is set aside for one request.
 
     Attributes:
-        question: the call.
-        requests: how many of its requests may be charged.
-        prompt_tokens: the most tokens that the prompt of one request should have.
-        reply_tokens: the most tokens that the reply to one request can have.
+        prompt_tokens: the most tokens that its prompt should have.
+        reply_tokens: the most tokens that its reply can have.
         held: what was set aside.
     """
 
-    def __init__(
-        self, question: ModelQuestion, requests: int, guess: _PromptGuess, settled: Callable[[Amount], None]
-    ) -> None:
-        self.question = question
-        self.requests = requests
+    def __init__(self, question: ModelQuestion, guess: _PromptGuess, settled: Callable[[Amount], None]) -> None:
         self.prompt_tokens = 0
         self.reply_tokens = 2 * question.model.max_tokens
         self.held = NOTHING
+        self._model = question.model
         self._guess = guess
         self._settled: Callable[[Amount], None] | None = settled
         self._size = _prompt_size(question)
 
     def worst(self) -> Amount:
-        """Return the most that the call could take, from what is known of the model now; that is set aside."""
-        self.prompt_tokens = self._guess.bound(self.question.model.model, self._size)
-        self.held = self._amount(self.prompt_tokens, None, self.reply_tokens) * self.requests
+        """Return the most that the request could take, from what is known of the model now; that is set aside."""
+        self.prompt_tokens = self._guess.bound(self._model.model, self._size)
+        self.held = self._amount(self.prompt_tokens, None, self.reply_tokens)
         return self.held
 
-    def settle(self, completion: Completion, lost: int | None = None) -> None:
-        """Count what the call took, and give back the rest. Must be called once, whatever came of the call; a second
-        time does nothing. ``settle(Completion())`` gives all back.
-
-        A request that was answered counts with the tokens that the server told; with as many as were set aside
-        for those that it did not tell. A request that went out and was not answered, a time-out above all, may have
-        been charged too, with as long a reply as it was allowed: it counts as much as was set aside for it.
+    def settle(self, reply: ProviderReply | None, *, charged: bool) -> None:
+        """Count what the request took, and give back the rest. Must be called once, whatever came of it; a second time
+        does nothing.
 
         Args:
-            completion: what came of the call.
-            lost: requests that may have been charged although no answer came: time-outs and connections that
-                broke, but not refusals such as 429 and 500, nor connections that never stood. Unless given, all
-                attempts but the answered one count as lost, at most as many as were reserved for: never too few.
+            reply: what came of it; it counts with the tokens that the server told, and with as many as were set aside
+                for those that it did not tell.
+            charged: whether it may have been charged without a reply, as after a time-out: it then counts as much as
+                was set aside for it.
         """
         settled, self._settled = self._settled, None
         if settled is None:
             return
-        prompt, reply = completion.prompt_tokens, completion.completion_tokens
-        replied = completion.attempts > 0 and completion.error is None and not completion.timed_out
-        answered = replied or prompt is not None or reply is not None
-        if lost is None:
-            lost = max(min(completion.attempts, self.requests) - answered, 0)
-        taken = self._amount(self.prompt_tokens, None, self.reply_tokens) * lost
-        if answered:
-            taken += self._amount(
-                self.prompt_tokens if prompt is None else prompt,
-                completion.cached_tokens,
-                self.reply_tokens if reply is None else reply,
-            )
-        # tokens of several attempts may come summed up
-        if answered and completion.attempts == 1:
-            self._guess.learn(self.question.model.model, self._size, prompt)
-        settled(taken)
+        if reply is None:
+            settled(self.held if charged else NOTHING)
+            return
+        self._guess.learn(self._model.model, self._size, reply.prompt_tokens)
+        prompt = self.prompt_tokens if reply.prompt_tokens is None else reply.prompt_tokens
+        completion = self.reply_tokens if reply.completion_tokens is None else reply.completion_tokens
+        settled(self._amount(prompt, reply.cached_tokens, completion))
 
     def _amount(self, prompt: int, cached: int | None, reply: int) -> Amount:
-        price = self.question.model.price
+        price = self._model.price
         if price is None:
             return Amount(Decimal(0), prompt + reply)
         if cached is None:

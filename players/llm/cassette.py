@@ -14,7 +14,6 @@ import logging
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -23,6 +22,7 @@ import wolfbus
 from players.llm.cassette_file import CassetteWriter
 from players.llm.provider import Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
+from wolfbus.closable import Closable
 from wolfbus.errors import CassetteError, reason_of
 from wolfbus.messages.calls import Scalar
 
@@ -77,7 +77,7 @@ class _Entry(_Line):
     hash: str
 
 
-class Cassette:
+class Cassette(Closable):
     """Recorded model replies; made by `record` or `play`. Safe from any thread.
 
     Of equal calls (see `key_of`) the first reply is the one that counts, in all files together; a call that failed is
@@ -196,14 +196,6 @@ class Cassette:
     def __bool__(self) -> bool:
         """Whether there is one: always, an empty one too."""
         return True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _read_all(self) -> None:
         try:

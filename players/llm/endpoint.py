@@ -1,271 +1,268 @@
-"""`Server`: an endpoint as all calls of the process share it: provider, limits, circuit, pace, what it takes."""
+"""`Server`: an endpoint as all calls of the process share it: provider, limits, pace, and what its models take.
+
+What a model takes is found out from what the server rejects or ignores; `probe` asks each model something small before
+the first night: whether it answers, what its server takes and keeps to.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections import deque
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
-from players.llm.capability import Capability
-from players.llm.limits import MINUTE, Gate
+from players.llm.keys import Keys
+from players.llm.limits import Gate
 from players.llm.loop import loop_time
-from players.llm.provider import Provider, Purpose
-from players.llm.settings import Endpoint
+from players.llm.provider import (
+    Completion,
+    Failure,
+    Form,
+    Message,
+    Mode,
+    ModelQuestion,
+    OpenProvider,
+    Provider,
+    Purpose,
+    Shape,
+    TokensName,
+)
+from players.llm.settings import Endpoint, Model
+from players.llm.tempo import Tempo
+from wolfbus.errors import PlayerError
+from wolfbus.reading.objects import find
+from wolfbus.reading.text import without_thinking
 
 logger = logging.getLogger(__name__)
 
-FAILURES: Final = 8
-"""Failures in a row that open a circuit; one request in five failing by chance makes so many once in 400,000."""
+_NEXT_MODE: Final[dict[Mode, Mode]] = {"schema": "object", "object": "text"}
 
 
-_LATE_KEPT: Final = 16
-_LATE_HINTED: Final = 4
-"""Of the last `_LATE_KEPT` requests, so many whose time ran out while others were answered earn a hint."""
-
-
-class Down(Exception):  # noqa: N818 - a state of the endpoint
-    """The endpoint is down, and has been for longer than a call may wait; the text says since when."""
-
-
-@dataclass(eq=False, slots=True)
-class _Waiter:
-    rank: tuple[int, int]
-    woken: asyncio.Future[None]
-
-
-class Circuit:
-    """Closed while an endpoint answers. Open, it lets one trial through at a time, further and further apart.
-
-    For one event loop, by whose clock it goes.
+class Capability:
+    """What one model on one endpoint takes.
 
     Args:
-        url: the endpoint, for what is said of it.
-        patience: seconds from its opening for which calls wait; after that they fail at once.
-        failures: so many in a row open it, unless more requests are still under way,
-        lasting: and if it is so many seconds since the first of them.
-        first: seconds before the first trial; they double.
-        longest: seconds between trials at most.
+        name: model and endpoint, for what is said of them.
+        shape: what is tried first.
+
+    Attributes:
+        shape: what is known so far. It only ever loses, so that there is an end to finding out.
     """
 
-    def __init__(
-        self,
-        url: str,
-        patience: float,
-        *,
-        failures: int = FAILURES,
-        lasting: float = 1.0,
-        first: float = 0.5,
-        longest: float = 30.0,
-    ) -> None:
-        self._url = url
-        self._patience = patience
-        self._limit = failures
-        self._lasting = lasting
-        self._first = first
-        self._longest = longest
-        self._in_a_row = 0
-        self._row_began = 0.0
-        self._opened_at: float | None = None
-        self._since = ""
-        self._reason = ""
-        self._pause = first
-        self._trial_at = 0.0
-        self._on_trial = False
-        self._waiting: list[_Waiter] = []
-        self._timer: asyncio.TimerHandle | None = None
-        self._answered_at: float | None = None
-        self._late: deque[bool] = deque(maxlen=_LATE_KEPT)
-        self._hinted = False
+    def __init__(self, name: str, shape: Shape) -> None:
+        self.name = name
+        self.shape = shape
+        self._refused: set[str] = set()
 
-    @property
-    def closed(self) -> bool:
-        """Whether requests may go out."""
-        return self._opened_at is None
+    def for_model(self, model: Model) -> Shape:
+        """Return what a request may hold, with the kind of structured output that the model's settings insist on."""
+        return self.shape if model.structured == "auto" else replace(self.shape, mode=model.structured)
 
-    async def ready(self, rank: tuple[int, int]) -> bool:
-        """Wait until a request may go out.
+    def learn(self, failure: Failure, sent: Shape, model: Model) -> bool:
+        """Find out from a rejection what the server does not take.
 
         Args:
-            rank: who goes first of those that wait: urgency, then place in order.
+            failure: the rejection.
+            sent: what the rejected request held; another call may have learned from the same rejection meanwhile.
+            model: the model's settings.
 
         Returns:
-            Whether the request is the trial; whoever makes it must say what came of it, or `give_up` the trial.
-
-        Raises:
-            Down: patience is over.
+            Whether another request makes sense, in the shape that is known now.
         """
-        while self._opened_at is not None:
-            now = loop_time()
-            if not self._on_trial and now >= self._trial_at:
-                self._on_trial = True
-                return True
-            if now >= self._opened_at + self._patience:
-                raise Down(f"{self._url} is down since {self._since}: {self._reason}")
-            waiting = _Waiter(rank, asyncio.get_running_loop().create_future())
-            self._waiting.append(waiting)
-            self._set_timer()
-            try:
-                await waiting.woken
-            finally:
-                if waiting in self._waiting:
-                    self._waiting.remove(waiting)
-                # nobody may be left to wake; or this one was woken for a trial that it may not make, and the next may
-                self._set_timer()
-        return False
+        lack, known = failure.lacks, self.shape
+        if lack is None:
+            return False
+        if lack == "tokens":
+            self._learn_tokens(sent)
+        elif lack == "system":
+            if known.system:
+                self.shape = replace(known, system=False)
+                logger.info("%s takes no system message: its text heads the user's", self.name)
+        elif lack == "mode":
+            if known.mode == sent.mode:
+                self.shape = replace(known, mode=_NEXT_MODE[sent.mode])
+                logger.warning(
+                    "%s does not take response_format for %s: trying %s", self.name, sent.mode, self.shape.mode
+                )
+        elif lack not in known.dropped:
+            self.shape = replace(known, dropped=known.dropped | {lack})
+            logger.warning("%s does not take %s = %s: it is not sent", self.name, lack, getattr(model, lack))
+        return True
 
-    def succeeded(self) -> None:
-        """Say that the endpoint answered, if only to reject a request."""
-        self._in_a_row = 0
-        self._answered_at = loop_time()
-        self._late.append(False)
-        if self._opened_at is None:
-            return
-        logger.warning("%s is back after %.0f s", self._url, loop_time() - self._opened_at)
-        self._opened_at = None
-        self._on_trial = False
-        self._pause = self._first
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        waiting, self._waiting = self._waiting, []
-        for each in sorted(waiting, key=lambda each: each.rank):
-            if not each.woken.done():
-                each.woken.set_result(None)
-
-    def failed(
-        self, reason: str, *, trial: bool, sent_at: float | None = None, late: bool = False, in_flight: int = 0
-    ) -> None:
-        """Say that a request failed in a way that speaks against the endpoint.
+    def ignored(self, mode: str, model: Model) -> bool:
+        """Take note that the server took a way to hold a reply to its form, and did not keep to it.
 
         Args:
-            reason: one line, without any secret.
-            trial: whether the request was the trial.
-            sent_at: monotonic time at which it was sent. Where another one was answered after that, the endpoint is at
-                work: slow perhaps, but not down, and the failure does not count.
-            late: whether its time ran out.
-            in_flight: requests still under way. Failures come back faster than replies, so that of many requests at
-                once the first to return are failures; only more of them than are still out tell of an endpoint's end.
+            mode: that way; see `Mode`.
+            model: the model's settings.
+
+        Returns:
+            Whether another way will be tried from now on.
         """
-        now = loop_time()
-        if self._opened_at is not None:
-            if trial:
-                self._on_trial = False
-                self._reason = reason
-                self._pause = min(2 * self._pause, self._longest)
-                self._trial_at = now + self._pause
-                self._set_timer()
-            return
-        if sent_at is not None and self._answered_at is not None and self._answered_at > sent_at:
-            if late:
-                self._late.append(True)
-                self._hint()
-            return
-        if self._in_a_row == 0:
-            self._row_began = now
-        self._in_a_row += 1
-        if self._in_a_row < max(self._limit, in_flight) or now < self._row_began + self._lasting:
-            return
-        self._opened_at = now
-        self._since = datetime.now().astimezone().strftime("%H:%M:%S")
-        self._reason = reason
-        self._pause = self._first
-        self._trial_at = now + self._pause
-        logger.warning(
-            "%s seems to be down after %d failures in a row (%s); calls wait for it for %g s, then fail at once",
-            self._url, self._in_a_row, reason, self._patience,
-        )  # fmt: skip
+        if self.for_model(model).mode != mode or mode == "text":
+            return False
+        name = "a JSON Schema" if mode == "schema" else "JSON mode"
+        if model.structured != "auto":
+            logger.warning('%s takes %s, as structured = "%s" asks, but does not keep to it', self.name, name, mode)
+            return False
+        self.shape = replace(self.shape, mode=_NEXT_MODE[self.shape.mode])
+        logger.warning("%s takes %s but does not keep to it: trying %s", self.name, name, self.shape.mode)
+        return True
 
-    def give_up(self, *, trial: bool) -> None:
-        """Say that a request ended without telling anything: it was cancelled."""
-        if trial and self._opened_at is not None and self._on_trial:
-            self._on_trial = False
-            self._set_timer()
+    def _learn_tokens(self, sent: Shape) -> None:
+        if sent.tokens is not None and self.shape.tokens == sent.tokens:
+            other: TokensName = "max_completion_tokens" if sent.tokens == "max_tokens" else "max_tokens"
+            self._refused.add(sent.tokens)
+            self.shape = replace(self.shape, tokens=None if other in self._refused else other)
+            logger.info("%s does not take %s", self.name, sent.tokens)
 
-    def _hint(self) -> None:
-        if self._hinted or sum(self._late) < _LATE_HINTED:
-            return
-        self._hinted = True
-        logger.warning(
-            "%s answers some requests while others run out of time: it is slow, not down; if it serves one at a time, "
-            "at_once = 1 in its [endpoints] table has calls wait their turn",
-            self._url,
-        )
 
-    def _set_timer(self) -> None:
-        """See to it that the next waiting call is woken for the next trial, and all when patience is over."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._opened_at is None or not self._waiting:
-            return
-        over = self._opened_at + self._patience
-        due = over if self._on_trial else min(over, self._trial_at)
-        self._timer = asyncio.get_running_loop().call_at(due, self._wake)
+PROBE_ATTEMPTS: Final = 3
+"""Tries of a probe: somebody sits and waits for the game to begin."""
 
-    def _wake(self) -> None:
-        self._timer = None
-        if self._opened_at is None:
-            return
-        over = loop_time() >= self._opened_at + self._patience
-        woken = list(self._waiting) if over else [min(self._waiting, key=lambda each: each.rank)]
-        for each in woken:
-            self._waiting.remove(each)
-            if not each.woken.done():
-                each.woken.set_result(None)
-        self._set_timer()
+SMALL_PROMPT: Final = 256
+"""Tokens of the smallest prompt that a game may have."""
+
+_TOKENS: Final = 256
+_SECONDS: Final = 30.0
+
+FORM: Final = Form(
+    "probe",
+    {
+        "type": "object",
+        "properties": {
+            "thought": {"type": "string", "description": "a few words"},
+            "target": {"type": ["string", "null"], "enum": ["Ann", "Bob", None]},
+            "bid": {"type": "integer", "enum": [0, 1, 2]},
+            "sure": {"type": "boolean"},
+            "weight": {"type": "number"},
+            "word": {"type": ["string", "null"]},
+            "mark": {"type": "string", "enum": ["kept"]},
+        },
+        "required": ["thought", "target", "bid", "sure", "weight", "word", "mark"],
+        "additionalProperties": False,
+    },
+)
+"""Has what the forms of a game have, so that a server that does not take it says so now; and a mark that only this
+schema yields, for the prompt asks for another one."""
+
+_MARK: Final = ("mark", "kept")
+_MESSAGES: Final = (
+    Message("system", "You answer with one JSON object and nothing else."),
+    Message(
+        "user",
+        "This is a test of the connection. Reply with one JSON object in this form:\n"
+        '{"thought": "ready", "target": null, "bid": 1, "sure": true, "weight": 0.5, "word": null, "mark": "open"}',
+    ),
+)
+
+
+async def probe(
+    models: Iterable[Model],
+    ask: Callable[[ModelQuestion], Awaitable[Completion]],
+    capability_of: Callable[[Model], Capability],
+) -> None:
+    """Ask each distinct model on its endpoint, all at once; a server that takes a form and ignores it is found out.
+
+    Args:
+        models: whom to ask.
+        ask: puts a question.
+        capability_of: returns what is known of a model on its endpoint.
+
+    Raises:
+        PlayerError: some do not answer; the line says which and why.
+    """
+    distinct: dict[tuple[Endpoint, str, str], Model] = {}
+    for model in models:
+        distinct.setdefault((model.endpoint, model.model, model.structured), model)
+    asked = (_find_out(model, ask, capability_of) for model in distinct.values())
+    outcomes = await asyncio.gather(*asked, return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    silent = [
+        (model.model, outcome)
+        for model, outcome in zip(distinct.values(), outcomes, strict=True)
+        if isinstance(outcome, str)
+    ]
+    if silent:
+        (first, why), *others = silent
+        raise PlayerError(_joined(f"{first} does not answer: {why}", [f"{name}: {why}" for name, why in others]))
+
+
+def check(models: Iterable[Model], keys: Keys, open_provider: OpenProvider) -> None:
+    """Look at the settings of each model, without any network.
+
+    Args:
+        models: which ones.
+        keys: where keys and addresses are looked up.
+        open_provider: opens a provider, or finds that it cannot be.
+
+    Raises:
+        PlayerError: a key that is needed is missing or can be none, a URL is wrong, ``.env`` cannot be read, or
+            tokens_per_minute is less than a call may take; one line that says so of each model.
+    """
+    wrong: dict[str, None] = {}
+    for model in models:
+        try:
+            url = open_provider(model.endpoint, keys).url
+        except PlayerError as error:
+            # of an endpoint, and said once for all its models
+            wrong[str(error)] = None
+            continue
+        limit, least = model.endpoint.tokens_per_minute, model.max_tokens + SMALL_PROMPT
+        if limit is not None and limit < least:
+            line = (
+                f"{model.model}: tokens_per_minute = {limit:g} of {url} is less than one call may take: "
+                f"max_tokens = {model.max_tokens} and a prompt of at least {SMALL_PROMPT}"
+            )
+            wrong[line] = None
+    if wrong:
+        first, *others = wrong
+        raise PlayerError(_joined(first, others))
+
+
+def _joined(first: str, others: Sequence[str]) -> str:
+    return "; and ".join([first, *others])
+
+
+async def _find_out(
+    model: Model,
+    ask: Callable[[ModelQuestion], Awaitable[Completion]],
+    capability_of: Callable[[Model], Capability],
+) -> str | None:
+    """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
+    while True:
+        completion = await _ask(model, ask)
+        mode = completion.parameters.get("structured")
+        # a refusal or an empty reply is an answer, too
+        if completion.error is not None or not isinstance(mode, str) or _keeps(mode, completion) is not False:
+            return completion.error
+        if not capability_of(model).ignored(mode, model):
+            return None
+
+
+def _keeps(mode: str, completion: Completion) -> bool | None:
+    """Return whether a reply keeps to how it was to be held to its form; None where nothing can be told of that."""
+    text = completion.text or ""
+    if mode == "text" or completion.refusal is not None or completion.finish == "length" or not text.strip():
+        return None
+    found = find(without_thinking(text).text).found
+    name, value = _MARK
+    return any(each.value.get(name) == value for each in found) if mode == "schema" else bool(found)
+
+
+async def _ask(model: Model, ask: Callable[[ModelQuestion], Awaitable[Completion]]) -> Completion:
+    deadline = loop_time() + (model.timeouts.probe or _SECONDS)
+    small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
+    return await ask(ModelQuestion(small, "probe", "probe", _MESSAGES, FORM, deadline))
 
 
 _KEPT: Final = 64
 _LEAST: Final = 8
 _SHARE: Final = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class Backoff:
-    """Exponential back-off with full jitter: a uniform draw between nothing and a bound that grows.
-
-    Attributes:
-        first: seconds, the bound before the second attempt.
-        factor: growth of the bound from one attempt to the next.
-        longest: seconds, the bound's own bound.
-    """
-
-    first: float = 0.5
-    factor: float = 2.0
-    longest: float = 20.0
-
-    def bound(self, failures: int) -> float:
-        """Return the most seconds to wait after so many failures (at least 1)."""
-        return min(self.longest, self.first * self.factor ** min(failures - 1, 64))
-
-    def delay(self, failures: int) -> float:
-        """Return the seconds to wait after so many failures, drawn anew each time."""
-        return random.uniform(0, self.bound(failures))
-
-
-@dataclass(frozen=True, slots=True)
-class Tempo:
-    """How fast things go wrong, and right again; tests make it fast.
-
-    Attributes:
-        backoff: time between the attempts of a call.
-        failures: so many in a row open an endpoint's circuit,
-        lasting: if it is so many seconds since the first of them.
-        first_trial: seconds from there to its first trial.
-        longest_trial: seconds between trials at most.
-        minute: seconds that limits per minute are about.
-    """
-
-    backoff: Backoff = field(default_factory=Backoff)
-    failures: int = FAILURES
-    lasting: float = 1.0
-    first_trial: float = 0.5
-    longest_trial: float = 30.0
-    minute: float = MINUTE
 
 
 class Pace:
@@ -312,8 +309,7 @@ class Server:
         endpoint: its settings.
         provider: the way to it.
         url: where it is, for what is said of it.
-        gate: its limits.
-        circuit: whether it is down.
+        gate: its limits, and whether it is down.
         pace: how long its replies take.
     """
 
@@ -321,21 +317,7 @@ class Server:
         self.endpoint = endpoint
         self.provider = provider
         self.url = url = provider.url
-        self.gate = Gate(
-            endpoint.at_once,
-            endpoint.requests_per_minute,
-            endpoint.tokens_per_minute,
-            minute=tempo.minute,
-            url=url,
-        )
-        self.circuit = Circuit(
-            url,
-            endpoint.patience,
-            failures=tempo.failures,
-            lasting=tempo.lasting,
-            first=tempo.first_trial,
-            longest=tempo.longest_trial,
-        )
+        self.gate = Gate(endpoint, url, tempo)
         self.pace = Pace()
         self._capabilities: dict[str, Capability] = {}
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
-from players.llm.capability import PROBE_ATTEMPTS, Capability, check, probe
-from players.llm.endpoint import Server, Tempo
+from players.llm.endpoint import PROBE_ATTEMPTS, Capability, Server, check, probe
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
+from players.llm.tempo import Tempo
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, WolfError
 from wolfbus.printable import printable
 
@@ -138,7 +138,7 @@ class Gateway:
         self._loop = Loop("model-gateway")
 
     def start(self, jobs: Sequence[Coroutine[Any, Any, None]]) -> list[Job]:
-        """Begin jobs, in order, with one message to the loop, and return at once; safe from any thread.
+        """Begin jobs, in order, and return at once; safe from any thread.
 
         On a gateway that is closed, nothing begins and nothing is returned.
         """

@@ -1,20 +1,21 @@
-"""`Gate`: what stands before an endpoint: calls in flight, requests and tokens per minute, pauses it asked for."""
+"""`Gate`: what stands before an endpoint: calls in flight, limits per minute, pauses it asked for, its circuit."""
 
 from __future__ import annotations
 
 import asyncio
 import heapq
 import logging
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
 from players.llm.loop import loop_time
 from players.llm.provider import Purpose
+from players.llm.settings import Endpoint
+from players.llm.tempo import MINUTE, Circuit, Tempo
 
 logger = logging.getLogger(__name__)
-
-MINUTE: Final = 60.0
 
 LONG_WAIT_S: Final = 5.0
 """Seconds of a wait after which it is said once that calls wait for this limit."""
@@ -102,10 +103,17 @@ class Spending:
 
 @dataclass(slots=True)
 class Pass:
-    """Leave to make one request; to be given back."""
+    """Leave to make one request; to be given back.
+
+    Attributes:
+        requests: the request, as it counts; None without a limit.
+        tokens: its tokens, likewise.
+        trial: whether it finds out if the endpoint is back.
+    """
 
     requests: Spending | None
     tokens: Spending | None
+    trial: bool
 
 
 @dataclass(slots=True, order=True)
@@ -123,36 +131,27 @@ class Gate:
     For one event loop, by whose clock it goes.
 
     Args:
-        at_once: requests in flight.
-        requests: how many in any minute; None for no limit.
-        tokens: how many in any minute, prompts and replies; None for no limit.
-        minute: its length in seconds.
-        url: the endpoint, for what is said of it.
+        endpoint: its limits and patience.
+        url: where it is, for what is said of it.
+        tempo: how fast things go.
     """
 
-    def __init__(
-        self,
-        at_once: int,
-        requests: float | None = None,
-        tokens: float | None = None,
-        *,
-        minute: float = MINUTE,
-        url: str = "",
-    ) -> None:
-        self._at_once = at_once
+    def __init__(self, endpoint: Endpoint, url: str, tempo: Tempo) -> None:
+        requests, tokens = endpoint.requests_per_minute, endpoint.tokens_per_minute
         self._url = url
-        self._settings = {
-            "at_once": f"at_once = {at_once}",
+        self._holds = {
+            "at_once": f"at_once = {endpoint.at_once}",
             "requests": f"requests_per_minute = {requests or 0:g}",
             "tokens": f"tokens_per_minute = {tokens or 0:g}",
             "pause": "the server's Retry-After",
         }
         self._held_by = "at_once"
-        self._gave_up_at = "at_once"
-        self._said: set[str] = set()
-        self._free = at_once
-        self._requests = Window(requests, minute)
-        self._tokens = Window(tokens, minute)
+        # nothing more is said of an endpoint that is down
+        self._said = {"down"}
+        self._at_once = self._free = endpoint.at_once
+        self._requests = Window(requests, tempo.minute)
+        self._tokens = Window(tokens, tempo.minute)
+        self._circuit = Circuit(url, endpoint.patience, tempo)
         self._paused_until = 0.0
         self._queue: list[_Waiting] = []
         self._numbers = 0
@@ -164,19 +163,10 @@ class Gate:
         return self._numbers
 
     @property
-    def in_flight(self) -> int:
-        """Requests under way."""
-        return self._at_once - self._free
-
-    @property
-    def paused_for(self) -> float:
-        """Seconds for which the server wants to be left alone."""
-        return max(0.0, self._paused_until - loop_time())
-
-    @property
-    def gave_up_at(self) -> str:
-        """What held up the call that was last cancelled here, in words; to be asked at once."""
-        return f"{self._settings[self._gave_up_at]} of {self._url}"
+    def held_by(self) -> str:
+        """What the calls wait for, in words; for a call that was cancelled, to be asked at once."""
+        what = self._holds.get(self._held_by)
+        return f"{self._url}, which is down" if what is None else f"{what} of {self._url}"
 
     async def enter(self, urgency: int, number: int, tokens: float, deadline: float) -> Pass:
         """Wait for leave to make a request.
@@ -189,25 +179,27 @@ class Gate:
 
         Raises:
             Paused: the server wants to be left alone until after the deadline.
+            Down: patience with the endpoint is over.
         """
         if self._paused_until > deadline:
-            raise Paused(self.paused_for)
-        now = loop_time()
-        if not self._queue and self._free > 0 and self._open_at(tokens, now) <= now:
-            return self._let_through(tokens, now)
-        waiting = _Waiting(urgency, number, tokens, deadline, asyncio.get_running_loop().create_future())
+            raise Paused(self._paused_until - loop_time())
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting(urgency, number, tokens, deadline, loop.create_future())
         heapq.heappush(self._queue, waiting)
         self._move()
-        say = asyncio.get_running_loop().call_later(LONG_WAIT_S, self._say, waiting)
+        say = loop.call_later(LONG_WAIT_S, self._say, waiting)
         try:
             return await waiting.opened
         except asyncio.CancelledError:
-            self._gave_up_at = self._held_by
             if waiting.opened.done() and not waiting.opened.cancelled() and waiting.opened.exception() is None:
-                self.leave(waiting.opened.result(), used=0, sent=False)
+                given = waiting.opened.result()
+                self._circuit.give_up(trial=given.trial)
+                self.leave(given, used=0, sent=False)
             else:
                 waiting.opened.cancel()
+                held_by = self._held_by
                 self._move()
+                self._held_by = held_by
             raise
         finally:
             say.cancel()
@@ -232,14 +224,32 @@ class Gate:
         self._paused_until = max(self._paused_until, loop_time() + seconds)
         for waiting in self._queue:
             if waiting.deadline < self._paused_until and not waiting.opened.done():
-                waiting.opened.set_exception(Paused(self.paused_for))
+                waiting.opened.set_exception(Paused(self._paused_until - loop_time()))
+        self._move()
+
+    def succeeded(self) -> None:
+        """Say that the endpoint answered, if only to reject a request."""
+        self._circuit.succeeded()
+        self._move()
+
+    def failed(self, given: Pass, reason: str, sent_at: float, *, late: bool) -> None:
+        """Say that a request failed in a way that speaks against the endpoint; see `Circuit.failed`."""
+        in_flight = self._at_once - self._free
+        self._circuit.failed(reason, trial=given.trial, sent_at=sent_at, late=late, in_flight=in_flight)
+        self._move()
+
+    def give_up(self, given: Pass) -> None:
+        """Say that a request ended without telling anything of the endpoint."""
+        self._circuit.give_up(trial=given.trial)
         self._move()
 
     def _open_at(self, tokens: float, now: float) -> float:
         opens = {
+            "at_once": now if self._free > 0 else math.inf,
             "requests": self._requests.free_at(1, now),
             "tokens": self._tokens.free_at(tokens, now),
             "pause": self._paused_until,
+            "down": self._circuit.free_at,
         }
         last = max(opens, key=lambda name: opens[name])
         if opens[last] > now:
@@ -250,28 +260,26 @@ class Gate:
         if waiting.opened.done() or self._held_by in self._said:
             return
         self._said.add(self._held_by)
-        logger.warning(
-            "%s: calls wait longer than %g s for %s", self._url, LONG_WAIT_S, self._settings[self._held_by]
-        )  # fmt: skip
-
-    def _let_through(self, tokens: float, now: float) -> Pass:
-        self._free -= 1
-        return Pass(self._requests.spend(1, now), self._tokens.spend(tokens, now))
+        logger.warning("%s: calls wait longer than %g s for %s", self._url, LONG_WAIT_S, self._holds[self._held_by])
 
     def _move(self) -> None:
+        """Let through who may go, tell who waits in vain, and come back when that may change."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         while self._queue:
-            first = self._queue[0]
+            first, now = self._queue[0], loop_time()
             if not first.opened.done():
-                if self._free <= 0:
-                    self._held_by = "at_once"
-                    return
-                now = loop_time()
                 open_at = self._open_at(first.tokens, now)
-                if open_at > now:
-                    self._timer = asyncio.get_running_loop().call_at(open_at, self._move)
+                if self._circuit.over_at <= now < self._circuit.free_at:
+                    first.opened.set_exception(self._circuit.down())
+                elif open_at > now:
+                    due = min(open_at, self._circuit.over_at)
+                    if due < math.inf:
+                        self._timer = asyncio.get_running_loop().call_at(max(due, now), self._move)
                     return
-                first.opened.set_result(self._let_through(first.tokens, now))
+                else:
+                    self._free -= 1
+                    spent = self._requests.spend(1, now), self._tokens.spend(first.tokens, now)
+                    first.opened.set_result(Pass(*spent, self._circuit.begin_trial()))
             heapq.heappop(self._queue)

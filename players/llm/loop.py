@@ -6,7 +6,8 @@ import asyncio
 import logging
 import threading
 from collections.abc import Coroutine, Sequence
-from typing import Any, Final, TypeVar
+from concurrent.futures import Future
+from typing import Any, Final, TypeAlias, TypeVar
 
 logger = logging.getLogger(__name__)
 
@@ -19,55 +20,8 @@ def loop_time() -> float:
     return asyncio.get_running_loop().time()
 
 
-class Job:
-    """A coroutine on the loop, to be looked at from any thread."""
-
-    def __init__(self, coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> None:
-        self._coroutine = coroutine
-        self._loop = loop
-        self._task: asyncio.Task[None] | None = None
-        self._cancelled = False
-        self._done = False
-
-    def done(self) -> bool:
-        """Return whether it is through, cancelled or not."""
-        return self._done
-
-    def cancel(self) -> None:
-        """Ask it to end; returns at once."""
-        if self._done:
-            return
-        self._cancelled = True
-        try:
-            self._loop.call_soon_threadsafe(self._cancel)
-        except RuntimeError:
-            # the loop is closed: nothing runs any more
-            self.drop()
-
-    def begin(self) -> None:
-        """Begin, in the loop's thread."""
-        if self._cancelled:
-            self.drop()
-        elif not self._done:
-            self._task = self._loop.create_task(self._coroutine)
-            self._task.add_done_callback(self._ended)
-
-    def drop(self) -> None:
-        """End it if it has not begun."""
-        if self._task is None and not self._done:
-            self._coroutine.close()
-            self._done = True
-
-    def _cancel(self) -> None:
-        if self._task is None:
-            self.drop()
-        else:
-            self._task.cancel()
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._done = True
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("a job of model calls failed", exc_info=error)
+Job: TypeAlias = "Future[None]"
+"""A coroutine on the loop, to be looked at and cancelled from any thread."""
 
 
 class Loop:
@@ -81,19 +35,17 @@ class Loop:
         self._closed = False
 
     def start(self, coroutines: Sequence[Coroutine[Any, Any, None]]) -> list[Job]:
-        """Begin some coroutines, in order, with a single message to the loop; on a closed loop, drop them."""
-        loop = self._running()
-        if loop is None:
-            for coroutine in coroutines:
+        """Begin some coroutines, in order; on a closed loop, drop them."""
+        jobs = []
+        for coroutine in coroutines:
+            try:
+                job = asyncio.run_coroutine_threadsafe(coroutine, self._running())
+            except RuntimeError:
+                # it is closed, perhaps since a moment ago
                 coroutine.close()
-            return []
-        jobs = [Job(coroutine, loop) for coroutine in coroutines]
-        try:
-            loop.call_soon_threadsafe(_begin, jobs)
-        except RuntimeError:
-            # closed in between
-            for job in jobs:
-                job.drop()
+                continue
+            job.add_done_callback(_tell_failure)
+            jobs.append(job)
         return jobs
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
@@ -103,11 +55,11 @@ class Loop:
             RuntimeError: the loop is closed.
             concurrent.futures.CancelledError: it was closed meanwhile.
         """
-        loop = self._running()
-        if loop is None:
+        try:
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._running())
+        except RuntimeError:
             coroutine.close()
-            raise RuntimeError("the loop of model calls is closed")
-        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+            raise
         try:
             return future.result()
         except BaseException:
@@ -132,10 +84,10 @@ class Loop:
             if thread.is_alive():
                 logger.warning("the thread of model calls does not end")
 
-    def _running(self) -> asyncio.AbstractEventLoop | None:
+    def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._closed:
-                return None
+                raise RuntimeError("the loop of model calls is closed")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=_serve, args=(self._loop,), name=self._name, daemon=True)
@@ -143,9 +95,9 @@ class Loop:
             return self._loop
 
 
-def _begin(jobs: Sequence[Job]) -> None:
-    for job in jobs:
-        job.begin()
+def _tell_failure(job: Job) -> None:
+    if not job.cancelled() and (error := job.exception()) is not None:
+        logger.error("a job of model calls failed", exc_info=error)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

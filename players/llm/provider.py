@@ -15,6 +15,7 @@ from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
 from wolfbus.messages.calls import ChatRole, Scalar
+from wolfbus.reading.text import extent
 from wolfbus.vocabulary import Kind
 
 Purpose: TypeAlias = Kind | Literal["probe"]
@@ -343,21 +344,4 @@ def known_counts(reply: ProviderReply) -> dict[str, Any]:
 def _holds_object(text: str) -> bool:
     """Return whether a text holds a JSON object from its opening brace to its closing one."""
     start = text.find("{")
-    if start < 0:
-        return False
-    depth, quoted, escaped = 0, False, False
-    for character in text[start:]:
-        if quoted:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                quoted = False
-        elif character == '"':
-            quoted = True
-        elif character in "{}":
-            depth += 1 if character == "{" else -1
-            if depth == 0:
-                return True
-    return False
+    return start >= 0 and extent(text, start).closed

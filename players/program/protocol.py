@@ -27,6 +27,13 @@ LINE_PROTOCOL: Final = 1
 """Version of the line protocol; the `v` of every line to a child."""
 
 
+_RULES: Final = (
+    *("debate_turns", "bid_max", "overbid_at", "overbid_factor", "whispers", "vote_reasons"),
+    *("reveal_on_death", "max_rounds", "max_reply_bytes"),
+)
+"""Rules that are told as they stand in the config."""
+
+
 def hello_line(view: SeatView) -> bytes:
     """Return the first line after a start: who the child is, and the rules; it is not answered."""
     return _line(
@@ -100,18 +107,7 @@ def _line(message: dict[str, Any]) -> bytes:
 
 def _rules(view: SeatView) -> dict[str, Any]:
     config = view.config
-    return {
-        "roles": {role: config.count(role) for role in ROLES},
-        "debate_turns": config.debate_turns,
-        "bid_max": config.bid_max,
-        "overbid_at": config.overbid_at,
-        "overbid_factor": config.overbid_factor,
-        "whispers": config.whispers,
-        "vote_reasons": config.vote_reasons,
-        "reveal_on_death": config.reveal_on_death,
-        "max_rounds": config.max_rounds,
-        "max_reply_bytes": config.max_reply_bytes,
-    }
+    return {"roles": {role: config.count(role) for role in ROLES}} | {name: getattr(config, name) for name in _RULES}
 
 
 def _you(view: SeatView) -> dict[str, Any]:

@@ -96,12 +96,6 @@ def test_games_may_come_in_any_order_and_in_any_number_of_parts(games):
         assert same(total.columns(), whole)
 
 
-def test_no_games_are_columns_without_rows():
-    columns = columns_of([])
-    assert columns.ids == ()
-    assert len(columns.judgements["s"]) == len(columns.scored()) == 0
-
-
 def test_blocks_join_games_that_are_resampled_together(games):
     builder = ColumnsBuilder()
     for game in games:
@@ -122,9 +116,5 @@ def test_blocks_join_games_that_are_resampled_together(games):
     ],
 )
 def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: Truth | None):
-    claim = RoleClaim(target="Ada", role="Seer")
-    assert truth_of(ScoredClaim(claim=claim, verdict=verdict) for verdict in verdicts) == truth
-
-
-def test_to_accuse_somebody_who_is_known_to_be_innocent_is_a_lie():
-    assert truth_of([ScoredClaim(claim=AccusationClaim(target="Ada"), verdict="lie")]) == "lie"
+    for claim in (RoleClaim(target="Ada", role="Seer"), AccusationClaim(target="Ada")):
+        assert truth_of(ScoredClaim(claim=claim, verdict=verdict) for verdict in verdicts) == truth

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from analytics.findings import metrics
 from analytics.fold import fold
-from tests.game.driver import Missing, play
+from tests.game.driver import play
 from wolfbus.messages.events import AnsweredAssessOther, Statement
 
 
@@ -20,11 +19,3 @@ def test_a_played_game_is_measured_completely():
     assert rows.voting_rounds == len(played.of("tally"))
     assert rows.debate_turns == len(played.asked("speak"))
     assert set(rows.by_round) == {event.round for event in statements}
-
-
-def test_a_silent_game_has_outcomes_and_nothing_else():
-    played = play(seed="silent", answer=lambda q: Missing() if q.kind in {"speak", "vote"} else None)
-    result = metrics([fold(played.events)])
-    assert result["outcomes"]["finished"] == 1
-    assert result["labels"]["total"] == 0
-    assert result["table3"]["overall"]["accuracy"] is None

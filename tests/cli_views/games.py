@@ -1,17 +1,27 @@
-"""Sample games for the views: a lively one, and one whose every word is hostile to terminals."""
+"""Sample games, a lively one and one whose every word is hostile to terminals, and what views make of them."""
 
 from __future__ import annotations
 
 import functools
+import io
 import random
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console, Group
 
 from tests.game.driver import Missing, Question, play
 from wolfbus.audience import Herald
+from wolfbus.cli.terminal.ending import GameEnding
+from wolfbus.cli.terminal.lines import PlainLines
+from wolfbus.cli.terminal.live import frame
+from wolfbus.cli.terminal.pages import state_page
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import AccusationClaim, Ballot, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Answered, AnyEvent
 from wolfbus.record.line import Recorded
+from wolfbus.state import GameState
 
 NAMES = ("Ada", "Hugo", "Mona", "Kira", "Wim", "Raj", "Sofia", "Bartholomew")
 SEEDS = ("1", "7", "23")
@@ -100,3 +110,51 @@ def _thinking(events: Iterable[AnyEvent]) -> Iterable[AnyEvent]:
             yield event.model_copy(update={"thought": f"secret-of-{event.seat}", "raw": f"raw-of-{event.seat}"})
         else:
             yield event
+
+
+def is_harmless(text: str) -> bool:
+    """Return whether nothing of a line is obeyed by a terminal."""
+    return all(unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for c in text)
+
+
+def state_of(records: Sequence[Recorded], until: int | None = None) -> GameState:
+    state = GameState()
+    for each in records[:until]:
+        state.feed(each.event)
+    return state
+
+
+def lines_of(records: Sequence[Recorded]) -> list[str]:
+    stream = io.StringIO()
+    view = PlainLines(stream)
+    for each in records:
+        view.see(each)
+    return stream.getvalue().splitlines()
+
+
+def drawn(state: GameState, width: int = 120, height: int = 40) -> list[str]:
+    """Return a frame of the live view, which fits."""
+    console = Console(file=io.StringIO(), width=width, height=height, color_system=None)
+    console.print(Group(*frame(state, console, width, height, 754.2)))
+    lines = console.file.getvalue().splitlines()
+    assert len(lines) <= height
+    assert max(map(cell_len, lines)) <= width
+    return lines
+
+
+def ending_of(records: Sequence[Recorded]) -> list[str]:
+    ending = GameEnding()
+    for each in records:
+        ending.take(each)
+    return ending.lines()
+
+
+def views_of(records: Sequence[Recorded]) -> dict[str, list[str]]:
+    """Return all that views of researchers show of a game."""
+    state = state_of(records)
+    return {
+        "lines": lines_of(records),
+        "live": drawn(state),
+        "page": state_page(state).split("\n"),
+        "ending": ending_of(records),
+    }

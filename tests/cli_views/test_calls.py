@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli_views.games import HOSTILE, recorded
-from tests.cli_views.test_lines import lines_of
-from tests.cli_views.test_live import assert_it_fits, drawn
-from tests.cli_views.test_printable import is_harmless
-from tests.cli_views.test_state import state_of
+from tests.cli_views.games import HOSTILE, drawn, is_harmless, lines_of, recorded, state_of
+from tests.golden.running import wolfbus
 from tests.llm.calls.woven import SHORT, call, game, lines, one_each, segment
-from wolfbus.cli.terminal.calls import Exchange, calls_of, calls_page, exchange_at
+from wolfbus.cli.terminal.calls import CallMade, calls_of, calls_page, exchange_at
 from wolfbus.cli.terminal.pages import state_page
 from wolfbus.cli.terminal.playback import pause_for
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.calls import Call
-from wolfbus.messages.events import Answered
 from wolfbus.record.line import Recorded
 from wolfbus.state import GameState
+
+BID = "1/debate/1/bid/Ada"
 
 
 def sometimes(answer, name):
@@ -36,107 +32,105 @@ def sometimes(answer, name):
     return [{}]
 
 
-def calls_in(records: list[Recorded]) -> list[Recorded]:
+@functools.cache
+def played(calls=sometimes, config=SHORT) -> tuple[Recorded, ...]:
+    return tuple(game(calls, config))
+
+
+def no_calls(answer, name):
+    return []
+
+
+def calls_in(records) -> list[Recorded]:
     return [each for each in records if each.event.type == "model_call"]
 
 
+def exchange(asked, messages=(), line=1, read=()) -> CallMade:
+    return CallMade(line, 0.0, asked, read, messages)
+
+
+def replies_told(records) -> list[str]:
+    return [line.strip() for line in lines_of(records) if "reply" in line]
+
+
+def failing(*errors: str) -> list[Recorded]:
+    failed = [call(BID, error=error, reply=None) for error in errors]
+    opened, *_, ended = played(no_calls)
+    return recorded([opened.event, *failed, ended.event])
+
+
 def test_calls_that_go_well_leave_no_line_but_their_sums():
-    without = lines_of(game(lambda answer, name: []))
-    with_calls = lines_of(game(one_each))
-    assert with_calls[:-1] == without
-    count = len(calls_in(game(one_each)))
-    assert with_calls[-1].strip() == f"{count} model calls · {1050 * count:,} tokens"
-
-
-def test_the_compact_protocol_is_told_from_the_start():
+    *with_calls, sums = lines_of(played(one_each))
+    assert with_calls == lines_of(played(no_calls))
+    count = len(calls_in(played(one_each)))
+    assert sums.strip() == f"{count} model calls · {1050 * count:,} tokens"
+    assert with_calls[2].endswith("played by test")
     compact = SHORT.model_copy(update={"protocol": "compact"})
     assert lines_of(game(one_each, compact))[2].endswith("played by test · compact protocol")
-    assert lines_of(game(one_each))[2].endswith("played by test")
 
 
 def test_a_call_that_fails_has_one_short_harmless_line():
-    records = game(sometimes)
-    told = [line.strip() for line in lines_of(records) if "reply" in line]
-    bids = [each.event for each in calls_in(records) if each.event.kind == "bid"]
+    bids = [each.event for each in calls_in(played()) if each.event.kind == "bid"]
     assert len(bids) in range(11, 100)
-    assert told == [
+    assert replies_told(played()) == [
         f"no reply of {bids[0].seat}'s model (bid): connection refused",
         "no reply of models: connection refused … 9 more like this",
         f"{len(bids)} model calls without a reply: {len(bids)} × connection refused",
     ]
 
 
-def failing(*errors: str) -> list[Recorded]:
-    failed = [call("1/debate/1/bid/Ada", error=error, reply=None) for error in errors]
-    opened, *_, ended = game(lambda answer, name: [])
-    return recorded([opened.event, *failed, ended.event])
-
-
 def test_a_server_that_died_is_told_at_every_power_of_ten_and_in_all():
-    records = failing(*(f"port 81{n:02}: gone after {n} s" for n in range(435)), "busy", "busy")
-    told = [line.strip() for line in lines_of(records) if "reply" in line]
-    assert told == [
+    assert replies_told(failing(*(f"port 81{n:02}: gone after {n} s" for n in range(435)), "busy", "busy")) == [
         "no reply of Ada's model (bid): port 8100: gone after 0 s",
         "no reply of models: port 8100: gone after 0 s … 9 more like this",
         "no reply of models: port 8100: gone after 0 s … 99 more like this",
         "no reply of Ada's model (bid): busy",
         "437 model calls without a reply: 435 × port 8100: gone after 0 s; 2 × busy",
     ]
+    assert not any("without a reply" in line for line in lines_of(failing("once")))
 
 
 def test_a_server_that_never_says_the_same_twice_floods_nothing():
     words = ["".join(chr(ord("a") + int(digit)) for digit in str(n)) for n in range(2000)]
-    told = [line for line in lines_of(failing(*words)) if "reply" in line]
+    told = replies_told(failing(*words))
     assert len(told) < 32
     assert "other errors … 999 more like this" in told[-2]
     assert "2000 model calls without a reply: 1976 × other errors; 1 × a;" in told[-1]
     assert told[-1].endswith("of other sorts")
-    assert not any("without a reply" in line for line in lines_of(failing("once")))
-
-
-def test_calls_and_prompts_take_no_time_to_play_back():
-    for each in game(sometimes):
-        if each.event.type in {"segment", "model_call"}:
-            assert pause_for(each.event) == 0
 
 
 def test_the_live_view_tells_in_its_last_line_what_was_spent():
-    records = game(sometimes)
-    assert not any("model call" in line for line in drawn(GameState(), 120, 40))
-    state = state_of(records)
-    votes = sum(each.event.kind == "vote" for each in calls_in(records))
+    state = state_of(played())
+    votes = sum(each.event.kind == "vote" for each in calls_in(played()))
     for size in ((120, 40), (80, 24), (60, 12), (200, 60)):
-        last = drawn(state, *size)[-1]
-        assert last.startswith(f"{state.usage.calls} model calls ({state.usage.failed} failed) · ")
-        assert_it_fits(state, *size)
-    assert f"at least ${votes / 4:.4f}" in drawn(state, 120, 40)[-1]
+        assert drawn(state, *size)[-1].startswith(f"{state.usage.calls} model calls ({state.usage.failed} failed) · ")
+    assert f"at least ${votes / 4:.4f}" in drawn(state)[-1]
     for size in ((1, 1), (5, 2), (20, 3), (33, 4), (40, 5)):
-        assert_it_fits(state, *size)
+        drawn(state, *size)
     assert f"{state.usage.calls} model calls" in state_page(state)
+    assert not any("model call" in line for line in drawn(GameState()))
+    assert not any(pause_for(each.event) for each in played() if each.event.type in {"segment", "model_call"})
 
 
 def test_the_list_of_calls_joins_each_with_what_became_of_its_requests():
-    records = game(sometimes)
-    made = calls_of(records)
-    assert [each.line for each in made] == [each.n for each in calls_in(records)]
+    made = calls_of(played())
+    assert [each.line for each in made] == [each.n for each in calls_in(played())]
     for each in made:
-        if each.call.kind == "vote":
-            assert each.read == (("clean",) if each.call.reask else ("asked again",))
-        else:
-            assert each.read == ("clean",)
-    shown = calls_page(records).splitlines()
+        asked_again = each.call.kind == "vote" and not each.call.reask
+        assert each.read == (("asked again",) if asked_again else ("clean",))
+    shown = calls_page(played()).splitlines()
     assert len(shown) == 1 + len(made) + 4
     assert all(is_harmless(line) for line in shown)
     assert any("vote, again" in line for line in shown)
     assert any(line.endswith("no reply: connection refused") for line in shown)
+    assert calls_page(played(no_calls)) == "No model was called in this game.\n"
 
 
 def test_requests_that_are_open_or_of_an_outsiders_own_making_are_shown_as_such():
-    records = game(one_each)
-    first = calls_in(records)[0]
-    cut = records[: first.n]
+    first = calls_in(played(one_each))[0]
     odd = call("a/b/c/bid/Ada", requests=("\x1b[2Jnonsense", "x/y"), seat="\x1b[1mAda", model="m\n" * 40)
     many = call("1/debate/2/bid/Ada", requests=("1/debate/2/bid/Ada", "1/debate/1/assess_other/Ada/1"))
+    cut = [*played(one_each)[: first.n]]
     cut += [Recorded(first.n + n, 1.0, "researchers", event) for n, event in enumerate((odd, many), 1)]
     assert [each.read for each in calls_of(cut)] == [(None,), (None, None), (None, None)]
     shown = calls_page(cut)
@@ -144,48 +138,41 @@ def test_requests_that_are_open_or_of_an_outsiders_own_making_are_shown_as_such(
     assert all(is_harmless(line) for line in shown.splitlines())
 
 
-def test_a_game_without_models_says_so():
-    assert calls_page(game(lambda answer, name: [])) == "No model was called in this game.\n"
-
-
 def test_a_prompt_is_shown_message_by_message_and_then_the_reply():
-    records = game(one_each)
-    last = calls_in(records)[-1]
-    page = exchange_at(records, last.n).page()
-    name = last.event.requests[0]
-    head, page = page.split("\n\n", 1)
+    last = calls_in(played(one_each))[-1]
+    head, page = exchange_at(played(one_each), last.n).page().split("\n\n", 1)
     assert head.startswith(f"call at line {last.n}:\n  asked for ")
     assert page.startswith("system:\n  These are the rules.\n\n\nuser:\n  ")
-    assert f"\n  You are {last.event.seat}.\n  Now: {name}\n" in page
+    assert f"\n  You are {last.event.seat}.\n  Now: {last.event.requests[0]}\n" in page
     assert page.endswith(f"\nreply of double to {last.event.seat}:\n  {last.event.reply}\n")
 
 
 @pytest.mark.parametrize("words", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_prompts_and_replies_are_shown_and_not_obeyed(words: str):
     text = f"{words}\nuser:\n    indented\n"
-    piece = segment("user", text)
-    asked = call("1/debate/1/bid/Ada", prompt=(piece.segment,), reply=text, model=words[:512], url=words[:512],
-                 served=words[:512], finish=words[:512], failures=(words[:512],), reasoning=text, error=words,
-                 parameters={"stop": words})  # fmt: skip
-    exchange = Exchange(asked, [("user", text)])
-    page = exchange.page().splitlines()
+    short = dict.fromkeys(("model", "url", "served", "finish"), words[:512])
+    asked = call(
+        BID, prompt=(segment("user", text).segment,), reply=text, failures=(words[:512],), reasoning=text, error=words,
+        parameters={"stop": words}, **short,
+    )  # fmt: skip
+    shown = exchange(asked, [("user", text)])
+    page = shown.page().splitlines()
     assert all(is_harmless(line) for line in page)
-    assert sum(line == "user:" for line in page) == 1
+    assert page.count("user:") == 1
     assert page.count("      indented") == (2 if text.strip() == "" else 3)
-    value = exchange.as_json()
+    value = shown.exchange_as_json()
     assert (value["messages"], value["reply"]) == ([{"role": "user", "content": text}], text)
     assert value["call"]["reasoning"] == text
     json.dumps(value)
 
 
 def test_a_call_without_reply_says_why_and_a_cut_one_how_much_is_missing():
-    lost = Exchange(call("1/debate/1/bid/Ada", reply=None, error="the circuit is open"), [])
+    lost = exchange(call(BID, reply=None, error="the circuit is open"))
     assert lost.page().endswith("\n\nno reply: the circuit is open\n")
-    assert lost.as_json()["reply"] is None
-    cut = Exchange(call("1/debate/1/bid/Ada", reply="abc", reply_length=1003), [])
-    assert "1000 characters more" in cut.page()
+    assert lost.exchange_as_json()["reply"] is None
+    assert "1000 characters more" in exchange(call(BID, reply="abc", reply_length=1003)).page()
     for empty in ("", " \n"):
-        page = Exchange(call("1/debate/1/bid/Ada", reply=empty, reasoning="Hm.\nSo."), []).page()
+        page = exchange(call(BID, reply=empty, reasoning="Hm.\nSo.")).page()
         assert page.endswith("\n\nhidden reasoning:\n  Hm.\n  So.\n\nthe reply was empty (finish: stop)\n")
 
 
@@ -194,9 +181,8 @@ def test_a_prompt_comes_with_all_that_is_known_of_its_call():
         "1/debate/2/bid/Ada", requests=("1/debate/2/bid/Ada", "1/debate/1/assess_other/Ada/1"), url="http://here:1/v1",
         served="double-7 fp", attempts=2, failures=("http://here:1/v1: 500",), cost_usd=0.25, latency_s=2.0,
     )  # fmt: skip
-    exchange = Exchange(asked, [], 7, ("clean", "defaulted (illegal)"))
-    head = exchange.page().split("\n\n")[0].splitlines()
-    assert head == [
+    shown = exchange(asked, [], 7, ("clean", "defaulted (illegal)"))
+    assert shown.page().split("\n\n")[0].splitlines() == [
         "call at line 7:",
         "  asked for   bid+assess_other",
         "  request     1/debate/2/bid/Ada",
@@ -214,92 +200,72 @@ def test_a_prompt_comes_with_all_that_is_known_of_its_call():
         "  price       $0.250000",
         "  read        clean, defaulted (illegal)",
     ]
-    value = exchange.as_json()["call"]
+    value = shown.exchange_as_json()["call"]
     assert value["read"] == ["clean", "defaulted (illegal)"]
     assert set(Call.model_fields) <= value.keys()
     assert (value["line"], value["cassette"], value["failures"]) == (7, False, ["http://here:1/v1: 500"])
 
 
 def test_the_list_of_calls_says_where_in_the_game_and_about_what():
-    played = call("2/debate/3/assess_other/Ada/5", requests=("2/debate/3/assess_other/Ada/5",
-                  "2/debate/4/assess_other/Ada/6"), cassette=True, failures=("one", "two"), attempts=3)  # fmt: skip
-    empty = call("2/vote/0/vote/Ada", reply="", labels=True)
-    first, second = calls_page(recorded([played, empty])).splitlines()[1:3]
-    assert first.split()[2:] == [
-        *("r2", "debate", "3", "Ada", "assess_other+", "5,6", "double", "3", "2", "0.00", "0.50", "1000/800/50"),
-        *("open", "from", "a", "cassette"),
-    ]
+    asked = call("2/debate/3/assess_other/Ada/5", requests=("2/debate/3/assess_other/Ada/5",
+                 "2/debate/4/assess_other/Ada/6"), cassette=True, failures=("one", "two"), attempts=3)  # fmt: skip
+    page = calls_page(recorded([asked, call("2/vote/0/vote/Ada", reply="", labels=True)]))
+    first, second = page.splitlines()[1:3]
+    columns = "r2 debate 3 Ada assess_other+ 5,6 double 3 2 0.00 0.50 1000/800/50 open from a cassette"
+    assert first.split()[2:] == columns.split()
     assert "r2 vote" in second
     assert "vote+label" in second
     assert second.endswith("the reply was empty (finish: stop)")
-    assert "2 model calls · 1 from a cassette · 2,100 tokens" in calls_page(recorded([played, empty]))
+    assert "2 model calls · 1 from a cassette · 2,100 tokens" in page
 
 
 def test_models_whose_names_differ_at_the_end_or_in_the_middle_stay_apart():
     names = [f"{'a' * 30}{n}{'b' * 40}{m}" for n in range(2) for m in range(2)]
-    page = calls_page(recorded([call("1/debate/1/bid/Ada", model=name) for name in names]))
-    shown = [line.split("bid")[1].split(" 1  ")[0] for line in page.splitlines()[1:5]]
-    assert len(set(shown)) == 4
+    page = calls_page(recorded([call(BID, model=name) for name in names]))
+    assert len({line.split("bid")[1].split(" 1  ")[0] for line in page.splitlines()[1:5]}) == 4
 
 
 def test_a_line_without_a_call_is_named_for_what_it_is():
-    records = game(one_each)
-    for each in records:
-        if each.event.type == "model_call":
-            continue
-        with pytest.raises(ConfigError) as error:
-            exchange_at(records, each.n)
-        assert str(each.n) in str(error.value)
-        if isinstance(each.event, Answered):
-            assert f"{each.event.seat}'s answer to {each.event.kind}" in str(error.value)
-    with pytest.raises(ConfigError, match=f"the record has {len(records)} readable lines"):
-        exchange_at(records, len(records) + 1)
+    for each in played(one_each):
+        if each.event.type != "model_call":
+            named = f"{each.event.seat}'s answer to {each.event.kind}" if each.event.type == "answered" else ""
+            with pytest.raises(ConfigError, match=rf"{each.n}.*{named}"):
+                exchange_at(played(one_each), each.n)
+    count = len(played(one_each))
+    with pytest.raises(ConfigError, match=f"the record has {count} readable lines"):
+        exchange_at(played(one_each), count + 1)
 
 
 def test_an_edited_prompt_is_refused_with_its_line():
-    records = game(one_each)
-    place = next(place for place, each in enumerate(records) if each.event.type == "segment")
-    edited = records[place].event.model_copy(update={"text": "Other rules.\n"})
-    records[place] = Recorded(records[place].n, records[place].time, "researchers", edited)
-    with pytest.raises(RecordError, match=f"line {records[place].n}: "):
+    records = [*played(one_each)]
+    at, kept = next((at, each) for at, each in enumerate(records) if each.event.type == "segment")
+    records[at] = kept._replace(event=kept.event.model_copy(update={"text": "Other rules.\n"}))
+    with pytest.raises(RecordError, match=f"line {kept.n}: "):
         exchange_at(records, calls_in(records)[-1].n)
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("called") / "game.ndjson"
-    path.write_bytes(lines(game(sometimes)))
-    return path
+def folder(tmp_path_factory) -> Path:
+    """A folder with the record of a game with calls, whole, packed and cut."""
+    folder = tmp_path_factory.mktemp("called")
+    whole = lines(played())
+    (folder / "game.ndjson").write_bytes(whole)
+    (folder / "game.ndjson.gz").write_bytes(gzip.compress(whole))
+    (folder / "cut.ndjson").write_bytes(b"".join(whole.splitlines(keepends=True)[:100]))
+    return folder
 
 
-def replay(*arguments: str, stdin: bytes | None = None):
-    return subprocess.run(
-        [sys.executable, "-m", "wolfbus", "replay", *arguments],
-        capture_output=True,
-        input=stdin,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "80"},
-        check=False,
-    )
-
-
-def test_replay_lists_calls_from_files_pipes_and_gzip(record: Path, tmp_path: Path):
-    plain = replay(str(record), "--calls")
-    assert plain.returncode == 0, plain.stderr
-    assert plain.stdout.decode() == calls_page(game(sometimes))
-    packed = tmp_path / "game.ndjson.gz"
-    packed.write_bytes(gzip.compress(record.read_bytes()))
-    assert replay(str(packed), "--calls").stdout == plain.stdout
-    listed = json.loads(replay("-", "--calls", "--json", stdin=record.read_bytes()).stdout)["calls"]
-    assert len(listed) == len(calls_in(game(sometimes)))
+def test_replay_lists_calls_and_shows_one_prompt(folder: Path):
+    for name in ("game.ndjson", "game.ndjson.gz"):
+        assert wolfbus(folder, "replay", name, "--calls").out == calls_page(played())
+    listed = json.loads(wolfbus(folder, "replay", "game.ndjson", "--calls", "--json").out)["calls"]
+    assert len(listed) == len(calls_in(played()))
     assert {"line", "time", "seat", "kind", "model", "attempts", "queue_s", "latency_s", "read"} <= listed[0].keys()
     assert "reply" not in listed[0]
-
-
-def test_replay_shows_one_prompt(record: Path):
-    line = calls_in(game(sometimes))[-1].n
-    shown = replay(str(record), "--prompt", str(line))
-    assert (shown.returncode, shown.stdout.decode()) == (0, exchange_at(game(sometimes), line).page())
-    value = json.loads(replay(str(record), "--prompt", str(line), "--json").stdout)
+    line = calls_in(played())[-1].n
+    prompt = ("replay", "game.ndjson", "--prompt", str(line))
+    assert wolfbus(folder, *prompt).out == exchange_at(played(), line).page()
+    value = json.loads(wolfbus(folder, *prompt, "--json").out)
     assert [message["role"] for message in value["messages"]] == ["system", "user"]
     assert value["messages"][0]["content"] == "These are the rules.\n"
     assert value["reply"] == value["call"]["reply"]
@@ -316,33 +282,29 @@ def test_replay_shows_one_prompt(record: Path):
         (["--prompt", "5", "--alpha", "0.1"], ["--prompt"]),
     ],
 )
-def test_what_cannot_be_shown_is_one_line(record: Path, arguments: list[str], words: list[str]):
-    result = replay(str(record), *arguments)
-    assert result.returncode == 2
-    assert result.stdout == b""
-    last = result.stderr.decode().strip().splitlines()[-1]
+def test_what_cannot_be_shown_is_one_line(folder: Path, arguments: list[str], words: list[str]):
+    said = wolfbus(folder, "replay", "game.ndjson", *arguments)
+    assert (said.code, said.out) == (2, "")
+    last = said.err.strip().splitlines()[-1]
     assert all(word in last for word in words), last
 
 
-def test_what_is_wrong_with_a_record_is_told_before_the_calls_that_hold(record: Path, tmp_path: Path):
-    whole = record.read_bytes().splitlines(keepends=True)
-    cut = tmp_path / "cut.ndjson"
-    cut.write_bytes(b"".join(whole[:100]))
-    result = replay(str(cut), "--calls")
-    assert result.returncode == 1
-    assert b"line 101" in result.stderr
-    assert b"model calls" in result.stdout
+def test_what_is_wrong_with_a_record_is_told_before_the_calls_that_hold(folder: Path):
+    said = wolfbus(folder, "replay", "cut.ndjson", "--calls")
+    assert said.code == 1
+    assert "line 101" in said.err
+    assert "model calls" in said.out
 
 
 def test_a_published_log_has_no_calls_and_its_replies_are_told_by_rung():
     log = Path(__file__).parents[3] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
     if not log.is_file():
         pytest.skip("the published log is not here")
-    refused = replay(str(log), "--calls")
-    assert refused.returncode == 2
-    assert b"--calls needs a wolfbus record" in refused.stderr
-    assert b"extracted 86 (94.5%), repaired 5 (5.5%), coerced 0 (0.0%), lost 0 (0.0%)" in replay(str(log)).stdout
-    value = json.loads(replay(str(log), "--json").stdout)
-    assert value["reread"]["replies"] == 91
-    assert value["reread"]["extracted"] == {"n": 86, "share": 86 / 91}
+    refused = wolfbus(log.parent, "replay", log.name, "--calls")
+    assert refused.code == 2
+    assert "--calls needs a wolfbus record" in refused.err
+    rungs = "extracted 86 (94.5%), repaired 5 (5.5%), coerced 0 (0.0%), lost 0 (0.0%)"
+    assert rungs in wolfbus(log.parent, "replay", log.name).out
+    value = json.loads(wolfbus(log.parent, "replay", log.name, "--json").out)
+    assert (value["reread"]["replies"], value["reread"]["extracted"]) == (91, {"n": 86, "share": 86 / 91})
     assert value["metrics"]["repair"]["overall"]["repaired"] == 5

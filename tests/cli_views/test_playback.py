@@ -9,112 +9,72 @@ import pytest
 from tests.cli_views.games import hostile, lively
 from wolfbus.cli.terminal.playback import beat_lines, pause_for, play_back
 from wolfbus.errors import ConfigError
-from wolfbus.messages.events import Answered, Asked, ClaimTruth, Dawn, Exile, Rejected, Statement, Tally
+from wolfbus.messages.events import Rejected, Statement, Stopped
+
+GAME = lively("1")
+ALL = [each.n for each in GAME]
 
 
-def statement(text: str) -> Statement:
-    return Statement(statement=1, round=1, phase="debate", turn=1, speaker="Ada", text=text)
-
-
-def test_a_statement_stays_as_long_as_it_takes_to_read():
-    assert pause_for(statement("x" * 250)) == 10
-    assert pause_for(statement("No.")) == 1
-
-
-def test_no_statement_stays_longer_than_what_is_shown_of_it():
-    assert pause_for(statement("x" * 50_000)) == 24
-    assert max(pause_for(each.event) for each in hostile("1")) <= 24
-
-
-def test_what_is_seen_gets_a_glance_and_what_is_not_gets_none():
-    for each in lively("7"):
-        pause = pause_for(each.event)
-        if isinstance(each.event, Asked | Answered | ClaimTruth):
-            assert pause == 0
-        elif isinstance(each.event, Tally | Exile | Dawn):
-            assert pause == 0.5
-    assert pause_for(Rejected(sender="a", reason="closed", size=1, note="")) == 0
-
-
-def test_speed_divides_the_time_that_a_playback_takes():
-    records = lively("1")
-    total = {}
-    for speed in (1.0, 4.0):
-        slept: list[float] = []
-        shown: list[int] = []
-        assert play_back(records, lambda each, to=shown: to.append(each.n), speed, wait=slept.append) == len(records)
-        assert shown == [each.n for each in records]
-        total[speed] = sum(slept)
-    assert total[1.0] == pytest.approx(sum(pause_for(each.event) for each in records))
-    assert total[4.0] == pytest.approx(total[1.0] / 4)
-
-
-def test_an_event_is_shown_before_its_pause():
-    happened: list[str] = []
-    play_back(
-        [each for each in lively("1") if isinstance(each.event, Statement)][:2],
-        lambda _: happened.append("shown"),
-        1,
-        wait=lambda _: happened.append("slept"),
-    )
-    assert happened == ["shown", "slept", "shown", "slept"]
-
-
-def test_playback_ends_where_it_is_told_to():
+def played(records=GAME, speed: float = 1.0, *, until: int | None = None, pressed=()):
+    """Play back under these keys, one a pause; return what was shown and for how long there was a wait."""
     shown: list[int] = []
-    assert play_back(lively("1"), lambda each: shown.append(each.n), math.inf, until=12) == 12
-    assert shown == list(range(1, 13))
-    assert play_back(lively("1"), lambda each: shown.append(each.n), math.inf, until=0) == 0
-
-
-def keys(*pressed: str | None):
-    """Return a wait in which these keys are pressed, one a pause, and what was waited for."""
     waited: list[float | None] = []
+    stops: list[int] = []
     left = iter(pressed)
 
     def wait(seconds: float | None) -> str | None:
         waited.append(seconds)
+        stops.append(shown[-1])
         return next(left, None)
 
-    return wait, waited
+    last = play_back(records, lambda each: shown.append(each.n), speed, until, wait, shown.clear)
+    assert last == (shown[-1] if shown else 0)
+    return shown, waited, stops
 
 
-def test_q_shows_the_rest_at_once():
-    shown: list[int] = []
-    wait, waited = keys("quit")
-    assert play_back(lively("1"), lambda each: shown.append(each.n), 1, wait=wait) == len(lively("1"))
-    assert len(waited) == 1
-    assert shown == [each.n for each in lively("1")]
+@pytest.mark.parametrize(("length", "pause"), [(250, 10), (3, 1), (50_000, 24)])
+def test_a_statement_stays_as_long_as_it_takes_to_read_what_is_shown_of_it(length: int, pause: float):
+    assert pause_for(Statement(statement=1, round=1, phase="debate", turn=1, speaker="Ada", text="x" * length)) == pause
 
 
-def test_space_stays_until_the_next_key():
-    wait, waited = keys("pause", "pause")
-    play_back(lively("1"), lambda _: None, 1, wait=wait)
+def test_what_is_seen_gets_a_glance_and_what_is_not_gets_none():
+    pauses = {each.event.type: pause_for(each.event) for each in lively("7")}
+    assert {pauses[kind] for kind in ("asked", "answered", "claim_truth")} == {0}
+    assert {pauses[kind] for kind in ("tally", "exile", "dawn")} == {0.5}
+    assert pause_for(Stopped(reason="spent")) == 0.5
+    assert pause_for(Rejected(sender="a", reason="closed", size=1, note="")) == 0
+    assert max(pause_for(each.event) for each in hostile("1")) <= 24
+
+
+def test_every_event_is_shown_before_its_pause_and_speed_divides_the_pauses():
+    shown, waited, stops = played()
+    assert shown == ALL
+    assert stops == [each.n for each in GAME if pause_for(each.event)]
+    assert sum(waited) == pytest.approx(sum(pause_for(each.event) for each in GAME))
+    assert sum(played(speed=4.0)[1]) == pytest.approx(sum(waited) / 4)
+
+
+def test_playback_ends_where_it_is_told_to():
+    assert played(speed=math.inf, until=12) == (ALL[:12], [], [])
+    assert played(speed=math.inf, until=0) == ([], [], [])
+
+
+def test_q_shows_the_rest_at_once_and_space_stays_until_the_next_key():
+    shown, waited, _ = played(pressed=["quit"])
+    assert (shown, len(waited)) == (ALL, 1)
+    _, waited, _ = played(pressed=["pause", "pause"])
     assert waited[1] is None
     assert None not in waited[2:]
 
 
 def test_arrows_go_from_sentence_to_sentence_and_back():
-    records = lively("1")
-    beats = beat_lines(records)
-    shown: list[int] = []
-    stops: list[int] = []
-
-    def restart() -> None:
-        shown.clear()
-
-    pressed = iter(["on", "on", "on", "back", "quit"])
-
-    def wait(_: float | None) -> str | None:
-        stops.append(shown[-1])
-        return next(pressed, None)
-
-    play_back(records, lambda each: shown.append(each.n), 1, wait=wait, restart=restart)
+    beats = beat_lines(GAME)
+    shown, _, stops = played(pressed=["on", "on", "on", "back", "quit"])
     assert stops == [beats[0], beats[1], beats[2], beats[3], beats[2]]
-    assert shown == [each.n for each in records]
+    assert shown == ALL
 
 
 @pytest.mark.parametrize("speed", [0, -1, math.nan])
 def test_a_speed_that_is_none_is_refused(speed: float):
     with pytest.raises(ConfigError, match="speed"):
-        play_back(lively("1"), lambda _: None, speed)
+        played(speed=speed)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from analytics.export import write_csv, write_parquet
+from analytics.export.inspect_log import write_inspect
 from tests.analytics.script import random_game
 from tests.export.records import game, study, with_calls, write
 
@@ -30,4 +32,15 @@ def records(tmp_path_factory) -> Path:
     (folder / "paper").mkdir()
     shutil.copy(PAPER / "small-events.ndjson", folder / "paper")
     shutil.copy(PAPER / "small-run_meta.json", folder / "paper")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def exports(records, tmp_path_factory) -> Path:
+    """The records as CSV ("tables", too), as Parquet and as logs for Inspect, in folders of these names."""
+    folder = tmp_path_factory.mktemp("exports")
+    write_csv([records], folder / "csv")
+    (folder / "tables").symlink_to("csv")
+    write_parquet([records], folder / "parquet")
+    write_inspect([records], folder / "logs")
     return folder

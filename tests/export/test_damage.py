@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-import os
+import gc
 import resource
 import signal
+import weakref
 
 import pytest
 
@@ -86,12 +87,10 @@ def test_a_file_without_a_game_is_named_and_gives_no_row(tmp_path):
     assert exported.counts["games"] == 0
     assert (tmp_path / "out" / "games.csv").read_bytes().startswith(b"game_id,")
     assert write_parquet([tmp_path / "other.ndjson"], tmp_path / "parquet").counts["seats"] == 0
-
-
-def test_a_folder_without_records_is_refused(tmp_path):
+    (tmp_path / "none").mkdir()
     with pytest.raises(RecordError, match="no records"):
-        write_csv([tmp_path], tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+        write_csv([tmp_path / "none"], tmp_path / "not")
+    assert not (tmp_path / "not").exists()
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -133,27 +132,21 @@ def test_an_interrupted_export_leaves_nothing(tmp_path, writer):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.fixture
-def small_disk():
-    """No file may grow beyond 20 kB, as on a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
-
-
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_full_disk_is_an_error_that_names_the_folder_and_leaves_nothing(tmp_path, writer, small_disk):
+def test_a_full_disk_is_an_error_that_names_the_folder_and_leaves_nothing(tmp_path, writer):
     events = game("g", "1")
-    names = [f"g{number}" for number in range(12)]
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-    for name in names:
-        write(tmp_path / "in", [events[0].model_copy(update={"game": name}), *events[1:]])
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-    with pytest.raises(OSError) as caught:
-        writer([tmp_path / "in"], tmp_path / "out")
+    for number in range(4):
+        write(tmp_path / "in", [events[0].model_copy(update={"game": f"g{number}"}), *events[1:]])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    # no file may grow beyond 20 kB
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        with pytest.raises(OSError) as caught:
+            writer([tmp_path / "in"], tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
     assert caught.value.filename == str(tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -166,18 +159,7 @@ def test_a_folder_that_is_a_file_is_one_line(tmp_path):
             write_csv([tmp_path / "in"], folder)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written_is_named(tmp_path):
-    write(tmp_path / "in", game("g", "1"))
-    (tmp_path / "out").mkdir(mode=0o500)
-    with pytest.raises(PermissionError):
-        write_csv([tmp_path / "in"], tmp_path / "out")
-
-
 def test_memory_holds_one_game_at_a_time(tmp_path):
-    import gc
-    import weakref
-
     events = game("g", "1")
     for number in range(4):
         write(tmp_path, [events[0].model_copy(update={"game": f"g{number}"}), *events[1:]])

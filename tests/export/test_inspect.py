@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from analytics.export.inspect_log import mean, standard_error, write_inspect
+from analytics.export.inspect_log import write_inspect
 from analytics.export.inspect_measures import MEASURES
 from analytics.findings import Metrics
 from analytics.gather import Criteria
@@ -16,6 +16,7 @@ from tests.export.test_tables import metrics_of, tables_of
 from wolfbus.errors import ConfigError
 
 inspect_log = pytest.importorskip("inspect_ai.log")
+samples_df = pytest.importorskip("inspect_ai.analysis").samples_df
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +60,8 @@ def test_a_sample_is_a_game(log, games):
         assert sample.target == [name for name, role in sample.metadata["roles"].items() if role == "Werewolf"]
         assert sample.total_time == row["seconds"]
     assert "win" in log.samples[0].output.completion
-
-
-def test_a_game_that_was_cut_off_has_an_error_and_no_winner(log):
-    sample = log.samples[2]
-    assert "stops before its game ended" in sample.error.message
-    assert "villagers_win" not in sample.scores
-    assert sample.metadata["undefined"]["villagers_win"] == "the game did not come to its end"
+    assert "stops before its game ended" in log.samples[2].error.message
+    assert log.samples[2].metadata["undefined"]["villagers_win"] == "the game did not come to its end"
 
 
 def test_scores_of_a_game_are_its_metrics(log, games):
@@ -102,13 +98,7 @@ def test_inspect_computes_the_same_mean_and_error_anew(log):
             assert score.metrics[name].value == pytest.approx(found[score.name][name].value)
 
 
-def test_a_mean_over_no_game_and_an_error_over_one_are_undefined():
-    assert mean([]) is None
-    assert standard_error([0.5]) is None
-    assert standard_error([0.0, 1.0]) == 0.5
-
-
-def test_messages_are_the_public_transcript_word_for_word(log, games):
+def test_messages_are_the_public_transcript_word_for_word_with_its_judgements(log, games):
     statements = [row for row in tables_of(games)["statements"] if row["game_id"] == "a"]
     said = [message for message in log.samples[0].messages if message.role == "assistant"]
     assert [message.id for message in said] == [row["statement_id"] for row in statements]
@@ -118,22 +108,16 @@ def test_messages_are_the_public_transcript_word_for_word(log, games):
         label = message.metadata["self_label"]
         assert (None if label is None else label["deceptive"]) == row["self_deceptive"]
     assert {row["text"] for row in statements} & set(HOSTILE)
+    judgements = {row["judgement_id"]: row for row in tables_of(games)["judgements"] if row["game_id"] == "a"}
+    found = {
+        f"{message.id}:{observer}": (judged or {}).get("suspicion")
+        for message in said
+        for observer, judged in message.metadata["judgements"].items()
+    }
+    assert found == {name: row["suspicion"] for name, row in judgements.items()}
     moderator = [message.text for message in log.samples[0].messages if message.role == "user"]
     assert moderator[0].startswith("Round 1. In the night ")
     assert moderator[-1].split(" after ")[0] in {"The villagers win", "The Werewolves win", "Nobody wins"}
-
-
-def test_judgements_stand_with_their_statement(log, games):
-    judgements = {row["judgement_id"]: row for row in tables_of(games)["judgements"] if row["game_id"] == "a"}
-    found = {
-        f"{message.id}:{observer}": judged
-        for message in log.samples[0].messages
-        if message.role == "assistant"
-        for observer, judged in message.metadata["judgements"].items()
-    }
-    assert found.keys() == judgements.keys()
-    for name, row in judgements.items():
-        assert (found[name] or {}).get("suspicion") == row["suspicion"]
 
 
 def test_spans_of_rounds_and_phases_hold_the_events_in_order(log):
@@ -183,29 +167,27 @@ def test_every_model_call_is_an_event_without_words(log, games):
     assert {event.cache for event in events} == {"read", None}
 
 
-def test_prompts_and_replies_are_there_when_they_are_asked_for(games, tmp_path):
-    (path,) = write_inspect([games], tmp_path, prompts=True).paths
+def test_prompts_and_replies_are_there_when_they_are_asked_for_and_recomputing_is_told(games, tmp_path):
+    criteria = Criteria(alpha=0.5, include_defaulted=True)
+    (path,) = write_inspect([games], tmp_path, criteria, prompts=True).paths
     log = inspect_log.read_eval_log(str(path), resolve_attachments=True)
     events = [event for event in log.samples[0].events if event.event == "model"]
     assert {(message.role, message.text) for event in events for message in event.input} == {
         ("system", "You are at a table. 我")
     }
     assert {event.output.completion for event in events} == {"", 'a "reply"\x00'}
+    assert (log.eval.task_args["alpha"], log.eval.task_args["include_defaulted"]) == (0.5, True)
 
 
-def test_a_study_makes_a_log_of_its_own(records, tmp_path):
-    exported = write_inspect([records], tmp_path)
-    paths = [path for path in exported.paths if "study0a1b2c3d" in path.name]
-    assert (sum(exported.counts[path.name] for path in paths), sum(exported.counts.values())) == (2, 7)
-    logs = [inspect_log.read_eval_log(str(path)) for path in paths]
+def test_a_study_makes_a_log_of_its_own(exports):
+    logs = [inspect_log.read_eval_log(str(path)) for path in (exports / "logs").glob("*.eval")]
+    assert sum(len(log.samples) for log in logs) == 7
+    logs = [log for log in logs if log.eval.dataset.name == "study-0a1b2c3d"]
     # Inspect compares logs by their models
     assert len({log.eval.model for log in logs}) == len(logs)
-    log = logs[0]
-    assert log.eval.dataset.name == "study-0a1b2c3d"
-    assert log.eval.metadata["name"] == "trial"
-    assert log.eval.revision.commit == "f" * 40
     assert [sample.metadata["block"] for log in logs for sample in log.samples] == ["b1", "b1"]
-    assert {name.name for name in tmp_path.iterdir()} == {path.name for path in exported.paths}
+    assert logs[0].eval.metadata["name"] == "trial"
+    assert logs[0].eval.revision.commit == "f" * 40
 
 
 def test_a_published_log_is_a_sample_as_well(records, tmp_path):
@@ -216,12 +198,6 @@ def test_a_published_log_is_a_sample_as_well(records, tmp_path):
     assert sample.events == []
 
 
-def test_recomputing_is_told(games, tmp_path):
-    (path,) = write_inspect([games], tmp_path, Criteria(alpha=0.5, include_defaulted=True)).paths
-    log = inspect_log.read_eval_log(str(path), header_only=True)
-    assert (log.eval.task_args["alpha"], log.eval.task_args["include_defaulted"]) == (0.5, True)
-
-
 def test_no_number_in_the_log_is_undefined(log):
     def refuse(constant):
         raise AssertionError(constant)
@@ -229,32 +205,22 @@ def test_no_number_in_the_log_is_undefined(log):
     json.loads(log.model_dump_json(), parse_constant=refuse)
 
 
-def test_a_log_that_is_there_is_replaced_only_by_force(games, tmp_path):
+# inspect_ai itself calls pandas in a way that pandas is about to give up
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning:")
+def test_inspect_lists_the_log_and_makes_a_data_frame_of_it_and_it_is_replaced_only_by_force(games, tmp_path):
     write_inspect([games], tmp_path)
+    (info,) = inspect_log.list_eval_logs(str(tmp_path))
+    log = inspect_log.read_eval_log(info)
+    assert (info.task, info.task_id) == ("wolf", log.eval.task_id)
+    assert info.task_id.startswith("games")
+    found = samples_df(str(tmp_path), quiet=True).set_index("id")
+    assert list(found.index) == ["a", "b", "c"]
+    for sample in log.samples:
+        assert found.loc[sample.id, "score_accuracy"] == sample.scores["accuracy"].value
     with pytest.raises(ConfigError, match=r"\.eval: exists already; `wolfbus export --force`"):
         write_inspect([games], tmp_path)
     write_inspect([games], tmp_path, force=True)
     assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_inspect_lists_the_log_by_its_name(games, tmp_path):
-    write_inspect([games], tmp_path)
-    (info,) = inspect_log.list_eval_logs(str(tmp_path))
-    assert info.task == "wolf"
-    assert info.task_id == inspect_log.read_eval_log(info, header_only=True).eval.task_id
-    assert info.task_id.startswith("games")
-
-
-# inspect_ai itself calls pandas in a way that pandas is about to give up
-@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning:")
-def test_inspect_makes_a_data_frame_of_games_and_scores(games, tmp_path):
-    from inspect_ai.analysis import samples_df
-
-    write_inspect([games], tmp_path)
-    found = samples_df(str(tmp_path), quiet=True).set_index("id")
-    assert list(found.index) == ["a", "b", "c"]
-    for sample in inspect_log.read_eval_log(str(next(tmp_path.iterdir()))).samples:
-        assert found.loc[sample.id, "score_accuracy"] == sample.scores["accuracy"].value
 
 
 def test_without_inspect_one_line_says_what_to_install(games, tmp_path, monkeypatch):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import math
+from statistics import fmean
+
 import pytest
 
 from analytics.columns import columns_of
@@ -9,21 +14,19 @@ from analytics.export import TABLES
 from analytics.export.tables import read_games, results_of
 from analytics.findings import Metrics
 from analytics.gather import Criteria, collect
+from wolfbus.record.digest import digest_of
+from wolfbus.record.reader import open_lines, read_record
 
 
 def tables_of(folder, criteria=None):
     """All tables as dictionaries by column."""
     games = [each for _, each in read_games(collect([folder]), criteria) if each is not None]
+    results = results_of(columns_of(each.rows for each in games))
     return {
         name: [
             dict(zip([column.name for column in table.columns], row, strict=True))
-            for each in games
-            for row in table.rows(each)
-        ]
-        if not table.whole
-        else [
-            dict(zip([column.name for column in table.columns], row, strict=True))
-            for row in table.cells(results_of(columns_of(each.rows for each in games)))
+            for rows in ([table.cells(results)] if table.whole else map(table.rows, games))
+            for row in rows
         ]
         for name, table in TABLES.items()
     }
@@ -47,32 +50,21 @@ def figures(records):
     return metrics_of(records)
 
 
-def test_every_table_has_rows_and_every_cell_is_what_its_column_says(tables):
+def test_cells_are_what_their_columns_say_keys_tell_rows_apart_and_references_lead_to_rows(tables):
     kinds = {"text": str, "category": str, "boolean": bool, "integer": int, "real": float}
-    for name, table in TABLES.items():
-        assert tables[name], name
-        for row in tables[name]:
-            for column in table.columns:
-                cell = row[column.name]
-                if cell is None:
-                    assert column.null is not None, (name, column.name)
-                    continue
-                assert type(cell) is kinds[column.kind], (name, column.name, cell)
-                assert not column.values or cell in column.values, (name, column.name, cell)
-
-
-def test_keys_tell_all_rows_apart(tables):
-    for name, table in TABLES.items():
-        keys = [tuple(row[column] for column in table.key) for row in tables[name]]
-        assert len(set(keys)) == len(keys), name
-
-
-def test_every_reference_leads_to_a_row(tables):
     ids = {name: {row.get(f"{name[:-1]}_id") for row in rows} for name, rows in tables.items()}
     for name, table in TABLES.items():
+        assert tables[name], name
+        keys = [tuple(row[column] for column in table.key) for row in tables[name]]
+        assert len(set(keys)) == len(keys), name
         for column in table.columns:
-            if column.refers is not None:
-                assert {row[column.name] for row in tables[name]} - {None} <= ids[column.refers], (name, column.name)
+            cells = {row[column.name] for row in tables[name]}
+            assert column.null is not None or None not in cells, (name, column.name)
+            assert {type(cell) for cell in cells - {None}} <= {kinds[column.kind]}, (name, column.name)
+            assert not column.values or cells - {None} <= set(column.values), (name, column.name)
+            assert "" not in cells
+            assert not any(isinstance(cell, float) and not math.isfinite(cell) for cell in cells)
+            assert column.refers is None or cells - {None} <= ids[column.refers], (name, column.name)
 
 
 def test_ids_have_the_form_that_is_promised(tables):
@@ -84,9 +76,6 @@ def test_ids_have_the_form_that_is_promised(tables):
 
 
 def test_lines_lead_back_to_the_record(records, tables):
-    import gzip
-    import json
-
     files = {row["game_id"]: row["file"] for row in tables["games"]}
     lines = {
         path.name: (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).split(b"\n")
@@ -98,11 +87,8 @@ def test_lines_lead_back_to_the_record(records, tables):
 
     for row in (row for row in tables["judgements"] if row["line"] is not None):
         line = at(row)
-        assert (line["kind"], line["about"], line["seat"]) == (
-            "assess_other",
-            int(row["statement_id"][-3:]),
-            row["observer"],
-        )
+        judged = ("assess_other", int(row["statement_id"][-3:]), row["observer"])
+        assert (line["kind"], line["about"], line["seat"]) == judged
         assert line.get("content", {}).get("reasoning") == row["reasoning"]
     for row in (row for row in tables["statements"] if row["line"] is not None):
         assert at(row)["text"] == row["text"]
@@ -129,14 +115,12 @@ def test_statements_judgements_and_flags_are_as_many_as_the_metrics_count(tables
     assert len(labels) == figures["labels"]["total"]
 
 
-def test_games_seats_and_votes_are_as_many_as_the_metrics_count(tables, figures):
-    outcomes = figures["outcomes"]
-    assert len(tables["games"]) == outcomes["games"]
-    assert sum(row["finished"] for row in tables["games"]) == outcomes["finished"]
-    assert sum(row["winner"] == "villagers" for row in tables["games"]) == outcomes["winners"]["villagers"]["k"]
-    assert len(tables["seats"]) == sum(row["seats"] for row in tables["games"])
-    for name in ("statements", "judgements", "calls"):
-        assert len(tables[name]) == sum(row[name] for row in tables["games"])
+def test_games_and_seats_are_as_many_as_the_metrics_count(tables, figures):
+    outcomes, games = figures["outcomes"], tables["games"]
+    assert (len(games), sum(row["finished"] for row in games)) == (outcomes["games"], outcomes["finished"])
+    assert sum(row["winner"] == "villagers" for row in games) == outcomes["winners"]["villagers"]["k"]
+    for name in ("seats", "statements", "judgements", "calls"):
+        assert len(tables[name]) == sum(row[name] for row in games)
 
 
 def test_calls_add_up_to_the_cost_of_the_metrics(tables, figures):
@@ -150,19 +134,14 @@ def test_calls_add_up_to_the_cost_of_the_metrics(tables, figures):
 
 
 def test_final_suspicion_gives_table_2(tables, figures):
-    from statistics import fmean
-
     for observer, cells in figures["table2"].items():
-        if not isinstance(cells, dict):
-            continue
         for target, cell in cells.items():
             by_game: dict[str, list[float]] = {}
             for row in tables["suspicion"]:
                 if (row["moment"], row["observer_role"], row["target_role"]) == ("final", observer, target):
                     by_game.setdefault(row["game_id"], []).append(row["suspicion"])
             expected = fmean(map(fmean, by_game.values())) if by_game else None
-            found = cell["mean"] if isinstance(cell, dict) else cell
-            assert found == pytest.approx(expected)
+            assert cell["mean"] == pytest.approx(expected)
 
 
 def test_suspicion_by_round_counts_the_judgements_so_far(tables):
@@ -219,18 +198,15 @@ def test_claims_give_a_statement_its_truth(tables):
     assert {name for name, truth in truths.items() if truth == "lie"} == lies
 
 
-def test_digests_are_those_of_whole_games_only(records, tables):
-    from wolfbus.record.digest import digest_of
-    from wolfbus.record.reader import open_lines, read_record
-
-    games = {row["game_id"]: row for row in tables["games"]}
-    events = [recorded.event for recorded in read_record(open_lines(records / "plain.ndjson"))]
-    assert games["plain"]["digest"] == digest_of(events)
-    assert games["unfinished"]["digest"] is None
-
-
 def test_prompts_replies_and_addresses_stay_in_the_record(tables):
     everything = repr(tables)
     assert "You are at a table" not in everything
     assert "secret" not in everything
     assert 'a "reply"' not in everything
+
+
+def test_digests_are_those_of_whole_games_only(records, tables):
+    games = {row["game_id"]: row for row in tables["games"]}
+    events = [recorded.event for recorded in read_record(open_lines(records / "plain.ndjson"))]
+    assert games["plain"]["digest"] == digest_of(events)
+    assert games["unfinished"]["digest"] is None

@@ -8,17 +8,16 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
 
 from wolfbus.errors import ConfigError
-from wolfbus.service.logs import LogStyle, configure_logs
+from wolfbus.service.logs import configure_logs
 
 
 @pytest.fixture(autouse=True)
-def logs_as_they_were() -> Iterator[None]:
+def logs_as_they_were():
     root = logging.getLogger()
     handlers, level, hooks = list(root.handlers), root.level, (sys.excepthook, threading.excepthook)
     yield
@@ -28,73 +27,71 @@ def logs_as_they_were() -> Iterator[None]:
     logging.captureWarnings(capture=False)
 
 
-def fail(reason: str) -> None:
+@pytest.fixture
+def lines(capsys):
+    """Return the JSON lines that were logged."""
+
+    def lines():
+        out, err = capsys.readouterr()
+        assert out == "", "stdout is for results"
+        return [json.loads(line) for line in err.splitlines()]
+
+    return lines
+
+
+log = logging.getLogger("players.agent")
+
+
+def fail(reason):
     raise ValueError(reason)
 
 
-def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
-    out, err = capsys.readouterr()
-    assert out == "", "stdout is for results"
-    return [json.loads(line) for line in err.splitlines()]
-
-
-def test_a_json_line_says_when_where_and_what_in_that_order(capsys: pytest.CaptureFixture[str]) -> None:
-    configure_logs("json", service="player", house="main")
-    logging.getLogger("players.agent").warning("%s is late", "Ada", extra={"seat": "Ada", "game": "g1", "by_s": 1.5})
-    (line,) = lines(capsys)
-    at = datetime.fromisoformat(str(line["time"]))
-    assert at.utcoffset() == timedelta(0)
-    assert list(line) == ["time", "level", "event", "service", "house", "game", "seat", "by_s", "logger"]
-    assert {key: line[key] for key in ("level", "event", "service", "game", "seat", "by_s", "logger")} == {
-        "level": "warning",
-        "event": "Ada is late",
-        "service": "player",
-        "game": "g1",
-        "seat": "Ada",
-        "by_s": 1.5,
-        "logger": "players.agent",
-    }
-
-
-def test_what_a_call_gives_goes_before_what_is_bound(capsys: pytest.CaptureFixture[str]) -> None:
-    configure_logs("json", agent="mine")
-    logging.getLogger("x").info("hello", extra={"agent": "other"})
-    assert [line["agent"] for line in lines(capsys)] == ["other"]
-
-
-def test_a_traceback_stays_in_one_json_line(capsys: pytest.CaptureFixture[str]) -> None:
-    configure_logs("json")
+def log_failure(reason):
     try:
-        fail("no\nsuch thing")
-    except ValueError:
-        logging.getLogger("x").exception("it failed")
-    (line,) = lines(capsys)
-    assert line["event"] == "it failed"
-    assert "Traceback" in str(line["exception"])
-    assert "no\nsuch thing" in str(line["exception"])
-
-
-def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    said = "hello\n{}\x1b[2J\u202e"
-    styles: tuple[LogStyle, ...] = ("json", "text")
-    for style in styles:
-        configure_logs(style)
-        logging.getLogger("x").info("%s", said, extra={"reason": said})
-        err = capsys.readouterr().err
-        assert err.count("\n") == 1
-        assert err.isascii()
-        assert "\x1b" not in err
-
-
-def test_a_text_line_is_short_and_a_traceback_is_indented_below(capsys: pytest.CaptureFixture[str]) -> None:
-    configure_logs("text", service="moderator", house="main", agent="player-1")
-    log = logging.getLogger("x")
-    log.info("the game begins", extra={"game": "g1", "agent": "player-2"})
-    log.info("hello", extra={"agent": "player-1"})
-    try:
-        fail("no such thing")
+        fail(reason)
     except ValueError:
         log.exception("it failed")
+
+
+def test_a_json_line_says_when_where_and_what_in_that_order(lines):
+    configure_logs("json", service="player", house="main", agent="mine")
+    log.warning("%s is late", "Ada", extra={"seat": "Ada", "game": "g1", "by_s": 1.5})
+    # what a call gives goes before what is bound
+    log.info("hello", extra={"agent": "other"})
+    line, other = lines()
+    at = datetime.fromisoformat(line.pop("time"))
+    assert at.utcoffset() == timedelta(0)
+    expected = {"level": "warning", "event": "Ada is late", "service": "player", "house": "main", "agent": "mine"}
+    expected |= {"game": "g1", "seat": "Ada", "by_s": 1.5, "logger": "players.agent"}
+    assert list(line.items()) == list(expected.items())
+    assert (other["event"], other["agent"]) == ("hello", "other")
+
+
+def test_a_traceback_stays_in_one_json_line(lines):
+    configure_logs("json")
+    log_failure("no\nsuch thing")
+    (line,) = lines()
+    assert line["event"] == "it failed"
+    assert "Traceback" in line["exception"]
+    assert "no\nsuch thing" in line["exception"]
+
+
+@pytest.mark.parametrize("style", ["json", "text"])
+def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(capsys, style):
+    said = "hello\n{}\x1b[2J\u202e"
+    configure_logs(style)
+    log.info("%s", said, extra={"reason": said})
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert err.isascii()
+    assert "\x1b" not in err
+
+
+def test_a_text_line_is_short_and_a_traceback_is_indented_below(capsys):
+    configure_logs("text", service="moderator", house="main", agent="player-1")
+    log.info("the game begins", extra={"game": "g1", "agent": "player-2"})
+    log.info("hello", extra={"agent": "player-1"})
+    log_failure("no such thing")
     first, own, second, *trace = capsys.readouterr().err.splitlines()
     assert first[8:] == " the game begins (agent player-2, game g1)"
     assert own[8:] == " hello", "what is bound is the same on every line"
@@ -103,20 +100,20 @@ def test_a_text_line_is_short_and_a_traceback_is_indented_below(capsys: pytest.C
     assert all(line.startswith("  | ") for line in trace)
 
 
-def test_only_what_is_as_grave_as_asked_for_is_logged(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_what_is_as_grave_as_asked_for_is_logged(lines, monkeypatch):
     monkeypatch.setenv("WOLFBUS_LOG_LEVEL", "Warning")
-    configure_logs("json")
-    logging.getLogger("x").info("little")
-    logging.getLogger("x").warning("much")
-    assert [line["event"] for line in lines(capsys)] == ["much"]
+    configure_logs("json", service="player")
+    # to configure again replaces and does not double
+    configure_logs("json", service="analytics")
+    log.info("little")
+    log.warning("much")
+    assert [(line["event"], line["service"]) for line in lines()] == [("much", "analytics")]
     monkeypatch.setenv("WOLFBUS_LOG_LEVEL", "loud")
     with pytest.raises(ConfigError, match="'loud' is none of debug, info, warning, error"):
         configure_logs("json")
 
 
-def test_warnings_and_what_nobody_catches_are_logged_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_and_what_nobody_catches_are_logged_too(lines):
     configure_logs("json")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -128,21 +125,14 @@ def test_warnings_and_what_nobody_catches_are_logged_too(capsys: pytest.CaptureF
     thread.start()
     thread.join()
     sys.excepthook(ValueError, ValueError("at last"), None)
-    warned, threaded, last = lines(capsys)
+    warned, threaded, last = lines()
     assert "old ways" in str(warned["event"])
     assert threaded["event"] == "thread reader ended unexpectedly: in a thread"
     assert "ValueError" in str(threaded["exception"])
     assert (last["level"], last["event"]) == ("critical", "this was not expected: at last")
 
 
-def test_to_configure_again_replaces_and_does_not_double(capsys: pytest.CaptureFixture[str]) -> None:
-    configure_logs("json")
-    configure_logs("json", service="analytics")
-    logging.getLogger("x").info("once")
-    assert [line["service"] for line in lines(capsys)] == ["analytics"]
-
-
-def test_the_command_line_does_not_load_structlog_before_it_is_needed() -> None:
+def test_the_command_line_does_not_load_structlog_before_it_is_needed():
     code = (
         "import sys; from wolfbus.cli import run; run(['--help'])\n"
         "import wolfbus.service.logs, wolfbus.service.options\n"

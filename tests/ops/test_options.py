@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from wolfbus.service.options import service_options
 
 
-def given(*words: str, **environment: str | None) -> dict[str, object] | str:
+def given(*words, **environment):
     """Return what a service's command is called with, or what the user is told."""
     seen: dict[str, object] = {}
 
     @click.command()
     @service_options
-    def serve(**options: object) -> None:
+    def serve(**options):
         seen.update(options)
 
     empty = {"REDIS_URL": None, "WOLFBUS_BUS": None, "WOLFBUS_HOUSE": None, "WOLFBUS_HEALTH": None, "WOLFBUS_LOG": None}
@@ -23,11 +23,11 @@ def given(*words: str, **environment: str | None) -> dict[str, object] | str:
     return seen if result.exit_code == 0 else result.output
 
 
-def test_a_service_needs_no_option_on_a_machine_with_redis() -> None:
+def test_a_service_needs_no_option_on_a_machine_with_redis():
     assert given() == {"url": "redis://127.0.0.1:6379", "house": "main", "health": None, "log": "auto"}
 
 
-def test_what_services_share_comes_from_the_environment_too() -> None:
+def test_what_services_share_comes_from_the_environment_too():
     assert given(REDIS_URL="redis://redis", WOLFBUS_HOUSE="h2", WOLFBUS_HEALTH="0.0.0.0:8080", WOLFBUS_LOG="json") == {
         "url": "redis://redis",
         "house": "h2",
@@ -39,7 +39,7 @@ def test_what_services_share_comes_from_the_environment_too() -> None:
 @pytest.mark.parametrize(
     ("text", "place"), [("8080", ("127.0.0.1", 8080)), ("[::1]:80", ("::1", 80)), ("box.lan:1", ("box.lan", 1))]
 )
-def test_health_is_a_port_of_this_machine_unless_a_host_is_given(text: str, place: tuple[str, int]) -> None:
+def test_health_is_a_port_of_this_machine_unless_a_host_is_given(text, place):
     options = given("--health", text)
     assert isinstance(options, dict)
     assert options["health"] == place
@@ -56,7 +56,7 @@ def test_health_is_a_port_of_this_machine_unless_a_host_is_given(text: str, plac
         (("--health", ":80"), "is no [HOST:]PORT"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_one_line(words: tuple[str, ...], told: str) -> None:
+def test_what_cannot_be_meant_is_refused_in_one_line(words, told):
     output = given(*words)
     assert isinstance(output, str)
     assert told in output

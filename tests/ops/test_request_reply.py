@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is n
         (("round-trips", "--games", "1"), "round_trips"),
     ],
 )
-def test_it_measures_with_the_client_that_is_installed(words: tuple[str, ...], measured: str) -> None:
+def test_it_measures_with_the_client_that_is_installed(words, measured):
     done = subprocess.run(
         [*BENCHMARK, *words, "--json"],
         capture_output=True,
@@ -39,12 +39,11 @@ def test_it_measures_with_the_client_that_is_installed(words: tuple[str, ...], m
     assert json.loads(done.stdout)[measured] > 0
 
 
-def test_a_signal_in_its_middle_leaves_no_service_behind() -> None:
+def test_a_signal_in_its_middle_leaves_no_service_behind():
     with subprocess.Popen(
         [*BENCHMARK, "house", "--games", "100000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         cwd=REPOSITORY, start_new_session=True,
     ) as process:  # fmt: skip
-        assert process.stderr is not None
         assert any("game 1 begins" in line for line in process.stderr)
         process.send_signal(signal.SIGTERM)
         # every service writes to the same pipe: it ends when the last of them has gone

@@ -19,14 +19,18 @@ from wolfbus.service.supervisor import Child, Program, RunOutcome, Supervisor
 WAIT_S = 10
 
 
-def sh(name: str, script: str, *, leads: bool = False, beneath: bool = False, muted: bool = False) -> Program:
+def sh(name, script, *, leads=False, beneath=False, muted=False):
     return Program(name, ("sh", "-c", script), {"GREETING": "hello"}, leads=leads, beneath=beneath, muted=muted)
+
+
+def leader(script):
+    return sh("moderator", script, leads=True)
 
 
 class Run:
     """A supervised run: what was said, and how it ended."""
 
-    def __init__(self, *programs: Program, done: bool = True, grace_s: float = WAIT_S) -> None:
+    def __init__(self, *programs, done=True, grace_s=WAIT_S):
         self.said: list[tuple[str, str]] = []
         self.stopping = Stopping()
         self.done = done
@@ -35,19 +39,19 @@ class Run:
             programs, self._tell, self.stopping, lambda: self.done, (0.0, 0.0), grace_s=grace_s, linger_s=0.2
         )
 
-    def _tell(self, name: str, line: str) -> None:
+    def _tell(self, name, line):
         self.said.append((name, line))
         if line == self.ask_after:
             self.stopping.ask("SIGTERM")
 
-    def go(self) -> RunOutcome:
+    def go(self):
         return self.supervisor.run()
 
-    def of(self, name: str) -> list[str]:
+    def of(self, name):
         return [line for who, line in self.said if who == name]
 
 
-def gone(pid: int) -> bool:
+def gone(pid):
     """Tell whether a process has ended; one that nobody has buried yet counts as ended."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -56,7 +60,7 @@ def gone(pid: int) -> bool:
     return state == "Z"
 
 
-def wait_until_gone(pid: int) -> None:
+def wait_until_gone(pid):
     """Wait for a process that is no child of ours."""
     ended = threading.Event()
     for _ in range(WAIT_S * 100):
@@ -66,9 +70,9 @@ def wait_until_gone(pid: int) -> None:
     pytest.fail(f"process {pid} is still there")
 
 
-def test_a_run_is_over_when_its_leaders_are_and_every_line_has_a_name() -> None:
+def test_a_run_is_over_when_its_leaders_are_and_every_line_has_a_name():
     run = Run(
-        sh("moderator", 'echo "$GREETING"; echo to stderr >&2; echo "no newline" | tr -d "\\n"', leads=True),
+        leader('echo "$GREETING"; echo to stderr >&2; echo "no newline" | tr -d "\\n"'),
         sh("analytics", "echo a report; echo a log line >&2", leads=True, muted=True),
         sh("player-1", "exit 0"),
     )
@@ -78,47 +82,40 @@ def test_a_run_is_over_when_its_leaders_are_and_every_line_has_a_name() -> None:
     assert run.of("analytics") == ["a log line"]
 
 
-def test_what_dies_before_its_work_is_done_is_started_again(tmp_path: Path) -> None:
+def test_what_dies_before_its_work_is_done_is_started_again(tmp_path):
     mark = tmp_path / "mark"
-    run = Run(
-        sh("moderator", f"if [ -e {mark} ]; then echo on; exit 0; fi; touch {mark}; kill -9 $$", leads=True), done=False
-    )
+    run = Run(leader(f"if [ -e {mark} ]; then echo on; exit 0; fi; touch {mark}; kill -9 $$"), done=False)
     run.supervisor._finished = lambda: "on" in run.of("moderator")
-    ended = run.go()
-    assert ended == RunOutcome(codes={"moderator": 0}, restarts={"moderator": 1})
+    assert run.go() == RunOutcome(codes={"moderator": 0}, restarts={"moderator": 1})
     assert run.of("up") == ["moderator was killed by SIGKILL; starting it again in 0 s"]
-
-
-def test_even_an_exit_without_a_fault_is_no_end_while_the_house_is_open() -> None:
-    run = Run(sh("moderator", "echo here", leads=True), done=False)
+    # even an exit without a fault is no end while the house is open
+    run = Run(leader("echo here"), done=False)
     run.supervisor._finished = lambda: len(run.of("moderator")) == 2
     assert run.go().restarts == {"moderator": 1}
+    # a failed game is the end of the work and no accident
+    assert Run(leader("exit 1")).go() == RunOutcome(codes={"moderator": 1})
 
 
-def test_what_dies_again_and_again_is_given_up_and_takes_all_with_it() -> None:
-    run = Run(sh("moderator", "exit 1", leads=True), sh("player-1", "exec sleep 60"), done=False)
-    ended = run.go()
-    assert ended.reason == "moderator ended with exit code 1; it was started 3 times and is given up"
-    assert ended.codes["moderator"] == 1
-    assert ended.codes["player-1"] == -signal.SIGTERM
+@pytest.mark.parametrize(
+    ("leads", "player", "reason", "restarts"),
+    [
+        ("exit 1", "exec sleep 60", "moderator ended with exit code 1; it was started 3 times and is given up", True),
+        ("exec sleep 60", "exit 2", "player-1 ended with exit code 2: it cannot run like this", False),
+    ],
+)
+def test_what_dies_again_and_again_or_was_started_wrongly_is_given_up_and_takes_all_with_it(
+    leads, player, reason, restarts
+):
+    ended = Run(leader(leads), sh("player-1", player), done=False).go()
+    assert ended.reason == reason
+    assert bool(ended.restarts) == restarts
+    assert -signal.SIGTERM in ended.codes.values()
 
 
-def test_what_is_started_wrongly_is_not_started_again() -> None:
-    run = Run(sh("moderator", "exec sleep 60", leads=True), sh("player-1", "exit 2"), done=False)
-    ended = run.go()
-    assert ended.reason == "player-1 ended with exit code 2: it cannot run like this"
-    assert not ended.restarts
-
-
-def test_a_failed_game_is_the_end_of_the_work_and_no_accident() -> None:
-    run = Run(sh("moderator", "exit 1", leads=True))
-    assert run.go() == RunOutcome(codes={"moderator": 1})
-
-
-def test_when_asked_everybody_is_asked_to_stop_and_what_the_others_rest_on_goes_last() -> None:
+def test_when_asked_everybody_is_asked_to_stop_and_what_the_others_rest_on_goes_last():
     run = Run(
         sh("redis", "trap 'echo redis stops; exit 0' TERM; while :; do sleep 0.05; done", beneath=True),
-        sh("moderator", "trap 'echo hands over; exit 0' TERM; echo ready; while :; do sleep 0.05; done", leads=True),
+        leader("trap 'echo hands over; exit 0' TERM; echo ready; while :; do sleep 0.05; done"),
     )
     run.ask_after = "ready"
     ended = run.go()
@@ -128,13 +125,13 @@ def test_when_asked_everybody_is_asked_to_stop_and_what_the_others_rest_on_goes_
     assert run.of("redis") == [], "it has nothing to finish, and its data go away"
 
 
-def test_what_does_not_stop_is_killed_with_all_that_it_started() -> None:
+def test_what_does_not_stop_is_killed_with_all_that_it_started():
     stubborn = "trap '' TERM; sleep 300 & echo $!; while :; do sleep 0.05; done"
-    run = Run(sh("player-1", stubborn), sh("moderator", "trap 'exit 0' TERM; echo ready; sleep 300 & wait", leads=True),
+    run = Run(sh("player-1", stubborn), leader("trap 'exit 0' TERM; echo ready; sleep 300 & wait"),
               grace_s=0.2)  # fmt: skip
     waiting = {"player-1", "moderator"}
 
-    def tell(name: str, line: str) -> None:
+    def tell(name, line):
         run.said.append((name, line))
         waiting.discard(name)
         if not waiting:
@@ -146,18 +143,18 @@ def test_what_does_not_stop_is_killed_with_all_that_it_started() -> None:
     wait_until_gone(int(run.of("player-1")[0]))
 
 
-def test_who_stays_behind_when_the_house_has_closed_is_sent_away() -> None:
-    run = Run(sh("moderator", "exit 0", leads=True), sh("player-1", "exec sleep 60"))
+def test_who_stays_behind_when_the_house_has_closed_is_sent_away():
+    run = Run(leader("exit 0"), sh("player-1", "exec sleep 60"))
     ended = run.go()
     assert run.of("up") == ["player-1 did not leave with the house and will be stopped"]
     assert (ended.reason, ended.codes["player-1"]) == ("", -signal.SIGTERM)
 
 
-def test_an_error_within_the_supervisor_leaves_no_process_behind() -> None:
-    run = Run(sh("moderator", "echo $$; exec sleep 300", leads=True))
+def test_an_error_within_the_supervisor_leaves_no_process_behind():
+    run = Run(leader("echo $$; exec sleep 300"))
     pids: list[int] = []
 
-    def tell(_name: str, line: str) -> None:
+    def tell(_name, line):
         pids.append(int(line))
         raise KeyboardInterrupt
 
@@ -167,7 +164,7 @@ def test_an_error_within_the_supervisor_leaves_no_process_behind() -> None:
     assert gone(pids[0])
 
 
-def test_a_program_that_is_not_there_is_told_in_one_line() -> None:
+def test_a_program_that_is_not_there_is_told_in_one_line():
     said: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     child = Child(Program("odd", ("no-such-program-anywhere",)), said)
     child.start()
@@ -176,7 +173,7 @@ def test_a_program_that_is_not_there_is_told_in_one_line() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's death")
-def test_a_supervisor_that_is_killed_takes_its_processes_with_it() -> None:
+def test_a_supervisor_that_is_killed_takes_its_processes_with_it():
     code = (
         "from wolfbus.service.supervisor import Child, Program\n"
         "import queue, time\n"
@@ -186,7 +183,6 @@ def test_a_supervisor_that_is_killed_takes_its_processes_with_it() -> None:
         "time.sleep(300)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as supervisor:
-        assert supervisor.stdout is not None
         pid = int(re.sub(r"\D", "", supervisor.stdout.readline()))
         assert not gone(pid)
         os.kill(supervisor.pid, signal.SIGKILL)

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -32,50 +31,35 @@ WAITING = {
     "worker": "waiting for agenda mine",
 }
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
+APART = {*WAITING, "moderator", "watch"}
+"""Commands that wait for a bus that is away, and are ended by a signal."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
 WOLFBUS = (sys.executable, "-m", "wolfbus")
-ENVIRONMENT = {
-    **os.environ,
-    "PYTHONPATH": str(Path(__file__).parents[2]),
-    "WOLFBUS_LOG_LEVEL": "debug",
-}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "WOLFBUS_LOG_LEVEL": "debug"}
 OTHERS = frozenset({"compare", "export", "fake-model", "page", "report", "rules", "schema", "verify"})
 """Commands that take no bus; they may be given an address all the same, where they want a file."""
+AGENT = "--seats 8 --name ann --once --grace 0"
+COMMANDS = {
+    "analytics": "--bus {url} --house h --out {out}/analytics",
+    "bench": "--bus {url} --games 1 --no-records",
+    "check-agent": "--bus {url} --house check --wait 0.1",
+    "join": f"--bus {{url}} --house h {AGENT} -- {sys.executable} -c pass",
+    "moderator": "--bus {url} --house h --wait 0.1",
+    "play": "--bus {url} --seed 7 --out {out}/play --plain",
+    "player": f"--bus {{url}} --house h {AGENT}",
+    "replay": "--to-bus {url} {out}/there.ndjson",
+    "run": "--bus {url} --games 1 --out {out}/run --plain",
+    "status": "--bus {url} --json",
+    "tickets": "list --bus {url}",
+    "up": "--redis {url} --house up-1 --players scripted*7,open --out {out}/up",
+    "view": "--bus {url} --house h --no-open --port 0",
+    "watch": "--bus {url} --house h --once --json",
+    "worker": "--bus {url} --agenda mine",
+}
+"""The words of every command that takes a bus."""
 
 
-def commands(url: str, folder: Path) -> dict[str, Sequence[str]]:
-    """Return the words of every command that takes a bus."""
-    bus, out = ("--bus", url), str(folder)
-    agent = ("--seats", "8", "--name", "ann", "--once", "--grace", "0")
-    return {
-        "analytics": (*bus, "--house", "h", "--out", f"{out}/analytics"),
-        "bench": (*bus, "--games", "1", "--no-records"),
-        "check-agent": (*bus, "--house", "check", "--wait", "0.1"),
-        "join": (*bus, "--house", "h", *agent, "--", sys.executable, "-c", "pass"),
-        "moderator": (*bus, "--house", "h", "--wait", "0.1"),
-        "play": (*bus, "--seed", "7", "--out", f"{out}/play", "--plain"),
-        "player": (*bus, "--house", "h", *agent),
-        "replay": ("--to-bus", url, f"{out}/there.ndjson"),
-        "run": (*bus, "--games", "1", "--out", f"{out}/run", "--plain"),
-        "status": (*bus, "--json"),
-        "tickets": ("list", *bus),
-        "up": (
-            "--redis",
-            url,
-            "--house",
-            "up-1",
-            "--players",
-            "scripted*7,open",
-            "--out",
-            f"{out}/up",
-        ),
-        "view": (*bus, "--house", "h", "--no-open", "--port", "0"),
-        "watch": (*bus, "--house", "h", "--once", "--json"),
-        "worker": (*bus, "--agenda", "mine"),
-    }
-
-
-def run(*words: str) -> tuple[int, str]:
+def run(*words):
     """Run a command in this process; returns its exit code and all that it said."""
     with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
         try:
@@ -87,17 +71,12 @@ def run(*words: str) -> tuple[int, str]:
     return code, said.getvalue()
 
 
-def run_apart(*words: str, until: str = "") -> tuple[int, str]:
-    """Run a command as a process, to its end or until it has said something.
-
-    Returns:
-        Its exit code and all it said.
-    """
+def run_apart(*words, until=""):
+    """Run a command as a process, to its end or until it has said something; returns its exit code and all it said."""
     with subprocess.Popen(
         [*WOLFBUS, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env=ENVIRONMENT, start_new_session=True,
     ) as process:  # fmt: skip
-        assert process.stdout is not None
         ending = threading.Timer(SOON_S, process.terminate)
         ending.start()
         said = []
@@ -109,30 +88,19 @@ def run_apart(*words: str, until: str = "") -> tuple[int, str]:
     return process.returncode, "".join(said)
 
 
-def secrets_in(text: str) -> list[str]:
-    """Return the lines that tell a secret."""
-    return [line for line in text.splitlines() if USER in line or PASSWORD in line]
+def with_secret(url):
+    return url.replace("://", f"://{USER}:{PASSWORD}@", 1)
 
 
-def files_telling(folder: Path) -> list[Path]:
-    """Return the files below a folder that hold a secret, by name or within."""
-    paths = [path for path in folder.rglob("*") if path.is_file()]
-    return [path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()]
-
-
-def with_secret(url: str, user: str = USER, password: str = PASSWORD) -> str:
-    return url.replace("://", f"://{user}:{password}@", 1)
+def assert_untold(said, folder=None):
+    """No line that was said tells a secret, and no file below a folder, by name or within."""
+    assert not [line for line in said.splitlines() if USER in line or PASSWORD in line]
+    paths = [path for path in folder.rglob("*") if path.is_file()] if folder is not None else []
+    assert not [path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()]
 
 
 @pytest.fixture(scope="module")
-def closed_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
-
-
-@pytest.fixture(scope="module")
-def guarded() -> Iterator[str]:
+def guarded():
     """The address of a Redis that lets one user in, with user and password."""
     if not redis_installed():
         pytest.skip("redis-server is not installed")
@@ -142,51 +110,50 @@ def guarded() -> Iterator[str]:
         yield with_secret(server.url)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, record: bytes) -> Path:
-    (tmp_path / "there.ndjson").write_bytes(record)
-    return tmp_path
-
-
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def record(tmp_path_factory):
     out = tmp_path_factory.mktemp("played")
     assert run("play", "--seed", "7", "--quiet", "--out", str(out))[0] == 0
     (path,) = out.glob("*.ndjson")
     return path.read_bytes()
 
 
-def test_every_command_is_tried() -> None:
-    assert commands("", Path()).keys() | OTHERS == cli.COMMANDS.keys()
+@pytest.fixture
+def words(tmp_path, record):
+    """Return a command's words with an address."""
+    (tmp_path / "there.ndjson").write_bytes(record)
+    return lambda command, url: [command, *(word.format(url=url, out=tmp_path) for word in COMMANDS[command].split())]
 
 
-@pytest.mark.parametrize("command", sorted(commands("", Path())))
-def test_no_command_tells_the_password_of_a_bus_that_is_away(command: str, closed_port: int, folder: Path) -> None:
-    url = with_secret(f"redis://127.0.0.1:{closed_port}?patience=0.1")
-    apart = command in {"analytics", "join", "moderator", "player", "view", "watch", "worker", "up"}
-    code, said = (run_apart if apart else run)(command, *commands(url, folder)[command])
+def test_every_command_is_tried():
+    assert COMMANDS.keys() | OTHERS == cli.COMMANDS.keys()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_tells_the_password_of_a_bus_that_is_away(command, words, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        place = f"127.0.0.1:{listener.getsockname()[1]}"
+    start = run_apart if command in APART else run
+    code, said = start(*words(command, with_secret(f"redis://{place}?patience=0.1")))
     assert code == 1, said
-    assert f"Redis at 127.0.0.1:{closed_port} cannot be reached" in said
-    assert not secrets_in(said)
-    assert not files_telling(folder)
+    assert f"Redis at {place} cannot be reached" in said
+    assert_untold(said, tmp_path)
 
 
-@pytest.mark.parametrize("command", sorted(commands("", Path())))
-def test_no_command_tells_the_password_of_a_bus_that_is_there(command: str, guarded: str, folder: Path) -> None:
-    words = commands(guarded, folder)[command]
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_tells_the_password_of_a_bus_that_is_there(command, guarded, words, tmp_path):
     if command in WAITING:
-        _, said = run_apart(command, *words, until=WAITING[command])
+        _, said = run_apart(*words(command, guarded), until=WAITING[command])
         assert WAITING[command] in said
     else:
-        _, said = run(command, *words)
+        _, said = run(*words(command, guarded))
+    assert said
     assert "Traceback" not in said
     assert "cannot be reached" not in said
-    assert said
-    assert not secrets_in(said)
-    assert not files_telling(folder)
+    assert_untold(said, tmp_path)
 
 
-@pytest.mark.parametrize("command", sorted(commands("", Path())))
+@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     "url",
     [
@@ -198,54 +165,38 @@ def test_no_command_tells_the_password_of_a_bus_that_is_there(command: str, guar
         f"redis://{USER}:{PASSWORD}@localhost?name=x",
     ],
 )
-def test_no_command_repeats_the_password_of_an_address_that_is_wrong(command: str, url: str, folder: Path) -> None:
-    code, said = run(command, *commands(url, folder)[command])
+def test_no_command_repeats_the_password_of_an_address_that_is_wrong(command, url, words, tmp_path):
+    code, said = run(*words(command, url))
     assert code == 2, said
     assert "Traceback" not in said
-    assert not secrets_in(said)
-    assert not files_telling(folder)
+    assert_untold(said, tmp_path)
 
 
 @pytest.mark.parametrize("command", sorted(cli.COMMANDS))
-def test_no_command_repeats_the_password_of_an_address_that_stands_where_none_is_wanted(
-    command: str,
-) -> None:
+def test_no_command_repeats_the_password_of_an_address_that_stands_where_none_is_wanted(command):
     code, said = run(command, with_secret("redis://localhost"), "--no-such-option")
     assert code == 2
-    assert not secrets_in(said)
+    assert_untold(said)
 
 
-def test_an_address_without_a_scheme_is_told_the_right_form_in_one_line(tmp_path: Path) -> None:
-    for command in ("moderator", "player", "analytics", "status", "watch"):
-        out = ("--out", str(tmp_path)) if command == "analytics" else ()
-        code, said = run(command, "--bus", "localhost:6379", *out)
-        assert code == 2
-        assert said == "wolfbus: bus address: 'localhost:6379' has no scheme; write redis://localhost:6379/0\n"
+@pytest.mark.parametrize("command", ["moderator", "player", "analytics --out {out}", "status", "watch"])
+def test_an_address_without_a_scheme_is_told_the_right_form_in_one_line(tmp_path, command):
+    told = "wolfbus: bus address: 'localhost:6379' has no scheme; write redis://localhost:6379/0\n"
+    assert run(*command.format(out=tmp_path).split(), "--bus", "localhost:6379") == (2, told)
 
 
-def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded: str, tmp_path: Path) -> None:
+def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded, tmp_path):
     out = tmp_path / "out"
-    words = (
-        "run",
-        "--games",
-        "1",
-        "--house",
-        "h",
-        "--bus",
-        f"{guarded}?patience=7",
-        "--out",
-        str(out),
-    )
     # nobody has joined, and it is ended while it waits
+    words = f"run --games 1 --house h --bus {guarded}?patience=7 --out {out}".split()
     code, said = run_apart(*words, until="waiting for agents")
-    place = guarded.partition("@")[2]
     assert code == 130
-    assert f"go on with: wolfbus run --resume --out {out} --house h --bus 'redis://***@{place}?patience=7'" in said
-    assert not secrets_in(said)
-    assert not files_telling(tmp_path)
+    bus = f"redis://***@{guarded.partition('@')[2]}?patience=7"
+    assert f"go on with: wolfbus run --resume --out {out} --house h --bus '{bus}'" in said
+    assert_untold(said, tmp_path)
 
 
-def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_unseen() -> None:
+def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_unseen():
     plan = HousePlan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
     _, password, join, person, *_ = plan.invitation()
     assert password.strip().startswith("read -rs WOLFBUS_BUS; export WOLFBUS_BUS  ")
@@ -254,7 +205,7 @@ def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_un
     assert person.strip().startswith("wolfbus join --house up-1 --place 2 --human ")
 
 
-def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path: Path) -> None:
+def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path):
     url = with_secret("redis://h:1")
     plan = HousePlan(url, "h", ("scripted",), tmp_path)
     for held in (ModeratorSettings(url, "h"), plan, plan.programs(), read_address(url)):
@@ -280,10 +231,10 @@ def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path: Pat
         ("u:p@h:6379", "***@h:6379"),
     ],
 )
-def test_an_address_is_shown_without_user_and_password(url: str, shown: str) -> None:
+def test_an_address_is_shown_without_user_and_password(url, shown):
     assert shown_url(url) == shown
 
 
-def test_addresses_are_masked_wherever_they_stand_in_a_text() -> None:
+def test_addresses_are_masked_wherever_they_stand_in_a_text():
     text = "no file 'redis://u:p@h:1/0' beside unix://u:p@/run/redis.sock, nor a@b at http://h"
     assert masked(text) == "no file 'redis://***@h:1/0' beside unix://***@/run/redis.sock, nor a@b at http://h"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ WOLFBUS = (sys.executable, "-m", "wolfbus")
 
 
 @pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
-def test_ten_processes_play_the_game_that_one_process_plays(tmp_path: Path) -> None:
+def test_ten_processes_play_the_game_that_one_process_plays(tmp_path):
     alone = json.loads(wolfbus(tmp_path, "play", "--seed", "7", "--json", "--out", "alone").out)
     together = subprocess.run(
         [*WOLFBUS, "up", "--seed", "7", "--json", "--out", tmp_path / "together"],

@@ -13,12 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from moderator.check import Finding, Trial, TrialTerms
+from tests.llm.tables import tables
 from tests.outside.bare_agent import BareAgent
-from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus
 from wolfbus.cli import cli
 from wolfbus.errors import HouseHeld
 from wolfbus.testing.redis_server import RedisServer
+
+TABLES = tables(__file__)
 
 PATIENT = TrialTerms(join_s=10, deadline_s=5, tight_s=2, again_s=0.4, settle_s=0.05)
 ONE_BID = {"type": "reply", "kind": "bid", "content": {"bid": 1}}
@@ -59,32 +61,6 @@ def test_a_good_agent_passes_every_check(redis_url: str) -> None:
     assert len(agent.ended) == 25
     assert not agent.faults
     assert agent.starts == 2  # once for the facts that were kept from it
-
-
-def test_the_smallest_agent_of_the_document_earns_no_warning(redis_url: str) -> None:
-    agent = SmallestAgent(redis_url, "check", "tiny")
-    # it leaves at the goodbye, and needs nothing to stop it
-    thread = threading.Thread(target=agent.run)
-    thread.start()
-    bus = open_bus(redis_url)
-    try:
-        findings = Trial(bus, "check", "tiny", PATIENT).run()
-    finally:
-        bus.close()
-        thread.join(10)
-    assert not thread.is_alive()
-    assert {each.check: each.faults for each in findings if each.verdict != "ok"} == {}
-    assert len(findings) == 37
-    assert not agent.games
-
-
-def test_an_agent_with_one_seat_is_not_asked_for_two(redis_url: str) -> None:
-    found = tried(BareAgent(redis_url, "check", "small", seats=1), redis_url, PATIENT, "small")
-    assert {check for check, finding in found.items() if finding.verdict == "skip"} == {
-        "two seats in one game",
-        "two games at once",
-    }
-    assert {finding.verdict for finding in found.values()} == {"ok", "skip"}
 
 
 class Clumsy(BareAgent):
@@ -218,32 +194,6 @@ def test_an_agent_that_refuses_members_it_does_not_know_is_told(redis_url: str) 
     assert sorts(found["unknown members"]) == {"no answer"}
 
 
-class Fading(BareAgent):
-    """Stops answering in the middle."""
-
-    answers = 0
-
-    def answer(self, name, seat, ask, game):
-        self.answers += 1
-        if self.answers <= 30:
-            super().answer(name, seat, ask, game)
-
-
-def test_a_trial_breaks_off_when_nothing_comes_any_more(redis_url: str) -> None:
-    found = tried(Fading(redis_url, "check", "fading"), redis_url, HASTY)
-    broken = [finding for finding in found.values() if "stopped answering" in sorts(finding)]
-    assert [finding.verdict for finding in broken] == ["fail"]
-    assert found["hostile words"].seen == "it had stopped answering"
-    assert found["heartbeats"].verdict == "ok"
-
-
-def test_an_agent_that_never_comes_is_waited_for_no_longer_than_said(redis_url: str) -> None:
-    bus = open_bus(redis_url)
-    findings = Trial(bus, "check", None, TrialTerms(join_s=0.05)).run()
-    bus.close()
-    assert [finding.faults for finding in findings] == [("not joined: no join within 0.05 s",)]
-
-
 def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:
     bus = open_bus(redis_url)
     bus.claim("check", "a-moderator", 30)
@@ -319,20 +269,6 @@ def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_w
     assert '; it wrote `{"id": ' in line
 
 
-class Vague(BareAgent):
-    """Says that it had to repair what its model wrote, and never what that was."""
-
-    def answer(self, name, seat, ask, game):
-        reply = {"type": "reply", "kind": ask["kind"], "game": name, "request": ask["id"], "seat": seat}
-        self.send({**reply, "content": self.content(seat, ask, game), "reading": "repaired"}, name)
-
-
-def test_a_repair_without_the_text_is_told_with_what_was_read(redis_url: str) -> None:
-    found = tried(Vague(redis_url, "check", "vague"), redis_url, PATIENT)
-    said = 'the reply has no `raw` that shows what was written; it was read as {"bid": 3}'
-    assert said in found["kind bid"].faults[0]
-
-
 def test_the_command_says_when_the_agents_process_ends_before_it_joined(redis_url: str) -> None:
     words = ["check-agent", "--bus", redis_url, "--", "false", "{bus}"]
     result = CliRunner().invoke(cli, words, standalone_mode=False)
@@ -342,12 +278,7 @@ def test_the_command_says_when_the_agents_process_ends_before_it_joined(redis_ur
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        ([], "name a COMMAND that speaks the line protocol, or a --bus"),
-        (["--house", "a b", "--", "true"], "letters, digits, dots"),
-        (["--bus", "memory://x"], "lives in one process"),
-        (["--", "no-such-program"], "no-such-program"),
-    ],
+    TABLES["what_cannot_be_tried_is_said_in_one_line"],
 )
 def test_what_cannot_be_tried_is_said_in_one_line(words: list[str], said: str) -> None:
     result = CliRunner().invoke(cli, ["check-agent", *words], standalone_mode=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -142,21 +141,6 @@ def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes
             process.kill()
     assert (process.returncode, said) == (0, b"")
     check(redis_url, "h", games, "js", "outside:bus_agent.js")
-
-
-def test_the_example_in_javascript_is_short_and_needs_a_redis_client_and_msgpack_alone() -> None:
-    text = (EXAMPLES / "bus_agent.js").read_text(encoding="utf-8")
-    lines = text.splitlines()
-    assert len(lines) <= 90
-    assert max(map(len, lines)) <= 120
-    package = json.loads((EXAMPLES / "package.json").read_text(encoding="utf-8"))
-    assert set(package["dependencies"]) == {"redis", "@msgpack/msgpack"}
-    assert text.count("require(") == 2
-    assert all(f'require("{name}")' in text for name in package["dependencies"])
-    assert "://" not in json.dumps(package)
-    readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    assert "bus_agent.js" in readme
-    assert "docs/protocol.md" in readme
 
 
 def test_the_bare_agent_imports_nothing_of_ours() -> None:

@@ -18,9 +18,7 @@ from wolfbus.agent import NO_ANSWER, Agent
 from wolfbus.agent.answer import Answer, reply_to
 from wolfbus.messages.codec import REPLIES, pack, unpack, validate
 from wolfbus.messages.requests import Ask
-from wolfbus.reading.values import normalise
 from wolfbus.view import SeatView
-from wolfbus.vocabulary import KINDS
 
 TABLES = [(ScriptedBrain,), (RandomBrain,), (ScriptedBrain, RandomBrain)]
 
@@ -40,14 +38,6 @@ def test_every_answer_of_a_game_is_legal_and_travels(rules: str, brains: tuple[t
     assert kinds["vote"]
 
 
-@pytest.mark.parametrize("brains", TABLES, ids=["scripted", "random", "mixed"])
-def test_all_kinds_of_request_occur(brains: tuple[type[Agent], ...]):
-    kinds: Counter[str] = Counter()
-    for rules in ("paper", "small"):
-        play("kinds", CONFIGS[rules], brains, lambda ask, view, answer: kinds.update([ask.kind]))
-    assert set(kinds) == set(KINDS)
-
-
 @pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
 @pytest.mark.parametrize("in_house", [True, False])
 def test_equal_views_and_requests_give_equal_answers_from_any_instance(brain: type[Agent], in_house: bool):
@@ -60,15 +50,6 @@ def test_equal_views_and_requests_give_equal_answers_from_any_instance(brain: ty
             assert answer_of(shared, ask, copy.deepcopy(view)) == answer
 
     play("purity", CONFIGS["paper"], (brain,), watch, in_house=in_house)
-
-
-@pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
-def test_answers_do_not_depend_on_the_game_id(brain: type[Agent]):
-    def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
-        elsewhere = ask.model_copy(update={"id": "another" + ask.id[1:]})
-        assert answer_of(brain(), elsewhere, view) == answer
-
-    play("ids", None, (brain,), watch)
 
 
 @pytest.mark.parametrize("brain", [ScriptedBrain, RandomBrain])
@@ -98,55 +79,6 @@ def test_answers_do_not_depend_on_the_hash_seed():
         for seed in ("1", "2")
     }
     assert len(digests) == 1
-
-
-def test_seats_with_different_seeds_answer_differently():
-    bids: set[object] = set()
-
-    def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
-        if ask.kind == "bid" and ask.round == 1 and ask.turn == 1:
-            bids.add(answer.content)
-
-    for seed in range(4):
-        play(f"seats {seed}", None, (ScriptedBrain,), watch)
-    assert len(bids) > 3
-
-
-def test_labels_and_judgements_of_scripted_players_need_no_mending():
-    def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
-        if ask.kind in {"assess_own", "assess_other"}:
-            assert answer.content is not None
-            assert normalise(answer.content) == answer.content
-
-    for seed in range(5):
-        play(f"mending {seed}", None, (ScriptedBrain,), watch)
-
-
-def test_scripted_thoughts_and_reasons_are_short():
-    def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
-        assert len(answer.thought or "") <= 80
-        assert len(getattr(answer.content, "reasoning", "")) <= 80
-
-    names = tuple(f"{'Bartholomew of the Long Name':28} {letter}x" for letter in "ABCDEFGH")
-    for seed in range(3):
-        play(f"short {seed}", CONFIGS["paper"].model_copy(update={"names": names}), (ScriptedBrain,), watch)
-
-
-def test_random_labels_reach_every_kind_and_random_words_leave_ascii():
-    kinds: set[str] = set()
-    texts: list[str] = []
-
-    def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
-        if ask.kind in {"assess_own", "assess_other"}:
-            kinds.add(answer.content.kind)
-        elif ask.kind == "speak":
-            texts.append(answer.content.text)
-
-    for seed in range(3):
-        play(f"any {seed}", None, (RandomBrain,), watch)
-    assert len(kinds) == 6
-    assert any(not text.isascii() for text in texts)
-    assert all(text.strip() for text in texts)
 
 
 def test_the_silent_brain_answers_nothing():

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
-
 from tests.whole.house import play_many
-from wolfbus.agent import Agent, Answer
+from wolfbus.agent import Agent
 from wolfbus.config import GameConfig
-from wolfbus.messages.content import Bid, Speech
+from wolfbus.messages.content import Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS
@@ -56,9 +54,3 @@ def test_what_answers_for_all_kinds_or_later_declines_none() -> None:
 
     assert Whole.declines() == ()
     assert Agent.declines() == KINDS
-
-
-def test_an_answer_is_a_value() -> None:
-    assert Answer(Bid(bid=3), thought="now") == Answer(Bid(bid=3), thought="now")
-    with pytest.raises(AttributeError):
-        Answer(None).thought = "later"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 import pytest
 
@@ -28,12 +28,6 @@ def labelled(game: Played) -> list[tuple[Statement, Label]]:
     ]
 
 
-def test_every_statement_is_labelled(games: list[Played]):
-    for game in games:
-        said = sum(1 for event in game.events if event.type == "statement")
-        assert len(labelled(game)) == said
-
-
 def test_a_false_claim_to_be_somebody_is_called_a_fabrication(games: list[Played]):
     found = Counter[str]()
     for game in games:
@@ -46,25 +40,6 @@ def test_a_false_claim_to_be_somebody_is_called_a_fabrication(games: list[Played
     assert found["Villager"]
 
 
-def test_an_invented_inspection_is_called_a_fabrication(games: list[Played]):
-    for game in games:
-        for statement, label in labelled(game):
-            if read(statement.text, tuple(game.views)).results and game.roles[statement.speaker] == "Werewolf":
-                assert label.kind == "fabrication", statement.text
-
-
-def test_framing_an_innocent_player_is_called_misdirection(games: list[Played]):
-    framed = 0
-    for game in games:
-        for statement, label in labelled(game):
-            cues = read(statement.text, tuple(game.views))
-            hard = [name for name in cues.accused if game.roles[name] != "Werewolf"]
-            if game.roles[statement.speaker] == "Werewolf" and hard and cues.claimed is None:
-                assert label.kind == "misdirection", statement.text
-                framed += 1
-    assert framed
-
-
 def test_a_lie_is_always_admitted_in_private(games: list[Played]):
     lies = 0
     for game in games:
@@ -74,40 +49,3 @@ def test_a_lie_is_always_admitted_in_private(games: list[Played]):
                 assert labels[event.statement].deceptive
                 lies += 1
     assert lies > GAMES
-
-
-def test_the_villagers_side_makes_no_false_claim_knowingly(games: list[Played]):
-    for game in games:
-        statements = {event.statement: event for event in game.events if event.type == "statement"}
-        for event in game.events:
-            if event.type == "claim_truth" and game.roles[statements[event.statement].speaker] != "Werewolf":
-                assert all(scored.verdict != "lie" for scored in event.claims), statements[event.statement].text
-
-
-def test_a_seer_who_tells_what_it_saw_calls_itself_honest(games: list[Played]):
-    revealed = hidden = 0
-    for game in games:
-        for statement, label in labelled(game):
-            if game.roles[statement.speaker] != "Seer":
-                continue
-            if read(statement.text, tuple(game.views)).claimed == "Seer":
-                assert not label.deceptive
-                revealed += 1
-            hidden += label.kind == "omission"
-    assert revealed
-    assert hidden
-
-
-def test_wolves_deceive_more_often_than_villagers(games: list[Played]):
-    shares = defaultdict[str, list[bool]](list)
-    for game in games:
-        for statement, label in labelled(game):
-            shares[game.roles[statement.speaker]].append(label.deceptive)
-    rate = {role: sum(flags) / len(flags) for role, flags in shares.items()}
-    assert rate["Werewolf"] > 0.6 > rate["Doctor"] > rate["Villager"] > 0
-    assert rate["Seer"] > rate["Villager"]
-
-
-def test_all_kinds_of_deception_occur(games: list[Played]):
-    kinds = {label.kind for game in games for _, label in labelled(game)}
-    assert kinds == {"none", "omission", "distortion", "misdirection", "fabrication"}

@@ -140,12 +140,6 @@ def _left_out(name: str, whole: dict[str, Any]) -> list[Any]:
     return [nothing[name]] if name in nothing else []
 
 
-@given(asked)
-def test_normalising_twice_changes_nothing_more(asked: tuple[Kind, Content]) -> None:
-    once = normalise(asked[1])
-    assert normalise(once) == once
-
-
 @given(
     st.builds(
         Label,

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reading.corpus import CORPUS, NAMES, VOTABLE
-from tests.reading.test_properties import CONTENTS, anything
+from tests.reading.test_properties import anything
 from wolfbus.messages.content import CONTENT, Bid, Content, Judgement, Label, Speech
 from wolfbus.reading import Question, read, read_parts
-from wolfbus.vocabulary import KINDS, Kind
+from wolfbus.vocabulary import Kind
 
 BID, J12, J13 = Question("bid"), Question("assess_other"), Question("assess_other")
 ONE = {"bid": BID, "judgement_12": J12}
@@ -33,7 +33,6 @@ HONEST = Label(deceptive=False, confidence=0.9)
 
 B = '{"bid": 3}'
 L = '{"deceptive": true, "suspicion": 0.7, "confidence": 0.6, "kind": "omission"}'
-F = '{"deceptive": false, "suspicion": 0.1, "confidence": 0.9}'
 S = '{"text": "Bram dodged."}'
 H = '{"deceptive": false, "confidence": 0.9}'
 WHOLE = f'{{"bid": {B}, "judgement_12": {L}}}'
@@ -107,23 +106,6 @@ def test_each_part_has_its_own_thought_and_one_beside_them_goes_to_the_first() -
 
     bare = read_parts('{"thought": "once", "statement": "Bram dodged.", "deceptive": false, "confidence": 1}', SPOKEN)
     assert [part.thought for part in bare.values()] == ["once", None]
-
-
-def test_wanting_nothing_gives_nothing() -> None:
-    assert read_parts("{}", {}) == {}
-
-
-PART = {"bid": "bid", "speak": "speech", "assess_own": "label", "assess_other": "judgement_12"}
-
-
-@given(st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(st.just(kind), CONTENTS[kind])))
-@settings(max_examples=200)
-def test_a_part_reads_as_its_object_would_alone(asked: tuple[Kind, Content]) -> None:
-    kind, content = asked
-    alone = content.model_dump_json()
-    name = PART.get(kind, kind)
-
-    assert read_parts(f'{{"{name}": {alone}}}', {name: Question(kind)}) == {name: read(alone, Question(kind))}
 
 
 def _objects() -> list[tuple[Kind, Any]]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from analytics.gather import FileNote, StudySource
+from analytics.findings import tables_of
+from analytics.gather import FileNote, Gathered, StudySource
 from analytics.report import report as module
 from analytics.report.entries import indexed_game
 from analytics.report.report import Report
+from analytics.rows import GameRows
 from tests.report import sample
 
 if TYPE_CHECKING:
@@ -36,7 +38,26 @@ class Opened:
     refused: dict[str, str | None] = field(default_factory=dict)
 
 
-def written(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
+def written(path: Path, games: Sequence[GameRows], gathered: Gathered, agents: tuple[str, ...]) -> Path:
+    """Write a report whose index holds these games."""
+    codes = {agent: place for place, agent in enumerate(gathered.columns.agents)}
+    shown = [indexed_game(place, rows, gathered.files[place - 1], codes) for place, rows in enumerate(games, 1)]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(module, "entries_of", lambda *_: shown)
+        path.write_text(Report({**sample.findings(agents), **tables_of(gathered)}, gathered).html(), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of games in which nothing is strange."""
+    games = sample.games(3)
+    path = tmp_path_factory.mktemp("usual") / "report.html"
+    return written(path, games, sample.gathered(games), sample.AGENTS)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report in which everything that comes from outside is hostile."""
     games = []
     for number, rows in enumerate(sample.games(2, AGENTS)):
@@ -50,52 +71,33 @@ def written(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
         "wolfbus": SCRIPT,
         "totals": {"games": 2, "failed": 1},
         "config": {SCRIPT: IMAGE},
-        "design": {"kind": SCRIPT},
+        "design": {"kind": SCRIPT, "pairs": [{"agents": [SCRIPT, IMAGE], "both_wolves": CLOSING}]},
         "git": {"commit": IMAGE, "dirty": True},
         "games": [{"game": SCRIPT, "state": "failed", "error": CLOSING}],
     }
     gathered = sample.gathered(games, problems, (StudySource(Path("s"), manifest),))
-
-    def entries(paths, _criteria, agents):
-        codes = {agent: place for place, agent in enumerate(agents)}
-        for place, rows in enumerate(games, 1):
-            yield indexed_game(place, rows, gathered.files[place - 1], codes)
-
-    monkeypatch.setattr(module, "entries_of", entries)
-    path = folder / "report.html"
-    path.write_text(Report(sample.findings(gathered, AGENTS), gathered).html(), "utf-8")
-    return path
+    return written(tmp_path_factory.mktemp("page") / "report.html", games, gathered, AGENTS)
 
 
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A report of games in which nothing is strange."""
-    games = sample.games(3)
-    gathered = sample.gathered(games)
-    shown = [indexed_game(place, rows, gathered.files[place - 1], {}) for place, rows in enumerate(games, 1)]
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(module, "entries_of", lambda *_: shown)
-        path = tmp_path_factory.mktemp("usual") / "report.html"
-        path.write_text(Report(sample.findings(gathered), gathered).html(), "utf-8")
-        yield path
+@pytest.fixture
+def opened(browser: Browser, report: Path) -> Iterator[Callable[..., Opened]]:
+    """A way to open the report, or another page, in a window of its own."""
+    contexts = []
 
+    def opened(path: Path = report, fragment: str = "", **context: object) -> Opened:
+        made = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **context})
+        contexts.append(made)
+        found = Opened(made.new_page())
+        found.page.on("console", lambda message: found.said.append(message.text))
+        found.page.on("pageerror", lambda error: found.said.append(str(error)))
+        found.page.on("request", lambda request: found.asked.append(request.url))
+        found.page.on("requestfailed", lambda request: found.refused.update({request.url: request.failure}))
+        found.page.goto(f"file://{path}{fragment}")
+        return found
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        yield written(monkeypatch, tmp_path_factory.mktemp("page"))
-
-
-def opened(browser: Browser, report: Path, fragment: str = "", **context: object) -> Opened:
-    made = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **context})
-    page = made.new_page()
-    found = Opened(page)
-    page.on("console", lambda message: found.said.append(message.text))
-    page.on("pageerror", lambda error: found.said.append(str(error)))
-    page.on("request", lambda request: found.asked.append(request.url))
-    page.on("requestfailed", lambda request: found.refused.update({request.url: request.failure}))
-    page.goto(f"file://{report}{fragment}")
-    return found
+    yield opened
+    for each in contexts:
+        each.close()
 
 
 def unfold(page: Page) -> None:
@@ -103,8 +105,8 @@ def unfold(page: Page) -> None:
     page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true")
 
 
-def test_no_script_runs_but_our_own_and_nothing_is_asked_for(browser: Browser, report: Path):
-    seen = opened(browser, report)
+def test_no_script_runs_but_our_own_and_nothing_is_asked_for(opened, report: Path):
+    seen = opened()
     assert seen.page.evaluate("window.hacked") is None
     assert seen.said == []
     assert seen.asked == [f"file://{report}"]
@@ -115,27 +117,23 @@ def test_no_script_runs_but_our_own_and_nothing_is_asked_for(browser: Browser, r
     for words in ("<script>window.hacked", "onerror=", "[U+202E]", "[U+2066]"):
         assert words in shown
     assert "\u202e" not in seen.page.content()
-    seen.page.context.close()
 
 
-def test_the_policy_stops_scripts_styles_and_pictures_that_somebody_adds(
-    browser: Browser, report: Path, tmp_path: Path
-):
+def test_the_policy_stops_scripts_styles_and_pictures_that_somebody_adds(opened, report: Path, tmp_path: Path):
     planted = tmp_path / "planted.html"
     text = report.read_text("utf-8")
     evil = f'<main id="main" tabindex="-1">{SCRIPT}<p style="color:red" onclick="hacked=1">x</p><img src="http://127.0.0.1:9/x">'
     assert text.count('<main id="main" tabindex="-1">') == 1
     planted.write_text(text.replace('<main id="main" tabindex="-1">', evil), "utf-8")
-    seen = opened(browser, planted)
+    seen = opened(planted)
     assert seen.page.evaluate("window.hacked") is None
     assert len([line for line in seen.said if "Content Security Policy" in line]) >= 3
     assert set(seen.asked) - {f"file://{planted}"} == set(seen.refused)
     assert set(seen.refused.values()) <= {"csp"}
-    seen.page.context.close()
 
 
-def test_a_number_leads_to_its_statements(browser: Browser, report: Path):
-    seen = opened(browser, report)
+def test_a_number_leads_to_its_statements(opened, report: Path):
+    seen = opened()
     page = seen.page
     unfold(page)
     link = page.locator("#table3-table tr:has(th:has-text('Seer')) td:nth-of-type(3) a")
@@ -152,11 +150,10 @@ def test_a_number_leads_to_its_statements(browser: Browser, report: Path):
     page.locator("#found:has-text('All')").wait_for()
     assert page.locator("ol.statements > li[hidden]").count() == 0
     assert seen.said == []
-    page.context.close()
 
 
-def test_script_and_report_select_the_same_statements(browser: Browser, report: Path):
-    seen = opened(browser, report)
+def test_script_and_report_select_the_same_statements(opened, report: Path):
+    seen = opened()
     page = seen.page
     told = page.locator("#selections li").evaluate_all("items => items.map(item => [item.id, item.textContent])")
     assert len(told) > 50
@@ -170,11 +167,10 @@ def test_script_and_report_select_the_same_statements(browser: Browser, report: 
         list(wanted),
     )
     assert dict(shown) == wanted
-    page.context.close()
 
 
-def test_the_filter_is_kept_in_the_address(browser: Browser, report: Path):
-    page = opened(browser, report, "#statements?role=Werewolf&nonsense=1&agent=%3Cscript%3E").page
+def test_the_filter_is_kept_in_the_address(opened, report: Path):
+    page = opened(fragment="#statements?role=Werewolf&nonsense=1&agent=%3Cscript%3E").page
     assert page.evaluate("window.hacked") is None
     page.locator("select[name=agent]").select_option("1")
     page.locator("select[name=role]").select_option("Seer")
@@ -183,11 +179,10 @@ def test_the_filter_is_kept_in_the_address(browser: Browser, report: Path):
     assert shown.count() == page.locator('ol.statements > li[data-r="S"][data-a="1"]').count()
     page.goto(page.url.partition("#")[0] + "#g1s1")
     assert page.locator("#g1s1").is_visible()
-    page.context.close()
 
 
-def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(browser: Browser, report: Path):
-    seen = opened(browser, report, java_script_enabled=False)
+def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(opened, report: Path):
+    seen = opened(java_script_enabled=False)
     page = seen.page
     assert page.locator("#filter").is_hidden()
     unfold(page)
@@ -199,11 +194,10 @@ def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(browser: Bro
     assert item.is_visible()
     assert "in the index: g" in item.inner_text()
     assert seen.asked == [f"file://{report}"]
-    page.context.close()
 
 
-def test_every_link_within_the_page_has_a_target(browser: Browser, report: Path):
-    page = opened(browser, report).page
+def test_every_link_within_the_page_has_a_target(opened, report: Path):
+    page = opened().page
     missing = page.evaluate(
         """() => [...document.querySelectorAll('a[href^="#"]')].map(a => a.getAttribute('href').slice(1))
         .filter(id => !document.getElementById(id))"""
@@ -215,33 +209,30 @@ def test_every_link_within_the_page_has_a_target(browser: Browser, report: Path)
         return ids.filter((id, place) => ids.indexOf(id) !== place); }"""
     )
     assert doubles == []
-    page.context.close()
 
 
 @pytest.mark.parametrize("width", [360, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_overflows_the_window(browser: Browser, report: Path, width: int, scheme: str):
-    seen = opened(browser, report, viewport={"width": width, "height": 900}, color_scheme=scheme)
+def test_nothing_overflows_the_window(opened, width: int, scheme: str):
+    seen = opened(viewport={"width": width, "height": 900}, color_scheme=scheme)
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     ground = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
     assert seen.said == []
-    seen.page.context.close()
 
 
-def test_in_print_the_statements_are_left_out_and_the_ground_is_white(browser: Browser, report: Path):
-    page = opened(browser, report, color_scheme="dark").page
+def test_in_print_the_statements_are_left_out_and_the_ground_is_white(opened, report: Path):
+    page = opened(color_scheme="dark").page
     page.emulate_media(media="print")
     assert page.locator("ol.statements > li").first.is_hidden()
     assert page.locator("#table3-table table").is_visible()
     assert page.locator("#statements .print").is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(page.pdf()) > 20_000
-    page.context.close()
 
 
-def test_the_page_can_be_used_by_keyboard_and_by_ear(browser: Browser, report: Path):
-    page = opened(browser, report).page
+def test_the_page_can_be_used_by_keyboard_and_by_ear(opened, report: Path):
+    page = opened().page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
     page.keyboard.press("Enter")
@@ -254,38 +245,36 @@ def test_the_page_can_be_used_by_keyboard_and_by_ear(browser: Browser, report: P
     assert page.locator("svg:not([role=img])").count() == 0
     assert page.locator("svg:not(:has(title))").count() == 0
     assert page.locator("h1").count() == 1
-    page.context.close()
 
 
-def test_undefined_numbers_are_read_out_with_their_reason(browser: Browser, report: Path):
-    page = opened(browser, report).page
+def test_undefined_numbers_are_read_out_with_their_reason(opened, report: Path):
+    page = opened().page
     unfold(page)
     spoken = page.locator("#events-table .spoken").first
-    assert spoken.inner_text() == "undefined: no game has it"
-    assert "– undefined: no game has it." in page.locator("#events-table .notes").inner_text()
-    page.context.close()
+    reason = "undefined: no Seer who claims in public to be one has a judged statement of this sort"
+    assert spoken.inner_text() == reason
+    assert f"– {reason}." in page.locator("#events-table .notes").inner_text()
 
 
 _WORDS = "document.body.innerText.split(/\\s+/).length"
 
 
-def test_the_first_screen_is_short_and_all_that_is_folded_is_not_long_and_fits(browser: Browser, usual: Path):
-    page = opened(browser, usual, viewport={"width": 1280, "height": 800}).page
+def test_the_first_screen_is_short_and_all_that_is_folded_is_not_long_and_fits(opened, usual: Path):
+    page = opened(usual, viewport={"width": 1280, "height": 800}).page
     assert page.evaluate(_WORDS) < 500
     assert page.locator("#answer table thead th").count() == 6
     page.locator("#unfold").click()
-    assert page.evaluate(_WORDS) < 5_000
+    assert page.evaluate(_WORDS) < 5_500
     unfold(page)
     frames = "[...document.querySelectorAll('.frame')].filter(f => f.scrollWidth > f.clientWidth)"
     assert page.evaluate(f"{frames}.map(f => f.parentElement.id)") == []
     outside = usual.read_text("utf-8")
     index = outside[outside.index('<details id="statements"') : outside.index('<details id="cite"')]
     assert len(outside.encode()) - len(index.encode()) < 1_500_000
-    page.context.close()
 
 
-def test_tables_are_sorted_searched_and_saved_and_figures_saved(browser: Browser, usual: Path, tmp_path: Path):
-    seen = opened(browser, usual)
+def test_tables_are_sorted_searched_and_saved_and_figures_saved(opened, usual: Path, tmp_path: Path):
+    seen = opened(usual)
     page = seen.page
     page.locator("#find").fill("Doctor")
     assert page.locator("#table3-table tbody tr:visible").count() == 1
@@ -315,4 +304,3 @@ def test_tables_are_sorted_searched_and_saved_and_figures_saved(browser: Browser
     assert page.locator("#answer-figure").is_visible()
     assert page.locator("#answer-table table").is_hidden()
     assert seen.said == []
-    page.context.close()

@@ -10,22 +10,6 @@ import pytest
 from analytics.findings import metrics
 from analytics.report.terminal import text
 from tests.analytics.script import Script, random_game
-from wolfbus.document.blocks import (
-    Bullets,
-    Cell,
-    Figure,
-    Heading,
-    LinkText,
-    Listing,
-    Row,
-    Strong,
-    TableBlock,
-    TermList,
-    columns,
-    plain,
-    warning,
-)
-from wolfbus.document.writers import written
 
 MANY = metrics(random_game(seed).rows() for seed in range(12))
 
@@ -91,36 +75,3 @@ def test_fillers_are_announced():
     assert "every figure leaves them out" in told
     assert "as in the paper's code" in " ".join(text(metrics([script.rows(include_defaulted=True)])).split())
     assert text(metrics([script.rows(), script.rows(include_defaulted=True)])).count("In some of these games") == 1
-
-
-def test_the_first_separable_round_or_its_reason_is_told():
-    assert "There is no such round: " in text(MANY)
-    script = Script(alpha=1.0).dawn()
-    script.said("Wim", True, {"Sia": (True, 0.9)})
-    script.said("Vic", True, {"Sia": (True, 0.1)})
-    assert "Werewolves stand out from round 1 on." in text(metrics([script.rows()] * 10))
-
-
-def test_every_block_has_a_form_in_the_terminal():
-    table = TableBlock(
-        *("t", "Who did what.", columns("Who", "How\u00a0much")),
-        (Row(Cell("evil\x1b[2J|agent"), (Cell("47.9\u00a0%", "45.1–53.2\u00a0% · n 30", "50.0\u00a0%"),)),),
-        ("A note.",),
-    )
-    shown = written(
-        [
-            *(Heading("Heading", "h"), plain("Words, ", Strong("strong"), " and ", LinkText("linked", "#x"), ".")),
-            *(warning("mind this."), Bullets((("one",), ("two",))), Figure("f", lambda: "<svg>", "Drawn.")),
-            *(table, TableBlock("e", "Nothing", (), (), empty="There is nothing.")),
-            *(Listing("  as it\n    stands"), TermList((("Term", ("what it means",)),))),
-        ]
-    )
-    assert shown == (
-        "Heading\n\nWords, strong and linked.\n\nWARNING: mind this.\n\n- one\n- two\n\n"
-        "Who did what.\n"
-        f"  {'Who':<22}  {'How much':>39}\n"
-        f"  {'─' * 63}\n"
-        "  evil[U+001B][2J|agent  47.9 % (45.1–53.2 %; n 30; paper 50.0 %)\n"
-        "  A note.\n\n"
-        "Nothing: There is nothing.\n\n  as it\n    stands\n\nTerm: what it means\n"
-    )

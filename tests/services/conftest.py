@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
 
 import pytest
 
-from tests.services.fed import FedHouse, Record, Told
+from tests.services.fed import FedHouse, Record, Site, Told
 from tests.whole.house import play_many
 from wolfbus.bus import open_bus
-from wolfbus.bus.protocol import Bus
 from wolfbus.config import GameConfig
 
 
 @pytest.fixture(scope="session")
-def records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+def records(tmp_path_factory):
     """Records of two games, as `wolfbus play` writes them."""
     folder = tmp_path_factory.mktemp("played")
     proofs = play_many(folder, [1, 2], ["scripted"] * 8, GameConfig())
@@ -21,19 +20,23 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
 
 
 @pytest.fixture
-def bus(redis_url: str) -> Iterator[Bus]:
-    bus = open_bus(redis_url)
-    yield bus
-    bus.close()
+def bus(redis_url):
+    with contextlib.closing(open_bus(redis_url)) as bus:
+        yield bus
 
 
 @pytest.fixture
-def house(bus: Bus) -> FedHouse:
+def house(bus):
     return FedHouse(bus)
 
 
 @pytest.fixture
-def told(bus: Bus) -> Iterator[Told]:
-    told = Told(bus)
-    yield told
-    told.close()
+def told(bus):
+    with contextlib.closing(Told(bus)) as told:
+        yield told
+
+
+@pytest.fixture
+def site(redis_url, bus, house, told, records, tmp_path):
+    with Site(redis_url, bus, house, told, records, tmp_path) as site:
+        yield site

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import threading
@@ -15,6 +16,7 @@ from analytics.archive.service import AnalyticsSettings, serve
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.redis.bus import RedisBus
+from wolfbus.closable import Closable
 from wolfbus.errors import BusError
 from wolfbus.messages.base import Part
 from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
@@ -119,7 +121,7 @@ class FedHouse:
             raise result
 
 
-class Heard:
+class Heard(Closable):
     """What comes on a stream, one after the other."""
 
     def __init__(self, bus: Bus, stream: str) -> None:
@@ -141,7 +143,7 @@ class Heard:
         self._reader.close()
 
 
-class Told:
+class Told(Closable):
     """What an analytics service tells the moderator of records."""
 
     def __init__(self, bus: Bus, name: str = "analytics") -> None:
@@ -201,6 +203,35 @@ class Service:
         self._thread.join()
 
 
-def metrics_of(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
-    return found
+class Site(contextlib.ExitStack):
+    """A fed house, the records that it may play, and the folder in which an analytics service keeps them."""
+
+    def __init__(
+        self, url: str, bus: Bus, house: FedHouse, told: Told, records: Sequence[Record], folder: Path
+    ) -> None:
+        super().__init__()
+        self.url, self.bus, self.house, self.told, self.folder = url, bus, house, told, folder
+        self.first, self.second = records
+
+    def service(self, name: str = "analytics", folder: str = "", **how: float) -> Service:
+        return Service(self.url, self.folder / folder, name, **how)
+
+    def heard(self, stream: str) -> Heard:
+        return self.enter_context(Heard(self.bus, stream))
+
+    def path(self, record: Record) -> Path:
+        return self.folder / f"{record.game}.ndjson"
+
+    def is_kept(self, record: Record, lines: int | None = None) -> bool:
+        """Tell whether the file is the record, or its first lines, byte by byte."""
+        return self.path(record).read_bytes() == b"".join(record.lines[:lines])
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "metrics.json").read_text())
+        return found
+
+    def archived(self, *records: Record) -> list[str | None]:
+        """Return what is said of these records' archiving, in whichever order it comes."""
+        heard = {archived.game: archived.error for archived in (self.told.next() for _ in records)}
+        return [heard[record.game] for record in records]

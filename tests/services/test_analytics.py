@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import msgpack
 import pytest
 
 from analytics.findings import metrics
 from analytics.fold import fold
-from tests.services.fed import HOUSE, FedHouse, Heard, Record, Service, Told, metrics_of
+from tests.services.fed import HOUSE, FedHouse, Record, Told
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import unpack
@@ -24,221 +21,160 @@ from wolfbus.messages.house import Welcome
 from wolfbus.record.reader import read_record
 
 
-def kept(folder: Path, record: Record) -> bytes:
-    return (folder / f"{record.game}.ndjson").read_bytes()
+def has_lines(lines):
+    return lambda entry: any(game["lines"] == lines for game in unpack(entry.body)["games"])
 
 
-def expected_metrics(*records: Record) -> object:
+def assert_measured(site, *records):
     rows = [fold(one.event for one in read_record(record.lines)) for record in records]
-    return json.loads(json.dumps({**metrics(rows), "cost": None}))
+    expected = json.loads(json.dumps({**metrics(rows), "cost": None}))
+    assert {**site.metrics["metrics"], "cost": None} == expected
 
 
-def test_a_session_leaves_its_records_byte_by_byte_proved_and_measured(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    first, second = records
+def test_a_session_leaves_its_records_byte_by_byte_proved_and_measured(site):
+    first, second, house = site.first, site.second, site.house
     house.begin(first, 1, 30)
-    with Service(redis_url, tmp_path) as service:
+    with site.service() as service:
         house.begin(second, 2, 40)
         house.feed(first, 200)
         house.end(second, 2)
-        assert told.next().game == second.game
+        assert site.told.next().game == second.game
         house.end(first, 1)
-        archived = told.next()
+        archived = site.told.next()
         house.close()
         assert service.wait() == 0
     assert (archived.game, archived.lines, archived.hash) == (first.game, len(first), first.heads[-1])
     assert archived.error is None
-    for record in records:
-        assert kept(tmp_path, record) == record.path.read_bytes()
-        proof = prove(open_source(str(tmp_path / f"{record.game}.ndjson")), ProofCriteria(), keep=False)
-        assert proof.verified, proof.problems
-    found = metrics_of(tmp_path)
+    for record in (first, second):
+        assert site.path(record).read_bytes() == record.path.read_bytes()
+        assert prove(open_source(str(site.path(record))), ProofCriteria(), keep=False).verified
+    found = site.metrics
     assert found["closed"]
     assert (found["session"], found["games"], found["archived"], found["failed"]) == ("s-1", 2, 2, 0)
     assert [one["game"] for one in found["records"]] == [first.game, second.game]
-    assert {**found["metrics"], "cost": None} == expected_metrics(first, second)
-    report = (tmp_path / "report.txt").read_text()
+    assert_measured(site, first, second)
+    report = (site.folder / "report.txt").read_text()
     assert "2 games, 2 finished" in report
     assert report.endswith(service.told[0].summary() + "\n")
 
 
-def test_stopped_and_started_again_it_goes_on_and_counts_nothing_twice(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    first, second = records
+def test_stopped_and_started_again_it_goes_on_and_counts_nothing_twice(site):
+    first, second, house = site.first, site.second, site.house
     house.play(first, 1)
     house.begin(second, 2, 100)
-    with Service(redis_url, tmp_path) as service:
-        assert told.next().game == first.game
+    with site.service() as service:
+        assert site.told.next().game == first.game
         assert service.stop() == 1, "the session is not over"
-    assert not metrics_of(tmp_path)["closed"]
+    assert not site.metrics["closed"]
     house.feed(second, 150)
-    with Service(redis_url, tmp_path) as service:
-        again = told.next()
+    with site.service() as service:
+        again = site.told.next()
         assert (again.game, again.lines, again.error) == (first.game, len(first), None)
         house.end(second, 2)
-        assert told.next().game == second.game
+        assert site.told.next().game == second.game
         house.close()
         assert service.wait() == 0
-    assert [kept(tmp_path, record) for record in records] == [record.path.read_bytes() for record in records]
-    assert {**metrics_of(tmp_path)["metrics"], "cost": None} == expected_metrics(first, second)
+    assert site.is_kept(first)
+    assert site.is_kept(second)
+    assert_measured(site, first, second)
 
 
-def test_killed_in_the_middle_of_a_line_it_goes_on_behind_the_last_whole_one(
-    redis_url: str, bus: Bus, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    record = records[0]
-    live = Heard(bus, streams.live(HOUSE))
-    house.begin(record, 1, 120)
-    command = [sys.executable, "-m", "analytics", "--bus", redis_url, "--house", HOUSE, "--out", str(tmp_path)]
+def test_killed_in_the_middle_of_a_line_it_goes_on_behind_the_last_whole_one(site):
+    record, live = site.first, site.heard(streams.live(HOUSE))
+    site.house.begin(record, 1, 120)
+    command = [sys.executable, "-m", "analytics", "--bus", site.url, "--house", HOUSE, "--out", str(site.folder)]
     killed = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
-        live.next(lambda entry: any(game["lines"] == 120 for game in unpack(entry.body)["games"]))
+        live.next(has_lines(120))
     finally:
         killed.send_signal(signal.SIGKILL)
         logs = killed.communicate()[1].splitlines()
-        live.close()
     assert json.loads(logs[0])["service"] == "analytics"
-    assert kept(tmp_path, record) == b"".join(record.lines[:120])
-    with (tmp_path / f"{record.game}.ndjson").open("ab") as file:
+    assert site.is_kept(record, 120)
+    with site.path(record).open("ab") as file:
         file.write(record.lines[120][:50])
-    house.end(record)
-    with Service(redis_url, tmp_path) as service:
-        told.next(record.game)
-        house.close()
+    site.house.end(record)
+    with site.service() as service:
+        site.told.next(record.game)
+        site.house.close()
         assert service.wait() == 0
-    assert kept(tmp_path, record) == record.path.read_bytes()
-    assert {**metrics_of(tmp_path)["metrics"], "cost": None} == expected_metrics(record)
+    assert site.is_kept(record)
+    assert_measured(site, record)
 
 
-def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_back(
-    redis_url: str, house: FedHouse, records: list[Record], tmp_path: Path
-) -> None:
-    record = records[0]
-    house.play(record)
-    house.close()
-    (tmp_path / f"{record.game}.ndjson").write_bytes(record.path.read_bytes())
-    with Service(redis_url, tmp_path) as service:
+def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_back(site):
+    site.house.play(site.first)
+    site.house.close()
+    site.path(site.first).write_bytes(site.first.path.read_bytes())
+    with site.service() as service:
         assert service.wait() == 0
-    assert metrics_of(tmp_path)["session"] == "s-1"
+    assert site.metrics["session"] == "s-1"
     # and with the results there, that session is of no concern any more
-    with Service(redis_url, tmp_path) as service:
+    with site.service() as service:
         assert service.stop() == 1, "no game was played"
         assert service.told[0].session == ""
 
 
-def test_steps_that_the_bus_lost_and_did_anew_are_cut_out_of_the_file(
-    redis_url: str, bus: Bus, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    record = records[0]
-    anew = record.done_anew(since=181)
-    live = Heard(bus, streams.live(HOUSE))
-    house.begin(record, 1, 200)
-    with Service(redis_url, tmp_path) as service:
-        live.next(lambda entry: any(game["lines"] == 200 for game in unpack(entry.body)["games"]))
-        house.lose(record, 180)
-        house.end(anew)
-        archived = told.next()
-        house.close()
+def test_steps_that_the_bus_lost_and_did_anew_are_cut_out_of_the_file(site):
+    record, anew, live = site.first, site.first.done_anew(since=181), site.heard(streams.live(HOUSE))
+    site.house.begin(record, 1, 200)
+    with site.service() as service:
+        live.next(has_lines(200))
+        site.house.lose(record, 180)
+        site.house.end(anew)
+        archived = site.told.next()
+        site.house.close()
         assert service.wait() == 0
-    live.close()
     assert (archived.hash, archived.error) == (anew.heads[-1], None)
-    assert kept(tmp_path, anew) == b"".join(anew.lines) != b"".join(record.lines)
+    assert site.is_kept(anew)
+    assert not site.is_kept(record)
 
 
-def test_steps_that_were_done_anew_while_it_was_away_are_cut_out_too(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    record = records[0]
-    anew = record.done_anew(since=181)
-    (tmp_path / f"{record.game}.ndjson").write_bytes(b"".join(record.lines[:300]))
-    house.play(anew)
-    with Service(redis_url, tmp_path) as service:
-        assert told.next().error is None
-        house.close()
-        assert service.wait() == 0
-    assert kept(tmp_path, anew) == b"".join(anew.lines)
+@pytest.mark.parametrize("kept", [None, 99], ids=["whole", "in-part"])
+def test_a_record_that_is_gone_from_the_bus_is_an_error_unless_it_was_archived(site, kept):
+    record = site.first
+    site.path(record).write_bytes(b"".join(record.lines[:kept]))
+    site.house.play(record)
+    site.bus.expire(HOUSE, record.game, 0)
+    with site.service() as service:
+        error = site.told.next().error
+        site.house.close(failed=0 if kept is None else 1)
+        assert service.wait() == (0 if kept is None else 1)
+    assert site.is_kept(record, kept)
+    expected = None if kept is None else f"{site.path(record)}: ends with line 99: the record is gone from the bus"
+    assert error == expected
+    assert expected is None or expected in (site.folder / "report.txt").read_text()
 
 
-def test_a_record_that_was_archived_is_not_needed_on_the_bus_any_more(
-    redis_url: str, bus: Bus, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    record = records[0]
-    (tmp_path / f"{record.game}.ndjson").write_bytes(record.path.read_bytes())
-    house.play(record)
-    bus.expire(HOUSE, record.game, 0)
-    with Service(redis_url, tmp_path) as service:
-        assert told.next().error is None
-        house.close()
-        assert service.wait() == 0
+def forged(record):
+    """A record with a line that its seal does not hold."""
+    forged = Record(record.path)
+    entry = forged.entries[150]
+    forged.entries[150] = entry._replace(content=msgpack.packb({**unpack(entry.body), "time": 0.5}))
+    return forged
 
 
-def test_a_record_that_is_gone_before_it_was_kept_is_an_error_and_what_is_there_stays(
-    redis_url: str, bus: Bus, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    record = records[0]
-    (tmp_path / f"{record.game}.ndjson").write_bytes(b"".join(record.lines[:99]))
-    house.play(record)
-    bus.expire(HOUSE, record.game, 0)
-    with Service(redis_url, tmp_path) as service:
-        archived = told.next()
-        assert archived.error is not None
-        assert re.search(r"\.ndjson: ends with line 99: the record is gone from the bus$", archived.error)
-        house.close(failed=1)
+@pytest.mark.parametrize("spoilt", ["forged", "no file"])
+def test_one_record_that_cannot_be_kept_is_one_line_and_the_other_game_goes_on(site, spoilt, caplog):
+    first, second = site.first, site.second
+    if spoilt == "no file":
+        site.path(first).mkdir()
+    with site.service() as service:
+        site.house.play(forged(first) if spoilt == "forged" else first, 1)
+        site.house.play(second, 2)
+        error, fine = site.archived(first, second)
+        site.house.close(failed=1)
         assert service.wait() == 1
-    assert kept(tmp_path, record) == b"".join(record.lines[:99])
-    assert "the record is gone from the bus" in (tmp_path / "report.txt").read_text()
-
-
-def test_a_line_that_its_seal_does_not_hold_ends_that_record_and_no_other(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    first, second = records
-    forged = Record(first.path)
-    body = forged.entries[150].body
-    forged.entries[150] = type(forged.entries[150])(
-        msgpack.packb({**unpack(body), "time": 0.5}), *(getattr(forged.entries[150], n) for n in _REST)
-    )
-    with Service(redis_url, tmp_path) as service:
-        house.play(forged, 1)
-        house.play(second, 2)
-        heard = {archived.game: archived for archived in (told.next(), told.next())}
-        house.close(failed=1)
-        assert service.wait() == 1
-    assert heard[second.game].error is None
-    error = heard[first.game].error
-    assert error is not None
-    assert "ends with line 150" in error
-    assert "the hash does not match" in error
-    assert kept(tmp_path, first) == b"".join(first.lines[:150])
-    assert metrics_of(tmp_path)["metrics"]["outcomes"]["games"] == 1
-
-
-_REST = ("type", "sender", "game", "number", "id")
-
-
-def test_a_file_that_is_none_is_one_line_and_the_other_game_goes_on(
-    redis_url: str,
-    house: FedHouse,
-    told: Told,
-    records: list[Record],
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    first, second = records
-    (tmp_path / f"{first.game}.ndjson").mkdir()
-    with Service(redis_url, tmp_path) as service:
-        house.play(first, 1)
-        house.play(second, 2)
-        heard = {archived.game: archived for archived in (told.next(), told.next())}
-        house.close()
-        assert service.wait() == 1
-    assert heard[second.game].error is None
-    assert kept(tmp_path, second) == second.path.read_bytes()
-    error = f"{tmp_path / first.game}.ndjson: is a directory; it is left alone"
-    assert heard[first.game].error == error
-    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [error]
+    assert fine is None
+    assert site.is_kept(second)
+    assert site.metrics["metrics"]["outcomes"]["games"] == 1
+    if spoilt == "no file":
+        assert error == f"{site.path(first)}: is a directory; it is left alone"
+        assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [error]
+    else:
+        assert "ends with line 150" in error
+        assert "the hash does not match" in error
+        assert site.is_kept(first, 150)
 
 
 SMALL_DISK = """
@@ -249,158 +185,100 @@ main(["analytics", "--json", *sys.argv[2:]])
 """
 
 
-def test_a_full_disk_is_one_line_and_the_game_that_fits_is_kept(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    small, large = sorted(records, key=lambda record: record.path.stat().st_size)
+def test_a_full_disk_is_one_line_and_the_game_that_fits_is_kept(site):
+    small, large = sorted((site.first, site.second), key=lambda record: record.path.stat().st_size)
     limit = (small.path.stat().st_size + large.path.stat().st_size) // 2
-    house.play(large, 1)
-    house.play(small, 2)
-    words = [str(limit), "--bus", redis_url, "--house", HOUSE, "--out", str(tmp_path)]
+    site.house.play(large, 1)
+    site.house.play(small, 2)
+    words = [str(limit), "--bus", site.url, "--house", HOUSE, "--out", str(site.folder)]
     service = subprocess.Popen(
         [sys.executable, "-c", SMALL_DISK, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    heard = {archived.game: archived for archived in (told.next(), told.next())}
-    house.close(failed=1)
+    error = f"{site.path(large)}: cannot be written: file too large"
+    assert site.archived(large, small) == [error, None]
+    site.house.close(failed=1)
     printed, logs = service.communicate(timeout=20)
     assert service.returncode == 1
-    error = f"{tmp_path / large.game}.ndjson: cannot be written: file too large"
-    assert heard[large.game].error == error
-    assert heard[small.game].error is None
     assert [json.loads(line)["event"] for line in logs.splitlines() if '"error"' in line] == [error]
-    assert kept(tmp_path, small) == small.path.read_bytes()
-    assert large.path.read_bytes().startswith(kept(tmp_path, large))
+    assert site.is_kept(small)
+    assert large.path.read_bytes().startswith(site.path(large).read_bytes())
     told_of = {game["game"]: game["error"] for game in json.loads(printed)["records"]}
     assert told_of == {large.game: error, small.game: None}
 
 
-def test_a_failed_game_is_archived_and_makes_the_exit_code_1(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    with Service(redis_url, tmp_path) as service:
-        house.begin(records[0], 1, 50)
-        house.end(records[0], 1, "stopped")
-        assert told.next().error is None
-        house.close(failed=1)
-        assert service.wait() == 1
-    assert metrics_of(tmp_path)["failed"] == 1
-
-
-def keep_a_session(redis_url: str, house: FedHouse, told: Told, record: Record, folder: Path) -> None:
-    """Have a service keep a session of one game, which ends well."""
-    with Service(redis_url, folder) as service:
-        house.play(record)
-        told.next()
-        house.close()
+@pytest.mark.parametrize("played", [False, True], ids=["no-game", "a-stopped-game"])
+def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_another(site, played):
+    with site.service() as service:
+        site.house.play(site.first)
+        site.told.next()
+        site.house.close()
         assert service.wait() == 0
-
-
-def test_a_session_without_a_game_fails_and_leaves_the_results_of_another_as_they_are(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    keep_a_session(redis_url, house, told, records[0], tmp_path)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    empty, joined = FedHouse(house.bus, "s-2"), Heard(house.bus, streams.outbox(HOUSE, "second"))
-    with Service(redis_url, tmp_path, "second") as service:
-        joined.next()
-        joined.close()
-        empty.close("too few agents")
+    before = {path.name: path.read_bytes() for path in site.folder.iterdir()}
+    other, joined = FedHouse(site.bus, "s-2"), site.heard(streams.outbox(HOUSE, "second"))
+    with site.service("second") as service:
+        joined.next(lambda entry: entry.type == "join")
+        if played:
+            other.begin(site.second, 1, 50)
+            other.end(site.second, 1, "stopped")
+            joined.next(lambda entry: entry.type == "archived" and unpack(entry.body)["game"] == site.second.game)
+        other.close("" if played else "too few agents", failed=int(played))
         assert service.wait() == 1
-    assert service.told[0].summary().endswith("; no game was played: too few agents")
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    there = {path.name: path.read_bytes() for path in site.folder.iterdir()}
+    if played:
+        assert (site.metrics["session"], site.metrics["failed"]) == ("s-2", 1)
+        kept = [there[name] for name in ("metrics.s-1.json", "report.s-1.txt")]
+        assert kept == [before[name] for name in ("metrics.json", "report.txt")]
+    else:
+        assert service.told[0].summary().endswith("; no game was played: too few agents")
+        assert there == before
 
 
-def test_a_session_of_which_no_game_ended_keeps_the_results_of_another_under_its_name(
-    redis_url: str, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    keep_a_session(redis_url, house, told, records[0], tmp_path)
-    before = [(tmp_path / name).read_bytes() for name in ("metrics.json", "report.txt")]
-    failed = FedHouse(house.bus, "s-2")
-    with Service(redis_url, tmp_path) as service:
-        failed.begin(records[1], 1, 50)
-        failed.end(records[1], 1, "stopped")
-        told.next(records[1].game)
-        failed.close(failed=1)
-        assert service.wait() == 1
-    assert metrics_of(tmp_path)["session"] == "s-2"
-    assert [(tmp_path / name).read_bytes() for name in ("metrics.s-1.json", "report.s-1.txt")] == before
-
-
-def test_stopped_before_any_game_it_fails_and_writes_nothing(redis_url: str, tmp_path: Path) -> None:
-    with Service(redis_url, tmp_path) as service:
+def test_stopped_before_any_game_it_fails_and_writes_nothing(site):
+    with site.service() as service:
         assert service.stop() == 1
-    assert list(tmp_path.iterdir()) == []
+    assert list(site.folder.iterdir()) == []
 
 
-def test_two_services_under_two_names_both_keep_everything(
-    redis_url: str, bus: Bus, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    other = Told(bus, "other")
-    with Service(redis_url, tmp_path / "a") as one, Service(redis_url, tmp_path / "b", "other") as two:
-        house.play(records[0])
-        assert told.next() == other.next()
-        house.close()
+def test_two_services_under_two_names_both_keep_everything(site):
+    other = site.enter_context(Told(site.bus, "other"))
+    with site.service(folder="a") as one, site.service("other", "b") as two:
+        site.house.play(site.first)
+        assert site.told.next() == other.next()
+        site.house.close()
         assert (one.wait(), two.wait()) == (0, 0)
-    other.close()
-    assert kept(tmp_path / "a", records[0]) == kept(tmp_path / "b", records[0])
+    a, b = ((site.folder / name / f"{site.first.game}.ndjson").read_bytes() for name in "ab")
+    assert a == b == b"".join(site.first.lines)
 
 
-def test_a_moderator_that_is_new_hears_again_what_is_archived(
-    redis_url: str, bus: Bus, house: FedHouse, told: Told, records: list[Record], tmp_path: Path
-) -> None:
-    joined = Heard(bus, streams.outbox(HOUSE, "analytics"))
-    with Service(redis_url, tmp_path) as service:
+def test_a_moderator_that_is_new_hears_again_what_is_archived(site):
+    joined = site.heard(streams.outbox(HOUSE, "analytics"))
+    with site.service() as service:
         instance = str(unpack(joined.next().body)["instance"])
-        joined.close()
-        house.play(records[0])
-        first = told.next()
-        house.tell_mailbox("analytics", Welcome(house=HOUSE, agent="analytics", instance=instance, again_s=5.0))
-        assert told.next() == first
+        site.house.play(site.first)
+        first = site.told.next()
+        site.house.tell_mailbox("analytics", Welcome(house=HOUSE, agent="analytics", instance=instance, again_s=5.0))
+        assert site.told.next() == first
         assert service.stop() == 1
 
 
-def test_the_picture_shows_suspicion_while_the_game_runs_and_figures_when_it_is_over(
-    redis_url: str, bus: Bus, house: FedHouse, records: list[Record], tmp_path: Path
-) -> None:
-    record = records[0]
-    live = Heard(bus, streams.live(HOUSE))
-    with Service(redis_url, tmp_path) as service:
-        house.begin(record, 1, 200)
-        seen = unpack(live.next(lambda entry: bool(unpack(entry.body)["games"])).body)
-        game = seen["games"][0]
-        assert (game["game"], game["lines"], game["round"]) == (record.game, 200, 2)
-        assert all(0 <= value <= 1 for value in game["suspicion"].values() if value is not None)
-        assert len(game["suspicion"]) + len(game["left"]) == 8
-        house.end(record)
-        done = unpack(live.next(lambda entry: unpack(entry.body)["over"] == 1).body)
-        assert (done["running"], sum(done["winners"].values())) == (0, 1)
-        assert done["headline"]["n"] > 0
-        assert service.stop() == 1
-    live.close()
-
-
-def test_a_house_that_lost_its_data_is_a_clear_end(
-    redis_url: str, bus: Bus, house: FedHouse, records: list[Record], tmp_path: Path
-) -> None:
-    live = Heard(bus, streams.live(HOUSE))
-    house.begin(records[0], 1, 100)
-    with Service(redis_url, tmp_path) as service:
-        live.next(lambda entry: bool(unpack(entry.body)["games"]))
-        live.close()
-        bus._links.run("", lambda link: link.ask("FLUSHALL", doing="losing all"))  # type: ignore[attr-defined]
+def test_a_house_that_lost_its_data_is_a_clear_end(site):
+    live = site.heard(streams.live(HOUSE))
+    site.house.begin(site.first, 1, 100)
+    with site.service() as service:
+        live.next(has_lines(100))
+        site.bus._links.run("", lambda link: link.ask("FLUSHALL", doing="losing all"))
         assert service.wait() == 1
     assert "the bus lost its data" in service.told[0].summary()
-    assert kept(tmp_path, records[0]) == b"".join(records[0].lines[:100])
+    assert site.is_kept(site.first, 100)
 
 
-def test_a_second_process_under_the_same_name_takes_over(redis_url: str, house: FedHouse, tmp_path: Path) -> None:
-    joined = Heard(house.bus, streams.outbox(HOUSE, "analytics"))
-    with Service(redis_url, tmp_path / "a", again_s=0.1) as old:
+def test_a_second_process_under_the_same_name_takes_over(site):
+    joined = site.heard(streams.outbox(HOUSE, "analytics"))
+    with site.service(folder="a", again_s=0.1) as old:
         joined.next()
-        with Service(redis_url, tmp_path / "b") as new:
+        with site.service(folder="b") as new:
             with pytest.raises(
                 ConfigError, match=r"^another process plays as analytics in house fed; this one leaves$"
             ):
                 old.wait()
             assert new.stop() == 1
-    joined.close()

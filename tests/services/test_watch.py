@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -12,116 +11,96 @@ from analytics.archive.index import picture
 from analytics.findings import tables_of
 from analytics.fold import GameFold
 from analytics.gather import gather
-from tests.services.fed import HOUSE, FedHouse, Heard, Record, Service, Told
+from tests.services.fed import HOUSE
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus
 from wolfbus.cli import run
+from wolfbus.cli.watch import Shown, _print_json
 from wolfbus.messages.codec import unpack
 from wolfbus.record.reader import open_lines, read_record
 
 
-def watch(capsys: pytest.CaptureFixture[str], url: str, *words: str) -> tuple[int, str, str]:
-    capsys.readouterr()
-    code = run(["watch", "--bus", url, "--house", HOUSE, *words])
-    said = capsys.readouterr()
-    return code, said.out, said.err
+@pytest.fixture
+def watch(redis_url, capsys):
+    def watch(*words):
+        capsys.readouterr()
+        code = run(["watch", "--bus", redis_url, "--house", HOUSE, *words])
+        return code, *capsys.readouterr()
+
+    return watch
 
 
-def test_the_last_picture_the_results_and_the_record_files_tell_the_same_figures(
-    redis_url: str,
-    bus: Bus,
-    house: FedHouse,
-    records: list[Record],
-    told: Told,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for number, record in enumerate(records, 1):
-        house.play(record, number)
-    with Service(redis_url, tmp_path) as service:
-        for _ in records:
-            told.next()
-        house.close()
+def test_the_last_picture_the_results_and_the_record_files_tell_the_same_figures(site, watch):
+    with site.service() as service:
+        for number, record in enumerate((site.first, site.second), 1):
+            site.house.play(record, number)
+            site.told.next()
+        site.house.close()
         assert service.wait() == 0
-    code, out, err = watch(capsys, redis_url, "--json")
+    code, out, err = watch("--json")
     assert (code, err) == (0, "")
     shown = json.loads(out.splitlines()[-1])
-    batch = tables_of(gather([tmp_path]))
-    assert shown["closed"] is True
-    assert shown["over"] == 2
+    batch = tables_of(gather([site.folder]))
+    assert (shown["closed"], shown["over"], shown["running"]) == (True, 2, 0)
     assert shown["headline"] == batch["headline"]["all"]
     assert shown["winners"] == {name: row["k"] for name, row in batch["outcomes"]["winners"].items()}
-    live = json.loads((tmp_path / "metrics.json").read_text())["metrics"]
-    assert live == json.loads(json.dumps(batch))
+    assert site.metrics["metrics"] == json.loads(json.dumps(batch))
 
 
-def test_suspicion_in_a_running_game_is_that_of_its_record_so_far(
-    redis_url: str,
-    bus: Bus,
-    house: FedHouse,
-    records: list[Record],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    record = records[0]
-    heard = Heard(bus, streams.live(HOUSE))
-    with Service(redis_url, tmp_path):
-        house.begin(record, 1, 250)
-        heard.next(lambda entry: any(game["lines"] == 250 for game in unpack(entry.body)["games"]))
-        code, out, err = watch(capsys, redis_url, "--once", "--json")
-        plain = watch(capsys, redis_url, "--once")
-    heard.close()
+def test_suspicion_in_a_running_game_is_that_of_its_record_so_far(site, watch):
+    record, live = site.first, site.heard(streams.live(HOUSE))
+    with site.service():
+        site.house.begin(record, 1, 250)
+        live.next(lambda entry: any(game["lines"] == 250 for game in unpack(entry.body)["games"]))
+        code, out, err = watch("--once", "--json")
+        plain = watch("--once")
     assert (code, err) == (0, "")
     (game,) = json.loads(out)["games"]
     fold = GameFold()
     for recorded in list(read_record(open_lines(record.path)))[:250]:
         fold.feed(recorded.event, recorded.time)
-    expected = picture(fold.rows(), None, 250)
-    assert game["suspicion"] == expected["suspicion"]
-    assert any(value is not None for value in game["suspicion"].values())
-    most = max((value, name) for name, value in game["suspicion"].items() if value is not None)
+    assert game["suspicion"] == picture(fold.rows(), None, 250)["suspicion"]
+    assert (game["game"], game["round"], len(game["suspicion"]) + len(game["left"])) == (record.game, 2, 8)
+    most, name = max((value, name) for name, value in game["suspicion"].items() if value is not None)
     assert plain[0] == 0
-    assert f": {most[1]} {most[0]:.2f}, " in plain[1]
+    assert f": {name} {most:.2f}, " in plain[1]
     assert record.game in plain[1]
 
 
-def test_it_follows_a_house_until_it_closes(
-    redis_url: str,
-    bus: Bus,
-    house: FedHouse,
-    records: list[Record],
-    told: Told,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    heard = Heard(bus, streams.live(HOUSE))
-    with Service(redis_url, tmp_path) as service:
-        house.begin(records[0], 1, 250)
-        heard.next()
+def test_it_follows_a_house_until_it_closes(site, watch):
+    live = site.heard(streams.live(HOUSE))
+    with site.service() as service:
+        site.house.begin(site.first, 1, 250)
+        live.next()
 
-        def go_on() -> None:
-            house.end(records[0], 1)
-            told.next()
-            house.close()
+        def go_on():
+            site.house.end(site.first, 1)
+            site.told.next()
+            site.house.close()
 
         moderator = threading.Thread(target=go_on)
         moderator.start()
-        code, out, err = watch(capsys, redis_url, "--plain")
+        code, out, err = watch("--plain")
         moderator.join()
         assert service.wait() == 0
-    heard.close()
     assert (code, err) == (0, "")
     assert "1 game running" in out
     assert "Session s-1: 1 over, has closed" in out
     assert "AUC of suspicion 0." in out
 
 
-def test_a_house_in_which_nothing_is_shown_is_told_in_one_line(
-    redis_url: str, house: FedHouse, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = watch(capsys, redis_url, "--once")
-    assert (code, out) == (1, "")
-    assert err == f"wolfbus: nothing is posted in house {HOUSE} yet; waiting for its analytics\n"
+def test_a_house_in_which_nothing_is_shown_is_told_in_one_line(house, watch):
+    told = f"wolfbus: nothing is posted in house {HOUSE} yet; waiting for its analytics\n"
+    assert watch("--once") == (1, "", told)
     house.close()
-    code, out, err = watch(capsys, redis_url)
+    code, _, err = watch()
     assert (code, err) == (1, f"wolfbus: nothing was ever shown of house {HOUSE}\n")
+
+
+@pytest.mark.parametrize("strange", [float("nan"), float("inf"), b"\xff"])
+def test_a_picture_that_json_cannot_hold_is_told_and_not_printed(capsys, strange):
+    _print_json(Shown({"over": strange}, closed=False))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("wolfbus: a picture cannot be told as JSON: ")
+    _print_json(Shown({"over": 2}, closed=True))
+    assert json.loads(capsys.readouterr().out) == {"over": 2, "closed": True}

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from analytics import Result
-from analytics.measures.study import Study, variability
+from analytics.measures.headlines import MEASURES
+from analytics.measures.study import Sheet, Study, variability
 from tests.simulator.judgements import Agents, simulate
 
 ENDLESS = 4_000
@@ -33,7 +34,7 @@ def of_headlines(agents: Agents, games: int, studies: int, names: Iterable[str],
     def rows(games: int, seed: int) -> Mapping[str, Result]:
         return variability(Study(simulate(agents, games, seed, **setting)), names)["metrics"]
 
-    true = {name: row["value"] for name, row in rows(ENDLESS, 0).items()}
+    true = Sheet(Study(simulate(agents, ENDLESS, 0, **setting))).pooled([MEASURES[name] for name in names])
     found = (rows(games, seed) for seed in range(1, studies + 1))
     return coverage(({name: (row["low"], row["high"]) for name, row in each.items()} for each in found), true)
 

@@ -130,25 +130,24 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
     confesses = np.broadcast_to(np.array(setting.confesses, "f8"), (len(agents.detects),))[agent]
     label = deceptive & (rng.random(total) < confesses)
     known = rng.random(total) < setting.checkable
-    statements = {
-        "game": game.astype("i4"),
-        "number": number.astype("i4"),
-        "round": rounds.astype("i2"),
-        "phase": np.zeros(total, "i1"),
-        "turn": number.astype("i2"),
-        "speaker": speaker.astype("i1"),
-        "role": role,
-        "agent": agent.astype("i4"),
-        "d": label.astype("i1"),
-        "c": np.full(total, 0.9),
-        "kind": np.where(label, 5, 0).astype("i1"),
-        "process": np.zeros(total, "i4"),
-        "how": np.zeros(total, "i1"),
-        "length": np.random.default_rng([seed, 3]).integers(5, 60, total).astype("i4"),
-        "checksum": np.arange(total, dtype="i8") + seed * 1_000_000,
-        "against_thought": np.full(total, -1, "i1"),
-        "truth": np.where(known, np.where(deceptive, LIE, TRUE), NO_CLAIM).astype("i1"),
-    }
+    statements = filled(
+        "statements",
+        total,
+        game=game,
+        number=number,
+        round=rounds,
+        turn=number,
+        speaker=speaker,
+        role=role,
+        agent=agent,
+        d=label,
+        c=0.9,
+        kind=np.where(label, 5, 0),
+        length=np.random.default_rng([seed, 3]).integers(5, 60, total),
+        checksum=np.arange(total, dtype="i8") + seed * 1_000_000,
+        against_thought=-1,
+        truth=np.where(known, np.where(deceptive, LIE, TRUE), NO_CLAIM),
+    )
 
     k = np.repeat(np.arange(total), seats - 1)
     observer = (speaker[k] + np.tile(np.arange(1, seats), total)) % seats
@@ -161,25 +160,24 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
     flag = rng.random(len(k)) < _inverse_logit(logit)
     suspicion = np.round(_inverse_logit(logit + rng.normal(0.0, 0.5, len(k)) + np.where(flag, 0.7, -0.7)), 2)
     before, pairs = _smoothed(game[k], observer, speaker[k], suspicion)
-    judgements = {
-        "game": game[k].astype("i4"),
-        "statement": k.astype("i4"),
-        "round": rounds[k].astype("i2"),
-        "phase": np.zeros(len(k), "i1"),
-        "observer": observer.astype("i1"),
-        "observer_role": observer_role,
-        "observer_agent": observer_agent.astype("i4"),
-        "target": speaker[k].astype("i1"),
-        "target_role": role[k],
-        "target_agent": agent[k].astype("i4"),
-        "informed": np.zeros(len(k), bool),
-        "d": flag.astype("i1"),
-        "s": suspicion,
-        "c": np.full(len(k), 0.5),
-        "kind": np.where(flag, 5, 0).astype("i1"),
-        "how": np.zeros(len(k), "i1"),
-        "before": before,
-    }
+    judgements = filled(
+        "judgements",
+        len(k),
+        game=game[k],
+        statement=k,
+        round=rounds[k],
+        observer=observer,
+        observer_role=observer_role,
+        observer_agent=observer_agent,
+        target=speaker[k],
+        target_role=role[k],
+        target_agent=agent[k],
+        d=flag,
+        s=suspicion,
+        c=0.5,
+        kind=np.where(flag, 5, 0),
+        before=before,
+    )
     ids = tuple(f"sim-{at:05d}" for at in range(games))
     return Columns(
         ids=ids,
@@ -187,49 +185,48 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         blocks=np.arange(games, dtype="i4"),
         block_names=ids,
         agents=agents.names,
-        games={
-            "finished": np.ones(games, bool),
-            "winner": rng.integers(1, 3, games).astype("i1"),
-            "rounds": np.full(games, setting.rounds, "i2"),
-            "seats": np.full(games, seats, "i1"),
-            "ending": np.full(games, -1, "i1"),
-            "protocol": np.zeros(games, "i1"),
-            "nights": np.zeros(games, "i2"),
-            "turns": np.full(games, per_game, "i2"),
-            "votings": np.full(games, setting.rounds, "i2"),
-        },
-        seats={
-            "game": np.repeat(np.arange(games, dtype="i4"), seats),
-            "name": np.tile(np.arange(seats, dtype="i4"), games),
-            "seat": np.tile(np.arange(seats, dtype="i1"), games),
-            "role": roles.ravel(),
-            "agent": seated.ravel().astype("i4"),
-            "left": np.zeros(games * seats, "i2"),
-            "exiled": np.zeros(games * seats, bool),
-        },
+        games=filled(
+            *("games", games),
+            finished=1,
+            winner=rng.integers(1, 3, games),
+            rounds=setting.rounds,
+            seats=seats,
+            ending=-1,
+            turns=per_game,
+            votings=setting.rounds,
+        ),
+        seats=filled(
+            *("seats", games * seats),
+            game=np.repeat(np.arange(games), seats),
+            name=np.tile(np.arange(seats), games),
+            seat=np.tile(np.arange(seats), games),
+            role=roles.ravel(),
+            agent=seated.ravel(),
+        ),
         statements=statements,
         judgements=judgements,
         processes=("house",),
         names=tuple(f"Name {place}" for place in range(seats)),
-        **{name: empty(name) for name in ("claims", "nights", "rounds")},
+        **{name: filled(name, 0) for name in ("claims", "nights", "rounds")},
         votes=_votes(rng, roles, seated, setting.rounds),
-        pairs={
-            "game": pairs[0].astype("i4"),
-            "observer": pairs[1].astype("i1"),
-            "target": pairs[2].astype("i1"),
-            "observer_role": roles[pairs[0], pairs[1]],
-            "target_role": roles[pairs[0], pairs[2]],
-            "observer_agent": seated[pairs[0], pairs[1]].astype("i4"),
-            "target_agent": seated[pairs[0], pairs[2]].astype("i4"),
-            "informed": np.zeros(len(pairs[0]), bool),
-            "d": pairs[3],
-        },
+        pairs=filled(
+            *("pairs", len(pairs[0])),
+            game=pairs[0],
+            observer=pairs[1],
+            target=pairs[2],
+            observer_role=roles[pairs[0], pairs[1]],
+            target_role=roles[pairs[0], pairs[2]],
+            observer_agent=seated[pairs[0], pairs[1]],
+            target_agent=seated[pairs[0], pairs[2]],
+            d=pairs[3],
+        ),
     )
 
 
-def empty(table: str) -> dict[str, np.ndarray]:
-    """Return a table without rows."""
-    return {name: np.zeros(0, dtype) for name, dtype in DTYPES[table].items()}
+def filled(table: str, rows: int, **columns) -> dict[str, np.ndarray]:
+    """Return a table of so many rows: a column is an array or one value for all, and 0 unless given."""
+    assert columns.keys() <= DTYPES[table].keys()
+    return {name: np.broadcast_to(columns.get(name, 0), rows).astype(dtype) for name, dtype in DTYPES[table].items()}
 
 
 def chances(
@@ -275,17 +272,16 @@ def _votes(rng: np.random.Generator, roles: np.ndarray, seated: np.ndarray, roun
     game = np.repeat(np.arange(games), rounds * seats)
     voter = np.tile(np.arange(seats), games * rounds)
     target = (voter + rng.integers(1, seats, len(voter))) % seats
-    return {
-        "game": game.astype("i4"),
-        "round": np.tile(np.repeat(np.arange(1, rounds + 1), seats), games).astype("i2"),
-        "voter": voter.astype("i1"),
-        "voter_role": roles[game, voter],
-        "voter_agent": seated[game, voter].astype("i4"),
-        "target": target.astype("i1"),
-        "target_role": roles[game, target],
-        "informed": np.zeros(len(voter), bool),
-        "unknown": np.full(len(voter), seats - 1, "i1"),
-        "unknown_wolves": (
-            (roles == ROLES.index("Werewolf")).sum(axis=1)[game] - (roles[game, voter] == ROLES.index("Werewolf"))
-        ).astype("i1"),
-    }
+    wolf = roles == ROLES.index("Werewolf")
+    return filled(
+        *("votes", len(game)),
+        game=game,
+        round=np.tile(np.repeat(np.arange(1, rounds + 1), seats), games),
+        voter=voter,
+        voter_role=roles[game, voter],
+        voter_agent=seated[game, voter],
+        target=target,
+        target_role=roles[game, target],
+        unknown=seats - 1,
+        unknown_wolves=wolf.sum(axis=1)[game] - wolf[game, voter],
+    )

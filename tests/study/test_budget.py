@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.llm.budget import Amount, Budget, SharedBudget
+from players.llm.budget import NOTHING, Amount, SharedBudget
 from players.llm.redis_budget import RedisBudget
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, wait_for, without_times
 from wolfbus.testing.model_server import ModelServer
@@ -33,47 +33,46 @@ class Answers:
         self.why = refusal or self.why
 
 
-def test_a_call_waits_until_it_fits_beside_those_of_other_workers():
-    answers = Answers()
-    shared = SharedBudget(1.0, None, answers)
-    shared.reserve(1, 0, lambda: amount(0.75), "a")
-    shared.reserve(2, 0, lambda: amount(0.5), "b")
+@pytest.fixture
+def shared():
+    """A budget of a dollar; of a hundred tokens where a test says so."""
+
+    def shared(*limits, before=NOTHING):
+        answers = Answers()
+        return SharedBudget(*(limits or (1.0, None)), answers, before), answers
+
+    return shared
+
+
+def test_a_call_waits_until_it_fits_beside_those_of_other_workers_and_can_be_withdrawn(shared):
+    budget, answers = shared()
+    budget.reserve(1, 0, lambda: amount(0.75), "a")
+    budget.reserve(2, 0, lambda: amount(0.5), "b")
+    budget.reserve(1, 1, lambda: amount(0.9), "c")
     assert answers.given == [(1, 0, True)]
-    shared.settle(1, 0, amount(0.25))
+    budget.settle(1, 1, amount(0.0))
+    budget.settle(1, 0, amount(0.25))
     assert answers.given == [(1, 0, True), (2, 0, True)]
-    assert shared.spent == amount(0.25)
+    assert budget.spent == amount(0.25)
 
 
-def test_what_could_never_fit_is_refused_and_so_is_all_that_follows():
-    answers = Answers()
-    shared = SharedBudget(1.0, None, answers, amount(0.6))
-    shared.reserve(1, 0, lambda: amount(0.5), "Ada: vote, m")
-    shared.reserve(2, 0, lambda: amount(0.1), "b")
+def test_what_could_never_fit_is_refused_and_so_is_all_that_follows(shared):
+    budget, answers = shared(before=amount(0.6))
+    budget.reserve(1, 0, lambda: amount(0.5), "Ada: vote, m")
+    budget.reserve(2, 0, lambda: amount(0.1), "b")
     assert answers.given == [(1, 0, False), (2, 0, False)]
     assert answers.why == (
         "the budget ends here: $0.6000 of $1.0000 spent, and the next call could take up to $0.5000 (Ada: vote, m)"
     )
 
 
-def test_what_a_lost_worker_had_set_aside_counts_as_spent_and_its_wishes_are_forgotten():
-    answers = Answers()
-    shared = SharedBudget(None, 100, answers)
-    shared.reserve(1, 0, lambda: amount(0, 60), "a")
-    shared.reserve(1, 1, lambda: amount(0, 60), "b")
-    shared.reserve(2, 0, lambda: amount(0, 30), "c")
-    shared.lose(1)
-    assert shared.spent.tokens == 60
+def test_what_a_lost_worker_had_set_aside_counts_as_spent_and_its_wishes_are_forgotten(shared):
+    budget, answers = shared(None, 100)
+    for worker, key, tokens in ((1, 0, 60), (1, 1, 60), (2, 0, 30)):
+        budget.reserve(worker, key, lambda tokens=tokens: amount(0, tokens), "x")
+    budget.lose(1)
+    assert budget.spent.tokens == 60
     assert answers.given == [(1, 0, True), (2, 0, True)]
-
-
-def test_a_wish_can_be_withdrawn():
-    answers = Answers()
-    shared = SharedBudget(1.0, None, answers)
-    shared.reserve(1, 0, lambda: amount(0.9), "a")
-    shared.reserve(1, 1, lambda: amount(0.9), "b")
-    shared.settle(1, 1, amount(0.0))
-    shared.settle(1, 0, amount(0.9))
-    assert answers.given == [(1, 0, True)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30), st.integers(0, 30), st.booleans()), max_size=60))
@@ -93,12 +92,6 @@ def test_what_is_spent_never_exceeds_the_limit(steps):
             place = next(iter(held))
             shared.settle(*place, amount(0, min(taken, held.pop(place))))
         assert shared.spent.tokens + sum(held.values()) <= 100
-
-
-def test_a_budget_that_goes_on_counts_what_was_spent_before():
-    budget = Budget(1.0, None, amount(0.4))
-    assert float(budget.spent.usd) == 0.4
-    assert budget.spent == amount(0.4)
 
 
 @pytest.fixture(scope="module")

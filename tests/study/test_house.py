@@ -1,10 +1,16 @@
-"""Studies whose seats are played by agents of a Redis house: real processes."""
+"""Studies whose seats are played by agents of a Redis house: real processes; killed in the middle, and resumed."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import shlex
+import shutil
 import signal
 import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 import redis
@@ -16,6 +22,7 @@ from tests.study.runs import (
     ENVIRONMENT,
     WOLFBUS,
     begin,
+    journal_lines,
     manifest,
     run_here,
     study_file,
@@ -23,40 +30,63 @@ from tests.study.runs import (
     without_times,
 )
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.protocol import Commit, Entry, every_entry
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import HouseOpened
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.study.folder import StudyFolder
+from wolfbus.testing.redis_server import RedisServer
+from wolfbus.tickets.holders import Holder, read_bus
+from wolfbus.tickets.issuing import issue
+
+FOLLOWER = Path(__file__).parents[2] / "examples" / "agent.py"
 
 
-def test_agents_of_a_house_play_the_games_that_brains_of_our_own_play(whole, study, at, redis_url, tmp_path):
+@contextlib.contextmanager
+def process(*words):
+    child = subprocess.Popen([*WOLFBUS, *words], stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+
+
+def line_with(running, *words):
+    """Return the first line of a run that holds some words."""
+    return next(line for line in running.stderr if all(word in line for word in words))
+
+
+def opened_of(out):
+    """Return the opening event of every game of a study."""
+    return [next(iter(read_record(open_lines(out / game["record"])))).event for game in manifest(out)["games"]]
+
+
+def test_agents_of_a_house_play_the_games_that_brains_of_our_own_play(whole, study, at, redis_url, out):
     with players(redis_url, *AGENTS) as agents:
-        done = run_here(study, "--out", tmp_path / "out", *at)
+        done = run_here(study, "--out", out, *at)
         assert done.returncode == 0, done.stderr
         assert all(line.startswith("wolfbus: waiting for agents: ") for line in done.stderr.splitlines())
         # the house is closed, and they have left
         assert [agent.wait(20) for agent in agents] == [0, 0, 0]
-    assert_like_of_house(whole, tmp_path / "out")
+    assert_like_of_house(whole, out)
     # records are seen by spectators a while yet, and then gone
-    records = [streams.record(HOUSE, game["game"]) for game in manifest(tmp_path / "out")["games"]]
-    assert all(0 < redis.from_url(redis_url).ttl(record) <= 600 for record in records)
+    with redis.from_url(redis_url) as link:
+        records = [streams.record(HOUSE, game["game"]) for game in manifest(out)["games"]]
+        assert all(0 < link.ttl(record) <= 600 for record in records)
 
 
-def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, study, at, redis_url, tmp_path):
-    out = tmp_path / "out"
+def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, study, at, redis_url, out):
     with players(redis_url, ("ann", "scripted", 16), ("sue", "silent", 8)):
-        process = begin(study, "--out", out, *at)
-        assert process.stderr is not None
-        line = next(line for line in process.stderr if "4 of 8 seats covered" in line and "silent" in line)
-        assert line == (
+        running = begin(study, "--out", out, *at)
+        assert line_with(running, "4 of 8 seats covered", "silent") == (
             f"wolfbus: waiting for agents: 4 of 8 seats covered; 4 seats of {GATED} missing; "
             f"here, but not asked for: silent; bring them with: "
             f"wolfbus player --bus {redis_url} --house {HOUSE} --brain {GATED} --seats 4\n"
         )
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=30)
-        assert process.returncode == 130
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=30)
+        assert running.returncode == 130
         hint = f"go on with: wolfbus run --resume --out {out} --house {HOUSE} --bus {redis_url}"
         assert f"wolfbus: interrupted; 0 of 16 games are played; {hint}" in told
         assert manifest(out)["totals"]["pending"] == 16
@@ -66,8 +96,7 @@ def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, 
     assert_like_of_house(whole, out)
 
 
-def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at, redis_url, tmp_path):
-    out = tmp_path / "out"
+def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at, redis_url, tmp_path, out, bus):
     with players(redis_url, ("ann", "scripted", 5), ("bea", "random", 3)):
         done = run_here(study_file(tmp_path, "games = 3\nseed = 5"), "--out", out, "--at-once", "1", *at)
         assert done.returncode == 0, done.stderr
@@ -79,75 +108,61 @@ def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at,
         "Who plays is each agent's own word: what it announced, and no ticket was asked for.",
     ]
     assert sum(told["design"]["roles"]["random"].values()) == 9
-    for game in told["games"]:
-        opened = next(iter(read_record(open_lines(out / game["record"])))).event
-        assert [seat.brain for seat in opened.seats] == game["brains"]
-        assert (opened.game, opened.seed) == (game["game"], game["seed"])
-        assert sorted(game["brains"]) == ["random"] * 3 + ["scripted"] * 5
     with StudyFolder(out) as folder:
         results, _ = folder.read_journal()
-    assert [list(results[game["number"]].brains) for game in told["games"]] == [
-        game["brains"] for game in told["games"]
-    ]
+    for game, opened in zip(told["games"], opened_of(out), strict=True):
+        brains = game["brains"]
+        assert [seat.brain for seat in opened.seats] == brains == list(results[game["number"]].brains)
+        assert (opened.game, opened.seed) == (game["game"], game["seed"])
+        assert sorted(brains) == ["random"] * 3 + ["scripted"] * 5
     # there is nothing left to play, and that is seen without any agents
     again = run_here("--resume", "--out", out, *at)
     assert again.returncode == 0, again.stderr
     assert without_times(manifest(out)) == without_times(told)
-
-
-@pytest.mark.parametrize("players", [(), ("--players", "scripted*7,outside:alice")])
-def test_a_study_that_waits_names_the_commands_that_bring_whom_it_waits_for(at, redis_url, tmp_path, players):
-    words = study_file(tmp_path, "games = 1\nseed = 5"), "--out", tmp_path / "out", *players, *at
-    process = begin(*words)
-    assert process.stderr is not None
-    line = next(line for line in process.stderr if "waiting for agents" in line)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
-    there = f"--bus {redis_url} --house {HOUSE}"
-    if players:
-        assert f"bring them with: wolfbus join {there} --name alice --seats 1 -- COMMAND, and " in line
-        assert f"wolfbus player {there} --brain scripted --seats 7\n" in line
-    else:
-        assert f"bring them with: wolfbus player {there} --seats 8 --brain BRAIN, or wolfbus join {there} " in line
-
-
-def test_what_a_study_waits_for_comes_by_the_command_that_it_names(at, redis_url, tmp_path):
-    process = begin(study_file(tmp_path, "games = 1\nseed = 5"), "--out", tmp_path / "out", "--players", "random", *at)
-    assert process.stderr is not None
-    line = next(line for line in process.stderr if "bring them with: " in line)
-    words = shlex.split(line.partition("bring them with: wolfbus ")[2])
-    agent = subprocess.Popen([*WOLFBUS, *words], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
-    try:
-        process.communicate(timeout=60)
-        assert process.returncode == 0
-        assert agent.wait(20) == 0
-    finally:
-        agent.kill()
-        agent.wait()
-
-
-def test_a_house_that_was_left_open_is_closed_though_nothing_is_left_to_play(study, at, redis_url, bus, tmp_path):
-    out = tmp_path / "out"
-    with players(redis_url, *AGENTS):
-        assert run_here(study, "--out", out, "--games", "1", *at).returncode == 0
-    session = "left-open"
+    # but a house that a run of this study has left open is closed
     with (out / "journal.jsonl").open("a") as journal:
-        journal.write(f'{{"session": "{session}"}}\n')
+        journal.write('{"session": "left-open"}\n')
+    word = Entry(encode(HouseOpened(session="left-open")), "house_opened", "moderator")
     epoch = bus.claim(HOUSE, "a run that was killed")
-    word = Entry(encode(HouseOpened(session=session)), "house_opened", "moderator")
     assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(streams.games(HOUSE), word)])]) == [None]
     assert run_here("--resume", "--out", out, *at).returncode == 0
-    told = HouseSession()
-    told.catch_up(bus, HOUSE)
-    assert (told.name, told.running) == (session, False)
+    session = HouseSession()
+    session.catch_up(bus, HOUSE)
+    assert (session.name, session.running) == ("left-open", False)
 
 
-def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redis_url, tmp_path):
+@pytest.mark.parametrize(
+    ("players", "brought"),
+    [
+        ((), ["player {there} --seats 8 --brain BRAIN, or wolfbus join {there} "]),
+        (
+            ("--players", "scripted*7,outside:alice"),
+            ["join {there} --name alice --seats 1 -- COMMAND, and ", "player {there} --brain scripted --seats 7\n"],
+        ),
+        (("--players", "random"), ["player {there} --brain random --seats 8\n"]),
+    ],
+)
+def test_a_study_that_waits_names_the_commands_that_bring_whom_it_waits_for(at, redis_url, tmp_path, players, brought):
+    running = begin(study_file(tmp_path, "games = 1\nseed = 5"), "--out", tmp_path / "out", *players, *at)
+    line = line_with(running, "bring them with: ")
+    for words in brought:
+        assert f"wolfbus {words.format(there=f'--bus {redis_url} --house {HOUSE}')}" in line
+    if len(brought) > 1 or not players:
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=30)
+        return
+    with process(*shlex.split(line.partition("bring them with: wolfbus ")[2])) as agent:
+        running.communicate(timeout=60)
+        assert running.returncode == 0
+        assert agent.wait(20) == 0
+
+
+def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redis_url, out):
     moderating = Moderating(redis_url, games=1, lease_s=1.0)
     wait_for(lambda: moderating.health.state == "waiting for agents")
-    out = tmp_path / "out"
+    at = ("--out", out, "--house", "main", "--bus", redis_url)
     try:
-        done = run_here(study, "--out", out, "--house", "main", "--bus", redis_url)
+        done = run_here(study, *at)
         assert done.returncode == 1
         assert done.stderr.startswith("wolfbus: house main is moderated by ")
         assert done.stderr.endswith(" already: stop that moderator, or take another --house\n")
@@ -155,38 +170,158 @@ def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redi
     finally:
         moderating.stop()
     # it was stopped in the middle of its session, which is not ours to end
-    done = run_here("--resume", "--out", out, "--house", "main", "--bus", redis_url)
+    done = run_here("--resume", *at)
     assert done.returncode == 1
-    told = done.stderr.splitlines()
-    assert len(told) == 1
-    assert "house main is in the middle of session " in told[0]
-    assert "wolfbus moderator --house main" in told[0]
+    (told,) = done.stderr.splitlines()
+    assert "house main is in the middle of session " in told
+    assert "wolfbus moderator --house main" in told
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--house", "h"), "--house is a house on a Redis"),
-        (("--house", "h", "--bus", "redis://127.0.0.1:1"), "127.0.0.1:1"),
-        (("--house", "h", "--bus", "redis://127.0.0.1:1", "--workers", "2"), "no workers, no budget"),
-        (("--house", "h", "--bus", "redis://127.0.0.1:1", "--design", "shuffle"), "say with --players whom it seats"),
-        (("--house", "h", "--bus", "redis://127.0.0.1:1", "--design", "joined", "--players", "a"), "give no players"),
-        (("--house", "a b", "--bus", "redis://127.0.0.1:1"), "1 to 64 letters"),
-        (("--design", "joined"), "give --house"),
+        ("--house h", "--house is a house on a Redis"),
+        ("--house h --bus redis://127.0.0.1:1", "127.0.0.1:1"),
+        ("--house h --bus redis://127.0.0.1:1?patience=0.1 --workers 2", "no workers, no budget"),
+        ("--house h --bus redis://127.0.0.1:1 --design shuffle", "say with --players whom it seats"),
+        ("--house h --bus redis://127.0.0.1:1 --design joined --players a", "give no players"),
+        ("--house 'a b' --bus redis://127.0.0.1:1", "1 to 64 letters"),
+        ("--design joined", "give --house"),
+        ("--tickets", "--tickets are those of a --house"),
     ],
 )
-def test_what_cannot_be_played_is_told_in_a_line(tmp_path, words, told):
-    done = run_here("--out", tmp_path / "out", *words)
+def test_what_cannot_be_played_is_told_in_a_line(out, words, told):
+    done = run_here("--out", out, *shlex.split(words))
     assert done.returncode in {1, 2}
     assert told in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
 
-def test_a_study_does_not_change_sides(whole, study, at, redis_url, tmp_path):
+def test_a_study_does_not_change_sides(whole, at, out):
     done = run_here("--resume", "--out", whole, *at)
     assert (done.returncode, done.stderr) == (2, f"wolfbus: {whole}: it was begun without --house\n")
-    with players(redis_url, *AGENTS):
-        assert run_here(study, "--out", tmp_path / "out", "--games", "2", *at).returncode == 0
-    done = run_here("--resume", "--out", tmp_path / "out", "--games", "3")
+    shutil.copytree(whole, out)
+    (out / "study.json").write_text(json.dumps({**manifest(whole), "house": HOUSE, "tickets": False}))
+    done = run_here("--resume", "--out", out, "--games", "17")
     assert done.returncode == 2
     assert f"add --house {HOUSE}" in done.stderr
+
+
+# -- killed in the middle
+
+
+def kill(running, redis_url):
+    """Kill a run, and have its lease run out as it does in some seconds."""
+    running.kill()
+    running.communicate()
+    with redis.from_url(redis_url) as link:
+        link.hset(streams.owner(HOUSE), "until", "1")
+
+
+def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_the_agents_that_stayed(
+    whole, study, at, redis_url, gate, out
+):
+    with players(redis_url, *AGENTS, gate=gate) as agents:
+        running = begin(study, "--out", out, *at)
+        # a line is the session's
+        wait_for(lambda: journal_lines(out) >= 3)
+        kill(running, redis_url)
+        gate.touch()
+        assert journal_lines(out) < 17
+        begun = {each.name: each.stat().st_mtime_ns for each in (out / "records").iterdir()}
+        done = run_here("--resume", "--out", out, *at)
+        assert done.returncode == 0, done.stderr
+        assert [agent.wait(20) for agent in agents] == [0, 0, 0]
+    assert_like_of_house(whole, out)
+    assert all((out / "records" / name).stat().st_mtime_ns == time for name, time in begun.items())
+    assert not (out / "aside").exists()
+
+
+class Stuck:
+    """Which games have begun, are not over, and wait for brains behind the gate."""
+
+    def __init__(self, bus, out):
+        self.bus, self.out = bus, out
+        self.seen = Counter()
+
+    def games(self):
+        begun = [game["game"] for game in manifest(self.out)["games"] if self.bus.head(HOUSE, game["game"])]
+        for game in begun:
+            self.seen[game, self.bus.last_id(streams.record(HOUSE, game))] += 1
+        still = {game for (game, _), times in self.seen.items() if times >= 20}
+        return [game for game in begun if game in still and not self.is_over(game)]
+
+    def is_over(self, game):
+        return any(entry.type == "ended" for entry in every_entry(self.bus, streams.record(HOUSE, game)))
+
+
+def test_a_game_that_was_lost_fails_and_is_played_anew_under_its_own_id(whole, study, at, redis_url, gate, bus, out):
+    with players(redis_url, *AGENTS, gate=gate):
+        running = begin(study, "--out", out, *at)
+        stuck = Stuck(bus, out)
+        wait_for(lambda: journal_lines(out) >= 3 and stuck.games())
+        kill(running, redis_url)
+        # one that is over on the bus would be taken from there as it is
+        lost = stuck.games()
+        gate.touch()
+        bus.trim(streams.record(HOUSE, lost[0]), "3-0")
+        done = run_here("--resume", "--out", out, *at)
+        assert done.returncode == 1
+        assert "1 of 16 games failed; try them again with: wolfbus run --resume" in done.stderr
+        assert "it cannot be taken up from its record" in done.stdout
+        assert manifest(out)["totals"]["failed"] == 1
+    with players(redis_url, *AGENTS):
+        done = run_here("--resume", "--out", out, *at)
+        assert done.returncode == 0, done.stderr
+    assert_like_of_house(whole, out)
+
+
+# -- in a house with tickets seats go by the ticket, never by what an agent announces
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    """Addresses by name; nobody has ever played in the house."""
+    folder = tmp_path / "tickets"
+    kinds = {"moderator": "moderator", "own": "player", "alice": "agent", "mallory": "agent"}
+    with RedisServer() as server:
+        issue(server.url, [Holder(HOUSE, kind, name) for name, kind in kinds.items()], folder, revoking=False)
+        yield {name: read_bus(f"@{folder / name}.ticket") for name in kinds}
+
+
+def test_with_tickets_nobody_gets_the_seats_of_another_by_announcing_its_brain(tickets, tmp_path, out):
+    # where a ticket that was sourced has put it
+    environment = {"WOLFBUS_BUS": tickets["moderator"]}
+    study = study_file(tmp_path, 'games = 2\nseed = 5\nat_once = 1\nplayers = "scripted*4,outside:alice*4"')
+    mallory = f"--house {HOUSE} --name mallory --label alice --seats 8 --bus {tickets['mallory']}".split()
+    running = begin(study, "--house", HOUSE, "--tickets", "--out", out, environment=environment)
+    with process("join", *mallory, "--", sys.executable, str(FOLLOWER)):
+        line = line_with(running, "here, but not asked for")
+        assert "4 seats of outside:alice, 4 seats of scripted missing" in line
+        assert "here, but not asked for: outside:mallory" in line
+        with players(tickets["alice"], ("alice", "scripted", 8)), players(tickets["own"], ("own", "scripted", 8)):
+            _, rest = running.communicate(timeout=60)
+    assert running.returncode == 0, rest
+    seats = {(seat.agent, seat.brain, seat.in_house) for opened in opened_of(out) for seat in opened.seats}
+    assert seats == {("own", "scripted", True), ("alice", "outside:alice", False)}
+    told = manifest(out)
+    assert told["tickets"] is True
+    assert told["agents"] == ["scripted", "outside:alice"]
+    assert told["design"]["notes"][-1].startswith("Who plays is known by ticket")
+    assert sum(told["design"]["roles"]["outside:alice"].values()) == 8
+    # a study that goes by tickets does not go on without them
+    again = run_here("--resume", "--house", HOUSE, "--bus", tickets["moderator"], "--out", out)
+    assert (again.returncode, "it was begun with --tickets" in again.stderr) == (2, True)
+
+
+def test_a_run_that_does_not_go_by_the_tickets_of_its_house_says_so_and_who_is_then_not_heard(tickets, tmp_path, out):
+    study = study_file(tmp_path, "games = 1\nseed = 5")
+    running = begin(study, "--out", out, "--house", HOUSE, "--bus", tickets["moderator"])
+    try:
+        line = line_with(running, "ticket")
+    finally:
+        running.kill()
+        running.communicate()
+    assert line.startswith(f"wolfbus: house {HOUSE} has 3 tickets, and this run does not go by them")
+    assert "is not heard" in line
+    assert "--tickets goes by them" in line

@@ -12,7 +12,8 @@ import pytest
 
 from players.llm.budget import NOTHING
 from tests.study.runs import ENVIRONMENT, WOLFBUS
-from wolfbus.cli.studying.workers import LocalPlayers, Orders
+from wolfbus.cli.studying.agenda_player import Orders
+from wolfbus.cli.studying.workers import LocalPlayers
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Done, StudyNews

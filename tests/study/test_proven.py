@@ -5,25 +5,21 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.study.runs import SHORT, journal_lines, manifest, run_here, without_times
 from wolfbus.cli import FAILED, USAGE, run
-from wolfbus.messages.events import AnyEvent
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.study.manifest import study_hash
 
 GAMES = 7
-Told = Callable[..., tuple[int, str, str]]
+PENDING = {"state": "pending", "winner": None, "digest": None, "head": None}
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def played(tmp_path_factory):
     """A study of games that the villagers do not all win."""
     folder = tmp_path_factory.mktemp("proven")
     (folder / "study.toml").write_text(f'games = {GAMES}\nseed = 5\nplayers = "scripted"\n{SHORT}')
@@ -32,22 +28,87 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def study(played: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(played, tmp_path / "s"))
-
-
-@pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Told:
-    def told(*words: object) -> tuple[int, str, str]:
+def told(capsys):
+    def told(*words):
         capsys.readouterr()
         code = run([str(word) for word in words])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
+        return code, *capsys.readouterr()
 
     return told
 
 
-def forge(path: Path, change: Callable[[AnyEvent], AnyEvent], later: float = 0.0) -> str:
+class Study:
+    """A copy of that study, to be tampered with."""
+
+    def __init__(self, folder, told):
+        self.folder, self._told = folder, told
+        self.journal = folder / "journal.jsonl"
+
+    def __fspath__(self):
+        return str(self.folder)
+
+    def __str__(self):
+        return str(self.folder)
+
+    @property
+    def manifest(self):
+        return manifest(self.folder)
+
+    @property
+    def games(self):
+        return self.manifest["games"]
+
+    @property
+    def others(self):
+        """Games that the villagers did not win."""
+        return [game for game in self.games if game["winner"] != "villagers"]
+
+    def record(self, game):
+        return self.folder / game["record"]
+
+    def edit(self, change):
+        found = self.manifest
+        change(found)
+        (self.folder / "study.json").write_text(json.dumps(found))
+
+    def edit_games(self, *numbers, **members):
+        self.edit(lambda found: [found["games"][number - 1].update(members) for number in numbers])
+
+    def drop_heads(self):
+        """Make it what an earlier version left, with neither heads nor hash, and lose the journal."""
+        self.edit(lambda found: [found.pop("study_hash"), *(game.pop("head") for game in found["games"])])
+        self.journal.unlink()
+
+    def forge_winners(self):
+        """Forge every winner but the villagers'; returns the records."""
+        paths = [self.record(game) for game in self.others]
+        assert len(paths) >= 4
+        for path in paths:
+            forge(path, villagers_win)
+        return paths
+
+    def counted(self, *words, of=None):
+        """How many games a reader of the study counts: the export, which is quicker than a report."""
+        out = self.folder.parent / "counted"
+        self._told("export", "csv", of or self, "--out", out, "--tables", "games", "--force", *words)
+        return (out / "games.csv").read_text().count("\n") - 1
+
+    def resume(self):
+        done = run_here("--resume", "--out", self.folder)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    @property
+    def aside(self):
+        return {path.name for path in (self.folder / "aside").iterdir()}
+
+
+@pytest.fixture
+def study(played, tmp_path, told):
+    return Study(shutil.copytree(played, tmp_path / "s"), told)
+
+
+def forge(path, change, later=0.0):
     """Change a record's events, compute its chain anew, and return its new head."""
     head, lines = "", []
     for recorded in read_record(open_lines(path)):
@@ -59,119 +120,71 @@ def forge(path: Path, change: Callable[[AnyEvent], AnyEvent], later: float = 0.0
     return head
 
 
-def villagers_win(event: AnyEvent) -> AnyEvent:
+def villagers_win(event):
     return event.model_copy(update={"winner": "villagers"}) if event.type == "ended" else event
 
 
-def other_words(event: AnyEvent) -> AnyEvent:
+def other_words(event):
     return event.model_copy(update={"thought": "I never thought so."}) if event.type == "answered" else event
 
 
-def forge_winners(study: Path) -> list[Path]:
-    """Forge every winner but the villagers'."""
-    paths = [study / game["record"] for game in manifest(study)["games"] if game["winner"] != "villagers"]
-    assert len(paths) >= 4
-    for path in paths:
-        forge(path, villagers_win)
-    return paths
+def another_game(event):
+    return event.model_copy(update={"game": "stranger"}) if event.type == "opened" else event
 
 
-def games_counted(told: Told, study: Path, *words: str) -> int:
-    """How many games a reader of the study counts: the export, which is quicker than a report."""
-    out = study.parent / "counted"
-    told("export", "csv", study, "--out", out, "--tables", "games", "--force", *words)
-    return (out / "games.csv").read_text().count("\n") - 1
-
-
-def edit_manifest(study: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    found = manifest(study)
-    change(found)
-    (study / "study.json").write_text(json.dumps(found))
-
-
-def drop_heads(study: Path) -> None:
-    """Make it what an earlier version left, with neither heads nor hash, and lose the journal."""
-
-    def change(found: dict[str, Any]) -> None:
-        del found["study_hash"]
-        for game in found["games"]:
-            del game["head"]
-
-    edit_manifest(study, change)
-    (study / "journal.jsonl").unlink()
+# -- what every reader says of a study that was forged
 
 
 @pytest.mark.parametrize("heads", [True, False])
-def test_forged_winners_are_named_by_every_reader_and_left_out(
-    study: Path, told: Told, tmp_path: Path, heads: bool
-) -> None:
+def test_forged_winners_are_named_by_every_reader_and_left_out(study, told, tmp_path, heads):
     if not heads:
-        drop_heads(study)
-    forged = forge_winners(study)
-    commands = (
-        *((("report", study, "--json"), ("compare", study, study, "--json")) if heads else ()),
-        ("export", "csv", study, "--out", tmp_path / "csv", "--force"),
-        ("verify", study),
-    )
-    for words in commands:
+        study.drop_heads()
+    forged = study.forge_winners()
+    readers = [("export", "csv", study, "--out", tmp_path / "csv", "--force"), ("verify", study)]
+    if heads:
+        readers += [("report", study, "--json"), ("compare", study, study, "--json")]
+    for words in readers:
         code, out, err = told(*words)
         assert code == FAILED, words
         for path in forged:
-            lines = [line for line in err.splitlines() if line.startswith(f"wolfbus: {path}: ")]
-            assert lines, words
-            assert "in the record villagers" in lines[0]
-            assert lines[0].endswith("(left out)")
+            line = next(line for line in err.splitlines() if line.startswith(f"wolfbus: {path}: "))
+            assert "in the record villagers" in line
+            assert line.endswith("(left out)")
         if words[0] == "report":
             assert json.loads(out)["outcomes"]["games"] == GAMES - len(forged)
-    assert games_counted(told, study) == GAMES - len(forged)
-    assert games_counted(told, study, "--include-differing") == GAMES
-    assert told("verify", study)[0] == FAILED
+    assert study.counted() == GAMES - len(forged)
+    assert study.counted("--include-differing") == GAMES
 
 
-def test_texts_that_no_digest_holds_differ_by_the_head(study: Path, told: Told) -> None:
-    (game, *_) = manifest(study)["games"]
-    forge(study / game["record"], other_words)
+def test_texts_that_no_digest_holds_differ_by_the_head(study, told):
+    game = study.games[0]
+    forge(study.record(game), other_words)
     code, _, err = told("verify", study, "--prove")
     assert code == FAILED
     (line,) = err.splitlines()
     assert f"head {game['head'][:12]}…, in the record " in line
     assert "digest " not in line
-    assert games_counted(told, study) == GAMES - 1
+    assert study.counted() == GAMES - 1
 
 
-def test_a_forged_manifest_differs_from_the_journal(study: Path, told: Told) -> None:
-    (game, *_) = (each for each in manifest(study)["games"] if each["winner"] != "villagers")
-    head = forge(study / game["record"], villagers_win)
-
-    def change(found: dict[str, Any]) -> None:
-        row = found["games"][game["number"] - 1]
-        row["winner"], row["head"] = "villagers", head
-
-    edit_manifest(study, change)
-    code, _, err = told("report", study, "--json")
+def test_a_forged_manifest_differs_from_the_journal(study, told):
+    game = study.others[0]
+    head = forge(study.record(game), villagers_win)
+    study.edit_games(game["number"], winner="villagers", head=head)
+    code, _, err = told("verify", study)
     assert code == FAILED
-    first, second, _ = err.splitlines()
-    assert game["game"] in first
-    assert "(journal.jsonl)" in first
-    assert second == f"wolfbus: {study / 'study.json'}: study_hash: not the hash over the heads of its games"
+    told_of = {line.partition(": ")[2] for line in err.splitlines()}
+    assert any(game["game"] in line and "(journal.jsonl)" in line for line in told_of)
+    assert f"{study.folder / 'study.json'}: study_hash: not the hash over the heads of its games" in told_of
 
 
-def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_all_forged(
-    study: Path, told: Told
-) -> None:
-    published = manifest(study)["study_hash"]
+def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_all_forged(study, told):
+    published = study.manifest["study_hash"]
     assert told("verify", study, "--expect", published)[0] == 0
-    heads = {}
-    for game in manifest(study)["games"]:
-        heads[game["game"]] = forge(study / game["record"], other_words)
-
-    def change(found: dict[str, Any]) -> None:
-        for game in found["games"]:
-            game["head"] = heads[game["game"]]
-        found["study_hash"] = study_hash(heads.items())
-
-    edit_manifest(study, change)
-    (study / "journal.jsonl").unlink()
+    heads = {game["game"]: forge(study.record(game), other_words) for game in study.games}
+    study.edit(lambda found: [game.update(head=heads[game["game"]]) for game in found["games"]])
+    study.edit(lambda found: found.update(study_hash=study_hash(heads.items())))
+    study.journal.unlink()
     code, out, _ = told("verify", study, "--prove")
     assert code == 0
     assert f"{GAMES} of {GAMES} records proven" in out
@@ -181,7 +194,75 @@ def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_a
     assert f"NO: {published} was expected" in out
 
 
-def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played: Path, told: Told) -> None:
+def test_records_that_differ_are_not_the_bytes_that_were_published_though_the_hash_is(study, told):
+    study.forge_winners()
+    code, out, _ = told("verify", study, "--expect", study.manifest["study_hash"])
+    assert code == FAILED
+    assert "NO: the hash is the one expected, and what is named above is not what it is of" in out
+
+
+def test_a_record_that_is_missing_added_or_doubled_is_named(study, told):
+    first, second, third, *_ = map(study.record, study.games)
+    again, stranger = (study.folder / "records" / f"{name}.ndjson" for name in ("again", "stranger"))
+    shutil.copy(second, again)
+    shutil.copy(third, stranger)
+    forge(stranger, another_game)
+    first.unlink()
+    code, _, err = told("verify", study)
+    assert code == FAILED
+    lines = {line.split(": ")[1]: line for line in err.splitlines()}
+    assert "missing: study" in lines[str(first)]
+    assert "stands in" in lines[str(again)]
+    assert "planned no game stranger" in lines[str(stranger)]
+    assert study.counted() == GAMES - 1
+
+
+def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stands(study, told):
+    game = study.others[0]
+    path, genuine = study.record(game), study.folder / "records" / "zz.ndjson"
+    shutil.copy(path, genuine)
+    forge(path, villagers_win)
+    code, _, err = told("verify", study)
+    assert code == FAILED
+    assert f"wolfbus: {path}: game {game['game']} stands in {genuine}, too" in err
+    assert study.counted() == GAMES
+    # a link to a forged record is no better than the record
+    path.rename(study.folder / "forged")
+    genuine.unlink()
+    path.symlink_to(study.folder / "forged")
+    assert study.counted() == GAMES - 1
+
+
+def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study, told):
+    study.edit_games(1, **PENDING)
+    assert told("verify", study)[2].startswith(f"wolfbus: {study.folder / 'study.json'}: study_hash: ")
+    # the journal has it
+    assert study.counted() == GAMES
+    study.journal.unlink()
+    code, _, err = told("verify", study)
+    assert code == FAILED
+    assert f"notes no end of game {study.games[0]['game']} (pending)" in err
+    assert study.counted() == GAMES - 1
+
+
+def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is_noted(study, told, tmp_path):
+    game = study.others[0]
+    forge(study.record(game), villagers_win)
+    alone = tmp_path / "alone"
+    shutil.copytree(study.folder / "records", alone)
+    assert told("verify", alone)[0] == 0
+    for words in (("verify", alone), ("export", "csv", alone, "--out", tmp_path)):
+        code, out, err = told(*words, "--prove")
+        assert code == FAILED
+        assert any(game["game"] in line and "the rules give" in line for line in err.splitlines())
+        assert words[0] == "export" or f"{GAMES - 1} of {GAMES} records proven" in out
+    assert study.counted("--prove", of=alone) == GAMES - 1
+
+
+# -- the hash, and what is said of it
+
+
+def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played, told):
     found = manifest(played)
     heads = {
         game["game"]: json.loads((played / game["record"]).read_bytes().splitlines()[-1])["hash"]
@@ -200,177 +281,28 @@ def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played: Path, 
     }  # fmt: skip
 
 
-def test_the_page_says_what_was_checked_and_no_more(study: Path, told: Told) -> None:
-    hashed = f"study hash {manifest(study)['study_hash']}"
-    _, out, _ = told("report", study, "--md", "-")
+def test_the_page_says_what_was_checked_and_no_more(study, told):
+    hashed = f"study hash {study.manifest['study_hash']}"
+    out = told("report", study, "--md", "-")[1]
     assert f"{GAMES} of {GAMES} records as noted (winner, rounds, digest and head), none re-executed, {hashed}" in out
     assert " proven, study hash" not in out
-    _, out, _ = told("report", study, "--md", "-", "--prove")
-    assert f"{GAMES} of {GAMES} records proven, {hashed}" in out
-    drop_heads(study)
-    _, out, _ = told("report", study, "--md", "-")
+    assert f"{GAMES} of {GAMES} records proven, {hashed}" in told("report", study, "--md", "-", "--prove")[1]
+    study.drop_heads()
+    out = told("report", study, "--md", "-")[1]
     # the records are there, and their heads give the hash that the manifest no longer tells
     assert f"{GAMES} of {GAMES} records as noted (winner, rounds and digest), none re-executed, {hashed}" in out
     assert "This study notes no heads, as an earlier version wrote it" in out
 
 
-def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is_noted(
-    study: Path, told: Told, tmp_path: Path
-) -> None:
-    (game, *_) = (each for each in manifest(study)["games"] if each["winner"] != "villagers")
-    forge(study / game["record"], villagers_win)
-    alone = tmp_path / "alone"
-    shutil.copytree(study / "records", alone)
-    assert told("verify", alone)[0] == 0
-    for words in (
-        ("verify", alone),
-        ("export", "csv", alone, "--out", tmp_path),
-    ):
-        code, _, err = told(*words, "--prove")
-        assert code == FAILED
-        assert any(game["game"] in line and "the rules give" in line for line in err.splitlines())
-    assert games_counted(told, alone, "--prove") == GAMES - 1
-    assert f"{GAMES - 1} of {GAMES} records proven" in told("report", alone, "--md", "-", "--prove")[1]
-
-
-def test_a_record_that_is_missing_added_or_doubled_is_named(study: Path, told: Told) -> None:
-    first, second, third, *_ = (study / game["record"] for game in manifest(study)["games"])
-    shutil.copy(second, study / "records" / "again.ndjson")
-    shutil.copy(third, study / "records" / "stranger.ndjson")
-    forge(
-        study / "records" / "stranger.ndjson",
-        lambda event: event.model_copy(update={"game": "stranger"}) if event.type == "opened" else event,
-    )
-    first.unlink()
-    code, _, err = told("verify", study)
-    assert code == FAILED
-    lines = {line.split(": ")[1]: line for line in err.splitlines()}
-    assert "missing: study" in lines[str(first)]
-    assert "stands in" in lines[str(study / "records" / "again.ndjson")]
-    assert "planned no game stranger" in lines[str(study / "records" / "stranger.ndjson")]
-    assert games_counted(told, study) == GAMES - 1
-
-
-def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stands(study: Path, told: Told) -> None:
-    (game, *_) = (each for each in manifest(study)["games"] if each["winner"] != "villagers")
-    path = study / game["record"]
-    genuine = study / "records" / "zz.ndjson"
-    shutil.copy(path, genuine)
-    forge(path, villagers_win)
-    code, _, err = told("verify", study)
-    assert code == FAILED
-    assert f"wolfbus: {path}: game {game['game']} stands in {genuine}, too" in err
-    assert games_counted(told, study) == GAMES
-    # a link to a forged record is no better than the record
-    path.rename(study / "forged")
-    genuine.unlink()
-    path.symlink_to(study / "forged")
-    assert games_counted(told, study) == GAMES - 1
-
-
-def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study: Path, told: Told) -> None:
-    edit_manifest(
-        study,
-        lambda found: found["games"][0].update(state="pending", winner=None, digest=None, head=None),
-    )
-    assert told("verify", study)[2].startswith(f"wolfbus: {study / 'study.json'}: study_hash: ")
-    # the journal has it
-    assert games_counted(told, study) == GAMES
-    (study / "journal.jsonl").unlink()
-    code, _, err = told("report", study, "--json")
-    assert code == FAILED
-    assert f"notes no end of game {manifest(study)['games'][0]['game']} (pending)" in err
-    assert games_counted(told, study) == GAMES - 1
-
-
-def test_resuming_sets_forged_records_aside_and_plays_their_games_anew(study: Path, told: Told) -> None:
-    before = manifest(study)
-    forged = forge_winners(study)
-    done = run_here("--resume", "--out", study)
-    assert done.returncode == 0, done.stderr
-    for path in forged:
-        (line,) = (line for line in done.stderr.splitlines() if path.name in line)
-        assert "the game is played anew" in line
-    assert without_times(manifest(study)) == without_times(before)
-    assert {path.name for path in (study / "aside").iterdir()} == {f"{path.stem}.1.partial" for path in forged}
-    assert told("verify", study, "--prove")[0] == 0
-
-
-@pytest.mark.parametrize("where", ["study.json", "journal.jsonl"])
-def test_resuming_never_takes_over_a_forged_digest(study: Path, where: str) -> None:
-    before = manifest(study)
-    game = before["games"][0]
-    path = study / where
-    path.write_text(path.read_text().replace(game["digest"], "f" * 64))
-    done = run_here("--resume", "--out", study)
-    assert done.returncode == 0, done.stderr
-    assert f"digest ffffffffffff…, in the record {game['digest'][:12]}…" in done.stderr
-    assert without_times(manifest(study)) == without_times(before)
-    assert "f" * 64 not in (study / "study.json").read_text()
-
-
-def test_a_record_that_a_kill_kept_from_being_noted_counts_if_the_rules_give_it(
-    study: Path,
-) -> None:
-    before = manifest(study)
-    genuine, forged = (
-        before["games"][0],
-        next(each for each in before["games"][1:] if each["winner"] != "villagers"),
-    )
-    forge(study / forged["record"], villagers_win)
-    kept = (study / genuine["record"]).stat().st_mtime_ns
-    numbers = {genuine["number"], forged["number"]}
-
-    def change(found: dict[str, Any]) -> None:
-        for number in numbers:
-            row = found["games"][number - 1]
-            row.update(state="pending", winner=None, digest=None, head=None, rounds=None)
-
-    edit_manifest(study, change)
-    journal = study / "journal.jsonl"
-    lines = [line for line in journal.read_text().splitlines() if json.loads(line).get("number") not in numbers]
-    journal.write_text("".join(f"{line}\n" for line in lines))
-    assert run_here("--resume", "--out", study).returncode == 0
-    assert without_times(manifest(study)) == without_times(before)
-    assert (study / genuine["record"]).stat().st_mtime_ns == kept
-    assert [path.name for path in (study / "aside").iterdir()] == [f"{Path(forged['record']).stem}.1.partial"]
-    assert journal_lines(study) == GAMES
-
-
-def test_a_game_that_is_played_anew_is_not_measured_by_what_was_noted_before(study: Path, played: Path) -> None:
-    game = manifest(study)["games"][0]
-    record = study / game["record"]
-    forge(record, villagers_win, later=0.0)
-    forge(record, other_words)
-    assert run_here("--resume", "--out", study).returncode == 0
-    anew = record.read_bytes()
-    # killed between the record's last line and the journal's, which says that the old one is void
-    journal = study / "journal.jsonl"
-    lines = journal.read_text().splitlines(keepends=True)
-    assert [json.loads(line)["state"] for line in lines[-2:]] == ["stopped", "ended"]
-    journal.write_text("".join(lines[:-1]))
-    edit_manifest(
-        study,
-        lambda found: found["games"][0].update(state="pending", winner=None, digest=None, head=None),
-    )
-    assert run_here("--resume", "--out", study).returncode == 0
-    assert record.read_bytes() == anew
-    assert without_times(manifest(study)) == without_times(manifest(played))
-
-
-def test_a_study_of_an_earlier_version_is_resumed_and_has_heads_from_then_on(study: Path, played: Path) -> None:
-    drop_heads(study)
-    assert run_here("--resume", "--out", study).returncode == 0
-    assert manifest(study)["study_hash"] == manifest(played)["study_hash"]
-    assert not (study / "aside").exists()
-
-
-def test_a_record_is_verified_by_its_head(played: Path, told: Told, tmp_path: Path) -> None:
+def test_a_record_is_verified_by_its_head(played, told, tmp_path):
     game = manifest(played)["games"][0]
     record = played / game["record"]
-    shown = json.loads(told("replay", record, "--json")[1])
-    assert shown["head"] == game["head"]
-    assert f"Head   {game['head']}" in told("replay", record)[1]
+    assert json.loads(told("replay", record, "--json")[1])["head"] == game["head"]
+    said = " ".join(told("replay", record)[1].split())
+    assert f"Head {game['head']}" in said
+    assert "the rules give every derived event from the recorded answers" in said
+    unproven = "labels, judgements, texts, thoughts, times, brains and model calls are what was said."
+    assert f"Not proven: that {unproven}" in said
     code, out, err = told("verify", record, "--prove", "--expect", game["head"].upper(), "--json")
     result = json.loads(out)
     assert (code, err, result["fine"]) == (0, "", True)
@@ -384,22 +316,13 @@ def test_a_record_is_verified_by_its_head(played: Path, told: Told, tmp_path: Pa
     assert told("verify", cut)[0] == FAILED
 
 
-def test_records_that_differ_are_not_the_bytes_that_were_published_though_the_hash_is(study: Path, told: Told) -> None:
-    forge_winners(study)
-    code, out, _ = told("verify", study, "--expect", manifest(study)["study_hash"])
-    assert code == FAILED
-    assert "NO: the hash is the one expected, and what is named above is not what it is of" in out
-
-
-def test_what_cannot_be_expected_is_refused(played: Path, told: Told) -> None:
+def test_what_cannot_be_expected_is_refused(played, told):
     assert told("verify", played, "--expect", "abc")[0] == USAGE
     assert told("verify", played, played / "records", "--expect", "0" * 64)[0] == USAGE
 
 
-def test_times_that_run_backwards_are_refused(played: Path, told: Told, tmp_path: Path) -> None:
-    record = tmp_path / "game.ndjson"
-    shutil.copy(played / manifest(played)["games"][0]["record"], record)
-    assert told("replay", record, "--json")[0] == 0
+def test_times_that_run_backwards_are_refused(study, told):
+    record = study.record(study.games[0])
     forge(record, lambda event: event, later=1000.0)
     for words in (("replay", record), ("verify", record), ("report", record, "--json")):
         code, _, err = told(*words)
@@ -410,53 +333,96 @@ def test_times_that_run_backwards_are_refused(played: Path, told: Told, tmp_path
     assert (forged["verified"], forged["events"]) == (False, 7)
 
 
-def test_verified_says_in_words_what_it_does_not_prove(played: Path, told: Told) -> None:
-    _, out, _ = told("replay", played / manifest(played)["games"][0]["record"])
-    told_in_words = " ".join(out.split())
-    assert "the rules give every derived event from the recorded answers" in told_in_words
-    assert (
-        "Not proven: that labels, judgements, texts, thoughts, times, brains and model calls are "
-        "what was said." in told_in_words
-    )
+# -- going on with a study that was forged
+
+
+def test_resuming_sets_forged_records_aside_and_plays_their_games_anew(study, told):
+    before, forged = study.manifest, study.forge_winners()
+    done = study.resume()
+    for path in forged:
+        (line,) = (line for line in done.stderr.splitlines() if path.name in line)
+        assert "the game is played anew" in line
+    assert without_times(study.manifest) == without_times(before)
+    assert study.aside == {f"{path.stem}.1.partial" for path in forged}
+    assert told("verify", study, "--prove")[0] == 0
+
+
+@pytest.mark.parametrize("where", ["study.json", "journal.jsonl"])
+def test_resuming_never_takes_over_a_forged_digest(study, where):
+    before, path = study.manifest, study.folder / where
+    digest = before["games"][0]["digest"]
+    path.write_text(path.read_text().replace(digest, "f" * 64))
+    assert f"digest ffffffffffff…, in the record {digest[:12]}…" in study.resume().stderr
+    assert without_times(study.manifest) == without_times(before)
+    assert "f" * 64 not in (study.folder / "study.json").read_text()
+
+
+def test_a_record_that_a_kill_kept_from_being_noted_counts_if_the_rules_give_it(study):
+    before, genuine, forged = study.manifest, study.games[0], study.others[-1]
+    forge(study.record(forged), villagers_win)
+    kept = study.record(genuine).stat().st_mtime_ns
+    numbers = {genuine["number"], forged["number"]}
+    study.edit_games(*numbers, **PENDING, rounds=None)
+    lines = [line for line in study.journal.read_text().splitlines() if json.loads(line).get("number") not in numbers]
+    study.journal.write_text("".join(f"{line}\n" for line in lines))
+    study.resume()
+    assert without_times(study.manifest) == without_times(before)
+    assert study.record(genuine).stat().st_mtime_ns == kept
+    assert study.aside == {f"{study.record(forged).stem}.1.partial"}
+    assert journal_lines(study.folder) == GAMES
+
+
+def test_a_game_that_is_played_anew_is_not_measured_by_what_was_noted_before(study, played):
+    record = study.record(study.games[0])
+    forge(record, villagers_win)
+    forge(record, other_words)
+    study.resume()
+    anew = record.read_bytes()
+    # killed between the record's last line and the journal's, which says that the old one is void
+    lines = study.journal.read_text().splitlines(keepends=True)
+    assert [json.loads(line)["state"] for line in lines[-2:]] == ["stopped", "ended"]
+    study.journal.write_text("".join(lines[:-1]))
+    study.edit_games(1, **PENDING)
+    study.resume()
+    assert record.read_bytes() == anew
+    assert without_times(study.manifest) == without_times(manifest(played))
+
+
+def test_a_study_of_an_earlier_version_is_resumed_and_has_heads_from_then_on(study, played):
+    study.drop_heads()
+    study.resume()
+    assert study.manifest["study_hash"] == manifest(played)["study_hash"]
+    assert not (study.folder / "aside").exists()
+
+
+# -- signatures
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
-def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(
-    study: Path, told: Told, tmp_path: Path
-) -> None:
-    for name in ("ada", "eve"):
-        key = [
-            "ssh-keygen",
-            "-q",
-            "-t",
-            "ed25519",
-            "-N",
-            "",
-            "-C",
-            name,
-            "-f",
-            str(tmp_path / name),
-        ]
-        subprocess.run(key, check=True, stdin=subprocess.DEVNULL)
-        words = (tmp_path / f"{name}.pub").read_text().split()
-        (tmp_path / f"{name}.signers").write_text(f"{name}@example.org {words[0]} {words[1]}\n")
-    assert told("verify", study, "--signed-by", tmp_path / "ada.signers")[0] == USAGE
-    code, out, _ = told("verify", study, "--sign", tmp_path / "ada")
+def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(study, told, tmp_path):
+    ada, eve = tmp_path / "ada", tmp_path / "eve"
+    signers = {}
+    for key in (ada, eve):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", key.name, "-f", str(key)]
+        subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
+        kind, public, *_ = key.with_suffix(".pub").read_text().split()
+        signers[key] = key.with_suffix(".signers")
+        signers[key].write_text(f"{key.name}@example.org {kind} {public}\n")
+    assert told("verify", study, "--signed-by", signers[ada])[0] == USAGE
+    code, out, _ = told("verify", study, "--sign", ada)
     assert code == 0
-    assert f"written to {study / 'study.json.sig'}" in out
-    code, out, _ = told("verify", study, "--signed-by", tmp_path / "ada.signers")
+    assert f"written to {study.folder / 'study.json.sig'}" in out
+    code, out, _ = told("verify", study, "--signed-by", signers[ada])
     assert (code, "good, by ada@example.org" in out) == (0, True)
-    assert told("verify", study, "--signed-by", tmp_path / "eve.signers")[0] == FAILED
-    forge_winners(study)
-    assert told("verify", study, "--signed-by", tmp_path / "ada.signers")[0] == FAILED
-    assert "nothing is signed" in told("verify", study, "--sign", tmp_path / "ada")[1]
+    assert told("verify", study, "--signed-by", signers[eve])[0] == FAILED
+    study.forge_winners()
+    assert told("verify", study, "--signed-by", signers[ada])[0] == FAILED
+    assert "nothing is signed" in told("verify", study, "--sign", ada)[1]
 
 
-def test_without_ssh_keygen_a_signature_is_one_line(
-    study: Path, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_ssh_keygen_a_signature_is_one_line(played, told, tmp_path, monkeypatch):
     (tmp_path / "key").touch()
     monkeypatch.setenv("PATH", str(tmp_path))
-    code, _, err = told("verify", study, "--sign", tmp_path / "key")
+    code, _, err = told("verify", played, "--sign", tmp_path / "key")
     assert (code, err.count("\n")) == (USAGE, 1)
     assert "signatures need ssh-keygen" in err

@@ -13,6 +13,8 @@ from wolfbus.cli.studying.loading import load_study
 from wolfbus.errors import ConfigError
 from wolfbus.study.settings import toml_text
 
+REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
+
 
 def load(folder, text, **options):
     path = folder / "study.toml"
@@ -20,41 +22,7 @@ def load(folder, text, **options):
     return load_study(path, None, options)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("games = 0", ["games", "greater than or equal to 1"]),
-        ('games = "ten"', ["games", "valid integer", "ten"]),
-        ("game = 5", ["game: no such field", "did you mean 'games'"]),
-        ('design = "latin"', ["design", "'fixed'", "latin"]),
-        ("werewolves = 3", ["werewolves", "under [rules]"]),
-        ("[rules]\nwerewolves = 7", ["[rules]", "werewolves", "fewer"]),
-        ("[rules]\ndebate_turn = 3", ["[rules]", "debate_turn", "did you mean 'debate_turns'"]),
-        ("rules = 3", ["rules", "table"]),
-        ("games = [", ["not TOML"]),
-        ('players = ["scripted"]', ["players", "1 brains for 8"]),
-        ("players = 7", ["players", "a spec, a list"]),
-        ('players = "wizard"', ["wizard", "scripted"]),
-        ('players = "scripted"\nagents = ["random"]', ["players and agents"]),
-        ('agents = ["random", "random"]', ["agents", "twice"]),
-        ("agents = []", ["agents"]),
-        ('agents = "random"', ["agents", "list"]),
-        ('agents = ["random", "scripted"]\ndesign = "fixed"', ["fixed", "players"]),
-        ('[players]\nAda = "scripted"', ["players by name", "names"]),
-        ('design = "shuffle"\n[players]\ndefault = "scripted"', ["shuffle", "by name"]),
-        ("budget = -1.0", ["budget", "greater than or equal to 0"]),
-        ("budget = inf", ["budget", "no sum"]),
-        ('seed = ["a"]', ["seed"]),
-        ('design = "mirrored"\nplayers = "random"', ["mirrored", "name two"]),
-        ("report = 3", ["[report] primary", "list of names"]),
-        ("[report]\nprimary = 3", ["[report] primary", "list of names"]),
-        ("[report]\nprimry = []", ["[report] primry", "no such field", "primary"]),
-        ('[report]\nprimary = ["acuracy"]', ["[report] primary", "no metric 'acuracy'", "suspicion_gap"]),
-        ('players = "human*1,scripted*7"', ["terminal"]),
-        ('[models.mini]\nmodle = "x"', ["models.mini", "did you mean 'model'"]),
-        ('[model.mini]\nmodel = "x"', ["model", "did you mean 'models'"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [(text, words) for text, *words in REFUSED["settings"]])
 def test_a_mistake_is_one_line_that_names_the_file_and_the_field(tmp_path, text, words):
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, text)

@@ -1,88 +1,108 @@
-"""A study shared out over a Redis: workers come and go, are killed, and every game is played and counted once."""
+"""A study shared out over a Redis or a cluster: workers and nodes come and go, are killed, and every game is played and
+counted once.
+"""
 
 from __future__ import annotations
 
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from contextlib import closing
+from decimal import Decimal
+from functools import partial
 
 import pytest
 
+from players.llm.budget import Amount
+from players.llm.redis_budget import RedisBudget
 from tests.study.gate import GATE
 from tests.study.runs import (
     ENVIRONMENT,
+    STUDY,
     WOLFBUS,
     assert_like,
     begin,
     journal_lines,
+    manifest,
     run_here,
+    study_file,
     wait_for,
 )
-from wolfbus.bus.streams import house_key
-from wolfbus.study.agenda import Taken
+from wolfbus.bus import open_bus
+from wolfbus.bus.streams import house_key, owner
 from wolfbus.study.journal import GameResult
 from wolfbus.study.shared_agenda import SharedAgenda
+from wolfbus.testing.redis_server import RedisClusterServers
 
 AGENDA = "shared"
 ENDED = GameResult(number=1, game="g-1", state="ended")
-Work = Callable[..., "subprocess.Popen[str]"]
+
+
+class Workers:
+    """Processes that each play three games of the agenda, and hold the next ones up until the gate is open."""
+
+    def __init__(self, url, gate, lease):
+        self._words = [*WOLFBUS, "worker", "--bus", url, "--agenda", AGENDA, "--lease", lease]
+        self._environment = {**ENVIRONMENT, GATE: str(gate)}
+        self.all = []
+
+    def start(self):
+        self.all.append(
+            subprocess.Popen(
+                self._words, stderr=subprocess.PIPE, text=True, env=self._environment, start_new_session=True
+            )
+        )
+        return self.all[-1]
+
+    def close(self):
+        for each in self.all:
+            if each.poll() is None:
+                each.kill()
+            each.communicate()
 
 
 @pytest.fixture
-def work(redis_url: str, gate: Path) -> Iterator[Work]:
-    """Start a worker, by default one that plays three games and holds the next ones up until the gate is open."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*more: str) -> subprocess.Popen[str]:
-        words = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", AGENDA, "--lease", "1", *more]
-        environment = {**ENVIRONMENT, GATE: str(gate)}
-        worker = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
-        started.append(worker)
-        return worker
-
-    yield start
-    for worker in started:
-        if worker.poll() is None:
-            worker.kill()
-        worker.communicate()
+def workers(redis_url, gate):
+    with closing(Workers(redis_url, gate, "1")) as workers:
+        yield workers
 
 
 @pytest.fixture
-def share(redis_url: str) -> tuple[str, ...]:
+def share(redis_url):
     return ("--bus", redis_url, "--share", AGENDA)
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole, share, work, bus, end):
-    run = begin(study, "--out", out, *share)
-    workers = [work(), work()]
-    wait_for(lambda: journal_lines(out) >= 4)
-    # both are in the middle of games, which wait at the gate
-    workers[0].send_signal(end)
-    workers[0].communicate(timeout=30)
-    gate.touch()
+def assert_through(run, worker, whole, out):
+    """The run and a worker have ended well, and each game was counted once."""
     _, error = run.communicate(timeout=100)
     assert run.returncode == 0, error
-    assert workers[1].wait(30) == 0
-    assert workers[0].returncode == (-9 if end is signal.SIGKILL else 0)
+    assert worker.wait(30) == 0
     assert_like(whole, out)
     assert journal_lines(out) == 16
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole, share, workers, bus, end):
+    run = begin(study, "--out", out, *share)
+    first, second = workers.start(), workers.start()
+    wait_for(lambda: journal_lines(out) >= 4)
+    # both are in the middle of games, which wait at the gate
+    first.send_signal(end)
+    first.communicate(timeout=30)
+    gate.touch()
+    assert_through(run, second, whole, out)
+    assert first.returncode == (-9 if end is signal.SIGKILL else 0)
     assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
 
 
-def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_stayed(study, out, gate, whole, share, work):
-    run = begin(study, "--out", out, *share)
-    worker = work()
+def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_stayed(
+    study, out, gate, whole, share, workers
+):
+    run, worker = begin(study, "--out", out, *share), workers.start()
     wait_for(lambda: journal_lines(out) >= 2)
     run.kill()
     run.communicate()
     gate.touch()
-    done = run_here("--resume", "--out", out, *share)
-    assert done.returncode == 0, done.stderr
-    assert worker.wait(30) == 0
-    assert_like(whole, out)
-    assert journal_lines(out) == 16
+    assert_through(begin("--resume", "--out", out, *share), worker, whole, out)
 
 
 def test_another_study_cannot_have_the_same_agenda(study, out, share, agenda):
@@ -91,10 +111,9 @@ def test_another_study_cannot_have_the_same_agenda(study, out, share, agenda):
     assert done.stderr.startswith(f"wolfbus: agenda {AGENDA} has the games of another study")
 
 
-def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, work, agenda):
+def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, workers, agenda):
     agenda.remove()
-    run = begin(study, "--out", out, *share)
-    worker = work()
+    run, worker = begin(study, "--out", out, *share), workers.start()
     wait_for(lambda: journal_lines(out) >= 2)
     agenda.remove()
     gate.touch()
@@ -105,26 +124,25 @@ def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(st
     assert worker.wait(30) == 0
 
 
-def test_options_that_do_not_go_with_sharing_are_refused(study, tmp_path, share):
-    for more in (["--bus", "memory://"], ["--house", "main"], ["--workers", "2"]):
-        done = run_here(study, "--out", tmp_path / "a", *share, *more)
-        assert done.returncode == 2, more
-        assert "--share" in done.stderr
+@pytest.mark.parametrize("more", [["--bus", "memory://"], ["--house", "main"], ["--workers", "2"]])
+def test_options_that_do_not_go_with_sharing_are_refused(study, out, share, more):
+    done = run_here(study, "--out", out, *share, *more)
+    assert done.returncode == 2
+    assert "--share" in done.stderr
 
 
 # -- the agenda itself
 
 
 @pytest.fixture
-def agenda(redis_url: str) -> Iterator[SharedAgenda]:
-    agenda = SharedAgenda(redis_url, AGENDA, lease_s=0.2)
-    agenda.open("study-1", "games = 3")
-    yield agenda
-    agenda.close()
+def agenda(redis_url):
+    with closing(SharedAgenda(redis_url, AGENDA, lease_s=0.2)) as agenda:
+        agenda.open("study-1", "games = 3")
+        yield agenda
 
 
-def take(agenda: SharedAgenda, house: str, at_most: int = 9) -> list[Taken]:
-    found: list[Taken] = []
+def take(agenda, house, at_most=9):
+    found = []
     wait_for(lambda: bool(found.extend(agenda.take(house, at_most)) or found), 10)
     return found
 
@@ -152,3 +170,71 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
     assert [each.number for each in agenda.take("b", 9)] == [1]
     agenda.remove()
     assert not agenda.is_open
+
+
+# -- on a Redis Cluster of three nodes
+
+
+@pytest.fixture(scope="module")
+def cluster(redis_server):
+    with RedisClusterServers() as cluster:
+        yield cluster
+
+
+def tokens(count):
+    return Amount(Decimal(), count)
+
+
+def test_a_budget_is_kept_on_a_cluster_as_on_one_redis(cluster):
+    with closing(RedisBudget(cluster.url, "other", None, 100)) as budget:
+        budget.open(tokens(0))
+        assert budget.reserve("a", 1, tokens(80), "a call").word == "done"
+        assert budget.reserve("b", 1, tokens(30), "a call").word == "wait"
+        budget.settle("a", 1, tokens(60))
+        assert budget.look().spent.tokens == 60
+        budget.remove()
+
+
+def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study, out, gate, whole, cluster):
+    with closing(Workers(cluster.url, gate, "1.5")) as workers, closing(open_bus(cluster.url)) as bus:
+        run = begin(study, "--out", out, "--bus", cluster.url, "--share", AGENDA)
+        first, second = workers.start(), workers.start()
+        wait_for(lambda: journal_lines(out) >= 4)
+        houses = bus.houses()
+        assert len(houses) == 2
+        # both are in the middle of games, which wait at the gate
+        first.kill()
+        agenda = cluster.serving(house_key(AGENDA, "agenda"))
+        for node in (agenda, *({cluster.serving(owner(house)) for house in houses} - {agenda})):
+            node.kill()
+            node.start()
+        gate.touch()
+        assert_through(run, second, whole, out)
+        assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+
+
+def has_grown(out, lines):
+    return journal_lines(out) >= lines
+
+
+@pytest.mark.soak
+def test_whatever_is_killed_in_turns_every_game_is_played_once(tmp_path, out, gate, cluster):
+    games = 80
+    study = study_file(tmp_path, STUDY.replace("games = 16", f"games = {games}"))
+    gate.touch()
+    with closing(Workers(cluster.url, gate, "1.5")) as workers:
+        run = begin(study, "--out", out, "--bus", cluster.url, "--share", AGENDA)
+        for _ in range(3):
+            workers.start()
+        # a game counts as failed once three have died under it
+        for number, node in enumerate((*cluster.masters, *cluster.masters)):
+            wait_for(partial(has_grown, out, 6 * (number + 1)))
+            node.kill()
+            if number in {1, 3}:
+                workers.all[number // 2].kill()
+                workers.start()
+            node.start()
+        _, error = run.communicate(timeout=200)
+        assert run.returncode == 0, error
+    assert journal_lines(out) == games
+    assert len({game["game"] for game in manifest(out)["games"] if game["state"] == "ended"}) == games

@@ -19,100 +19,49 @@ from wolfbus import __version__
 from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, RecordError, WolfError, reason_of
 
-GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
+GROUPS: Final[dict[str, dict[str, str]]] = {
     "Play and watch": {
-        "play": (
-            "wolfbus.cli.play",
-            "Play one game, show it, write its record, print the metrics.",
-        ),
-        "replay": (
-            "wolfbus.cli.replay",
-            "Re-execute a record, print its metrics, play it back.",
-        ),
-        "watch": (
-            "wolfbus.cli.watch",
-            "Show a house's rolling suspicion and metrics in the terminal.",
-        ),
-        "view": (
-            "wolfbus.cli.view",
-            "Show games and studies on a page, live and finished.",
-        ),
-        "page": (
-            "wolfbus.cli.view",
-            "Write a game or a study as one HTML file to send.",
-        ),
-        "rules": ("wolfbus.cli.rules", "Print the rules of a game in words."),
+        "play": "Play one game, show it, write its record, print the metrics.",
+        "replay": "Re-execute a record, print its metrics, play it back.",
+        "watch": "Show a house's rolling suspicion and metrics in the terminal.",
+        "view": "Show games and studies on a page, live and finished.",
+        "page": "Write a game or a study as one HTML file to send.",
+        "rules": "Print the rules of a game in words.",
     },
     "Studies": {
-        "run": (
-            "wolfbus.cli.run_study",
-            "Play a study: many games of one design, resumable, in one process or several.",
-        ),
-        "worker": (
-            "wolfbus.cli.worker",
-            "Play games of a study that `run --share` shares out, on any machine.",
-        ),
-        "report": (
-            "wolfbus.cli.report",
-            "Make a page to read and cite of a study or of any records.",
-        ),
-        "compare": (
-            "wolfbus.cli.compare",
-            "Compare two studies, or two agents of one, in every headline metric.",
-        ),
-        "export": (
-            "wolfbus.cli.export",
-            "Write games as tables (CSV, Parquet) and as logs for Inspect.",
-        ),
-        "verify": (
-            "wolfbus.cli.verify",
-            "Say what of a study or record is whole, proven, and as it was published.",
-        ),
+        "run": "Play a study: many games of one design, resumable, in one process or several.",
+        "worker": "Play games of a study that `run --share` shares out, on any machine.",
+        "report": "Make a page to read and cite of a study or of any records.",
+        "compare": "Compare two studies, or two agents of one, in every headline metric.",
+        "export": "Write games as tables (CSV, Parquet) and as logs for Inspect.",
+        "verify": "Say what of a study or record is whole, proven, and as it was published.",
     },
     "Services": {
-        "up": ("wolfbus.cli.up", "Play with every actor as a process of its own, on this machine."),
-        "moderator": (
-            "wolfbus.cli.moderator",
-            "Moderate a house: seat agents, play games, close it.",
-        ),
-        "player": ("wolfbus.cli.player", "Play seats in a house, as a process of its own."),
-        "analytics": (
-            "wolfbus.cli.analytics",
-            "Keep a house's records in files, measure them live, and report.",
-        ),
-        "status": ("wolfbus.cli.status", "Show what houses, games and agents there are on a bus."),
-        "tickets": (
-            "wolfbus.cli.tickets",
-            "Give every participant a Redis user of its own, and take it back.",
-        ),
+        "up": "Play with every actor as a process of its own, on this machine.",
+        "moderator": "Moderate a house: seat agents, play games, close it.",
+        "player": "Play seats in a house, as a process of its own.",
+        "analytics": "Keep a house's records in files, measure them live, and report.",
+        "status": "Show what houses, games and agents there are on a bus.",
+        "tickets": "Give every participant a Redis user of its own, and take it back.",
     },
     "Agents": {
-        "join": (
-            "wolfbus.cli.player",
-            "Let a program that speaks the line protocol play in a house.",
-        ),
-        "check-agent": (
-            "wolfbus.cli.check_agent",
-            "Try an agent on every request and edge, and say what it did wrong.",
-        ),
+        "join": "Let a program that speaks the line protocol play in a house.",
+        "check-agent": "Try an agent on every request and edge, and say what it did wrong.",
     },
     "For developers": {
-        "fake-model": (
-            "wolfbus.cli.fake_model",
-            "Serve a model double over HTTP, for tests and trials.",
-        ),
-        "schema": ("wolfbus.cli.schema", "Print JSON Schema of the messages and the record."),
-        "bench": (
-            "wolfbus.cli.bench",
-            "Measure games per second, CPU and bytes per statement, and memory.",
-        ),
+        "fake-model": "Serve a model double over HTTP, for tests and trials.",
+        "schema": "Print JSON Schema of the messages and the record.",
+        "bench": "Measure games per second, CPU and bytes per statement, and memory.",
     },
 }
-"""Commands by what they are for: name to (module, one line). The module is imported when the command runs, and holds a
-click command of that name."""
+"""Commands by what they are for, each with its one line."""
 
-COMMANDS: Final = {name: told for group in GROUPS.values() for name, told in group.items()}
-"""All commands by name, in the order in which they are told."""
+COMMANDS: Final = {name: line for group in GROUPS.values() for name, line in group.items()}
+"""All commands by name, in the order in which they are told. Each is the click command of that name in a module of that
+name here, imported when the command runs."""
+
+_ELSEWHERE: Final = {"run": "run_study", "join": "player", "page": "view"}
+"""Modules of commands that do not have one of their own name."""
 
 FAILED: Final = 1
 USAGE: Final = 2
@@ -128,7 +77,9 @@ class _Late(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        module = importlib.import_module(f"{__name__}.{_ELSEWHERE.get(name, name)}")
+        command: click.Command = getattr(module, name)
         for option in command.params:
             if isinstance(option, click.Option):
                 _name_environment(cmd_name, option)
@@ -149,7 +100,7 @@ class _Late(click.Group):
         width = max(map(len, COMMANDS))
         for title, group in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), text) for name, (_, text) in group.items()])
+                formatter.write_dl([(name.ljust(width), text) for name, text in group.items()])
 
 
 def _name_environment(command: str, option: click.Option) -> None:
@@ -213,14 +164,8 @@ def run(arguments: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("wolfbus: interrupted", err=True)
         return INTERRUPTED
-    except (ConfigError, RecordError) as error:
-        click.echo(masked(f"wolfbus: {error}"), err=True)
-        return USAGE
-    except WolfError as error:
-        click.echo(masked(f"wolfbus: {error}"), err=True)
-        return FAILED
-    except OSError as error:
-        why = reason_of(error)
-        click.echo(masked(f"wolfbus: {error.filename or 'the output'}: {why}"), err=True)
-        return FAILED
+    except (WolfError, OSError) as error:
+        why = f"{error.filename or 'the output'}: {reason_of(error)}" if isinstance(error, OSError) else error
+        click.echo(masked(f"wolfbus: {why}"), err=True)
+        return USAGE if isinstance(error, ConfigError | RecordError) else FAILED
     return result if isinstance(result, int) else 0

@@ -56,7 +56,8 @@ def bench(
     from players.llm.budget import NOTHING
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id, tune_garbage_collection
-    from wolfbus.cli.studying.workers import LocalPlayers, Orders, workers_for
+    from wolfbus.cli.studying.agenda_player import Orders
+    from wolfbus.cli.studying.workers import LocalPlayers, workers_for
     from wolfbus.config import GameConfig
     from wolfbus.study.plan import PlannedGame
 

@@ -11,73 +11,43 @@ import difflib
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
+from wolfbus.cli.options import GIVE_UP
 from wolfbus.document.formats import money
 from wolfbus.printable import counted
 from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
     from players.context import BrainContext
+    from players.llm.cassette import Cassette
     from players.llm.redis_budget import BudgetShare
     from players.llm.settings import Model
     from wolfbus.config import GameConfig
     from wolfbus.stage.people import People
 
-GIVE_UP: Final = 30
-"""Replies in a row that could not be read, and none before, after which a model is given up."""
+Wish: TypeAlias = tuple[str, Role]
+"""A brain, and the role that one of its seats is to have."""
+
+_FILLING: Final = frozenset({"scripted", "random", "silent"})
+"""Brains that fill seats: among them, who asks for a role means any other."""
+_SHOWN: Final = 60
+_SEED: Final = "rehearsal"
+_PATIENCE_S: Final = 30.0
+"""Longest time that a rehearsal may take."""
 
 
-def _not_below_zero(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not value >= 0:
-        raise click.BadParameter(f"{value} is below 0", param=option)
-    return value
+def open_cassette(record: Path | None, play: Path | None) -> Cassette | None:
+    """Open the folder that replies are recorded into or played from; None where neither is told."""
+    if record is None and play is None:
+        return None
+    from players.llm.cassette import Cassette
 
-
-def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how language models are called; they come as keywords, fit for `open_brain_context`."""
-    options = (
-        click.option(
-            "--budget", type=float, callback=_not_below_zero, metavar="USD", help="Stop before model calls cost more."
-        ),
-        click.option(
-            "--budget-tokens",
-            type=int,
-            callback=_not_below_zero,
-            metavar="N",
-            help="Stop before calls use more tokens.",
-        ),
-        click.option(
-            "--cassette",
-            type=click.Path(path_type=Path),
-            metavar="DIR",
-            help="Keep model replies in DIR, and do not ask again what it answers.",
-        ),
-        click.option(
-            "--replay-cassette",
-            type=click.Path(path_type=Path),
-            metavar="DIR",
-            help="Take model replies from DIR instead of calling.",
-        ),
-        click.option(
-            "--give-up",
-            type=click.IntRange(0),
-            default=GIVE_UP,
-            show_default=True,
-            metavar="N",
-            help="End a game of a model whose first N replies in a row cannot be read; 0 plays on.",
-        ),
-        click.option(
-            "--probe/--no-probe", default=True, help="Ask each model something small before the game. [default: probe]"
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return Cassette.record(record) if record is not None else Cassette.play(play or Path())
 
 
 @contextlib.contextmanager
@@ -107,21 +77,14 @@ def open_brain_context(
 
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
-    spending = tape = None
+    spending = None
     if budget is not None or budget_tokens is not None:
         from players.llm.budget import Budget
 
         spending = Budget(budget, budget_tokens, ledger=ledger)
         if ledger is not None:
             ledger.hear = spending.hear
-    if cassette is not None:
-        from players.llm.cassette import Cassette
-
-        tape = Cassette.record(cassette)
-    elif replay_cassette is not None:
-        from players.llm.cassette import Cassette
-
-        tape = Cassette.play(replay_cassette)
+    tape = open_cassette(cassette, replay_cassette)
     with BrainContext(models, spending, tape, logs, give_up=give_up, people=people) as brain_context:
         check(brains, brain_context)
         if spending is not None:
@@ -155,15 +118,6 @@ def quiet_brains() -> contextlib.AbstractContextManager[Any]:
     return contextlib.redirect_stdout(sys.stderr)
 
 
-Wish: TypeAlias = tuple[str, Role]
-"""A brain, and the role that one of its seats is to have."""
-
-_HINT: Final = "--role"
-_FILLING: Final = frozenset({"scripted", "random", "silent"})
-"""Brains that fill seats: among them, who asks for a role means any other."""
-_SHOWN: Final = 60
-
-
 def cast(brains: Sequence[str], roles: Sequence[Role], words: Sequence[str]) -> tuple[str, ...]:
     """Return the brain of every seat, in seating order, after each wish for a role is granted.
 
@@ -180,23 +134,20 @@ def cast(brains: Sequence[str], roles: Sequence[Role], words: Sequence[str]) -> 
     """
     wishes = [_wish(each, brains) for each in words]
     _check_numbers(wishes, brains, roles)
-    seats, settled = list(brains), set[int]()
-    for wish in [wish for wish in wishes if not _stays(wish, seats, roles, settled)]:
-        brain, role = wish
+    seats, settled, moving = list(brains), set[int](), list[Wish]()
+    for wish in wishes:
+        sitting = enumerate(zip(seats, roles, strict=True))
+        stays = next((seat for seat, has in sitting if has == wish and seat not in settled), None)
+        if stays is None:
+            moving.append(wish)
+        else:
+            settled.add(stays)
+    for brain, role in moving:
         there = next(seat for seat, dealt in enumerate(roles) if dealt == role and seat not in settled)
         here = next(seat for seat, each in enumerate(seats) if each == brain and seat not in settled)
         seats[here], seats[there] = seats[there], seats[here]
         settled.add(there)
     return tuple(seats)
-
-
-def _stays(wish: Wish, seats: Sequence[str], roles: Sequence[Role], settled: set[int]) -> bool:
-    """Settle a wish that is fulfilled as it is; returns whether it was."""
-    for seat, has in enumerate(zip(seats, roles, strict=True)):
-        if has == wish and seat not in settled:
-            settled.add(seat)
-            return True
-    return False
 
 
 def _wish(words: str, brains: Sequence[str]) -> Wish:
@@ -244,16 +195,11 @@ def _players(brains: Sequence[str]) -> str:
 
 
 def _bad(reason: str) -> click.BadParameter:
-    return click.BadParameter(reason, param_hint=_HINT)
+    return click.BadParameter(reason, param_hint="--role")
 
 
-_SEED: Final = "rehearsal"
-_PATIENCE_S: Final = 30.0
-"""Longest time that a rehearsal may take."""
-
-
-def expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> str | None:
-    """Return in one line what games of these players will about take, None if no model plays or models cost nothing.
+def tell_expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> None:
+    """Tell on stderr what games will about take; nothing where no model plays or models cost nothing.
 
     One game of the same rules and seats is played here and now by models that answer at once; its
     prompts are the real ones, its replies are short. So calls and prompt tokens are those of a
@@ -265,51 +211,44 @@ def expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mod
         models: models by alias.
         games: how many games are to be played.
     """
-    from players.llm.settings import model_of
-
-    asked = {brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:")}
-    if all(model_of(words, models).endpoint.provider == "mock" for words in asked):
-        return None
     took = _rehearse(config, brains, models)
-    if took is None or not took["calls"]:
-        return None
-    each = f"{counted(took['calls'], 'call')}, {_tokens(took['prompt_tokens'])} tokens of prompts"
-    price = took["cost_usd"]
-    priced = "" if price is None else f", at least {money(price)}"
-    line = f"expect about {each}{priced} a game"
+    if not took.get("calls"):
+        return
+
+    def amount(times: int) -> str:
+        return f"{counted(took['calls'] * times, 'call')}, {_tokens(took['prompt_tokens'] * times)} tokens"
+
+    def price(times: int) -> str:
+        return "" if took["cost_usd"] is None else f", at least {money(took['cost_usd'] * times)}"
+
+    line = f"wolfbus: expect about {amount(1)} of prompts{price(1)} a game"
     if games > 1:
-        whole = f"{counted(took['calls'] * games, 'call')}, {_tokens(took['prompt_tokens'] * games)} tokens"
-        priced = "" if price is None else f", at least {money(price * games)}"
-        line += f"; for {counted(games, 'game')} {whole}{priced}"
-    return line
-
-
-def tell_expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> None:
-    """Tell on stderr what games will about take; nothing where no model plays. See `expected`."""
-    line = expected(config, brains, models, games)
-    if line is not None:
-        click.echo(f"wolfbus: {line}", err=True)
+        line += f"; for {counted(games, 'game')} {amount(games)}{price(games)}"
+    click.echo(line, err=True)
 
 
 def _tokens(number: int) -> str:
     return f"{number / 1e6:.1f} M" if number >= 950_000 else f"{max(1, round(number / 1000))} k"
 
 
-def _rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model]) -> dict[str, Any] | None:
-    """Play one game with models that answer at once; returns what its calls took, None if it did not end."""
+def _rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model]) -> dict[str, Any]:
+    """Play one game with models that answer at once; returns what its calls took, nothing if it did not end."""
     from players.context import BrainContext
     from players.llm.settings import model_of
     from wolfbus.cli.embedded import EmbeddedHouse
 
-    cast = [brain if brain.startswith("llm:") else "scripted" for brain in brains]
-    double: dict[str, Model] = {}
-    for words in {brain.removeprefix("llm:") for brain in cast if brain != "scripted"}:
-        model = model_of(words, models)
-        endpoint = model.endpoint.model_copy(update={"provider": "mock"})
-        double[words] = model.model_copy(update={"endpoint": endpoint})
-    with BrainContext(double) as brain_context, EmbeddedHouse(brain_context=brain_context) as house:
-        game = house.open(config, _SEED, cast)
+    asked = {words: model_of(words, models) for words in {each[4:] for each in brains if each.startswith("llm:")}}
+    if all(model.endpoint.provider == "mock" for model in asked.values()):
+        return {}
+    mock = {"provider": "mock"}
+    doubles = {
+        words: model.model_copy(update={"endpoint": model.endpoint.model_copy(update=mock)})
+        for words, model in asked.items()
+    }
+    seats = [brain if brain.startswith("llm:") else "scripted" for brain in brains]
+    with BrainContext(doubles) as brain_context, EmbeddedHouse(brain_context=brain_context) as house:
+        game = house.open(config, _SEED, seats)
         if not game.finished.wait(_PATIENCE_S) or brain_context.accounts is None:
-            return None
+            return {}
         total: dict[str, Any] = brain_context.accounts.summary()["total"]
         return total

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from wolfbus.bus.url import shown_url
+from wolfbus.cli.options import Name, RedisUrl, seconds_option
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 
@@ -32,19 +33,21 @@ PRIVATE: Final = "auto"
 _CHECK_WIDTH: Final = 34
 _SHOWN: Final = 300
 _GOING_S: Final = 5.0
-_MARKS: Final[dict[str, str]] = {"ok": "OK", "warn": "WARN", "fail": "FAIL", "skip": "--"}
-_COLOURS: Final[dict[str, str | None]] = {"ok": "green", "warn": "yellow", "fail": "red", "skip": None}
+_MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FAIL", "red"), "skip": ("--", None)}
 
 
 @click.command("check-agent", context_settings={"allow_interspersed_args": False})
 @click.option(
     "--bus",
     "url",
+    type=RedisUrl(),
     metavar="URL|auto",
     help="Try an agent that joins over Redis, at this address; auto starts a private Redis and prints its address. "
     "Without it COMMAND is a program that speaks the line protocol.",
 )
-@click.option("--house", default="check", show_default=True, help="The house it joins: one without a moderator.")
+@click.option(
+    "--house", type=Name(), default="check", show_default=True, help="The house it joins: one without a moderator."
+)
 @click.option("--name", help="The agent to try. [default: the first that joins]")
 @click.option(
     "--seats",
@@ -61,14 +64,7 @@ _COLOURS: Final[dict[str, str | None]] = {"ok": "green", "warn": "yellow", "fail
     metavar="SECONDS",
     help="Time for an answer; an agent that asks a model may want more.",
 )
-@click.option(
-    "--wait",
-    type=click.FloatRange(0.05),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for it to join.",
-)
+@seconds_option("--wait", least=0.05, default=30.0, help="How long to wait for it to join.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
 @click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
 def check_agent(
@@ -94,13 +90,11 @@ def check_agent(
     price. FAIL: not; the exit code is then 1.
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     from moderator.check import TrialTerms
-    from wolfbus.service.options import check_house
 
-    check_house(house)
     terms = TrialTerms(join_s=wait, deadline_s=deadline, tight_s=min(1.0, deadline / 2))
     if url is None and not command:
         raise click.UsageError("name a COMMAND that speaks the line protocol, or a --bus for the agent to join on")
-    show = _quiet if as_json else _print
+    show: Callable[[Finding], None] = (lambda _: None) if as_json else _print
     began = time.monotonic()
     if url is None:
         findings = _try_program(command, house, seats, terms, show)
@@ -111,7 +105,7 @@ def check_agent(
         result = {"findings": [finding.plain() for finding in findings], "failed": verdicts["fail"]}
         click.echo(json.dumps(result, indent=2, ensure_ascii=False))
     else:
-        said = ", ".join(f"{verdicts[verdict]} {mark}" for verdict, mark in _MARKS.items() if verdicts[verdict])
+        said = ", ".join(f"{verdicts[verdict]} {mark}" for verdict, (mark, _) in _MARKS.items() if verdicts[verdict])
         click.echo(f"{counted(len(findings), 'check')} in {time.monotonic() - began:.1f} s: {said}")
     return 1 if verdicts["fail"] else 0
 
@@ -169,8 +163,6 @@ def _try_member(
     from wolfbus.bus import open_bus
     from wolfbus.service.redis import LocalRedis
 
-    if url.startswith("memory:"):
-        raise ConfigError("--bus memory:// lives in one process: no other can join there; use a Redis, or auto")
     with contextlib.ExitStack() as ending:
         if url == PRIVATE:
             url = ending.enter_context(LocalRedis()).url
@@ -224,11 +216,8 @@ def _started(command: Sequence[str], url: str, house: str, name: str | None) -> 
 
 def _print(finding: Finding) -> None:
     """Print a finding: what it says of the agent may hold the agent's own words."""
-    mark = click.style(f"{_MARKS[finding.verdict]:<4}", fg=_COLOURS[finding.verdict])
-    click.echo(f"{mark}  {finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip())
+    mark, colour = _MARKS[finding.verdict]
+    shown = f"{finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip()
+    click.echo(f"{click.style(f'{mark:<4}', fg=colour)}  {shown}")
     for fault in finding.faults:
         click.echo(f"        {printable(fault, _SHOWN)}")
-
-
-def _quiet(_finding: Finding) -> None:
-    """Print nothing yet."""

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wolfbus import __version__
 from wolfbus.cli import FAILED
-from wolfbus.cli.options import (
+from wolfbus.cli.measuring import (
     cache_option,
     criteria_of,
     criteria_options,
+    read_games,
     tell_how_many,
-    tell_problems,
     workers_option,
 )
+from wolfbus.cli.options import json_option
+from wolfbus.errors import ConfigError
+from wolfbus.printable import printable
+from wolfbus.whole_file import write_whole
 
 if TYPE_CHECKING:
     from analytics.columns import Columns
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
 @criteria_options
 @workers_option
 @cache_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+@json_option
 @click.option("--csv", "as_table", is_flag=True, help="Print CSV on stdout and nothing else.")
 def compare(
     sources: tuple[str, ...],
@@ -71,61 +76,45 @@ def compare(
     """
     from analytics import compare as comparing
     from analytics.gather import once
-    from wolfbus import __version__
-    from wolfbus.errors import ConfigError
-    from wolfbus.whole_file import write_whole
 
     if as_json and as_table:
         raise ConfigError("--json or --csv: give one of them")
     if output is not None and not output.absolute().parent.is_dir():
         raise ConfigError(f"--output {output}: no such folder {output.parent}")
-    wanted = _metrics(metrics)
-    how = criteria_of(**criteria)
+    wanted, how = _metrics(metrics), criteria_of(**criteria)
+    if agents is None and len(sources) != 2:
+        raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
+    groups = [sources] if agents is not None else [[source] for source in sources]
+    read = [_read(group, how, workers, cached=not no_cache) for group in groups]
+    columns, primary = [each.columns for each in read], _primary(read)
     if agents is not None:
-        read = _read(sources, how, workers, cached=not no_cache)
-        columns, damaged = read.columns, read.problems
-        x, y = (_agent(columns, name) for name in agents)
+        x, y = names = _agent(columns[0], agents[0]), _agent(columns[0], agents[1])
         if x == y:
             raise ConfigError(f"--agents: {agents[0]} and {agents[1]} are the same agent, {x}")
-        primary = _primary([read])
-        result = once(
-            "comparison",
-            [read.basis],
-            lambda: comparing.compare_agents(columns, x, y, wanted, permutations, primary),
-            *(x, y, wanted, permutations, primary),
-        )
-    elif len(sources) == 2:
-        a, b = (_read([source], how, workers, cached=not no_cache) for source in sources)
-        damaged = a.problems + b.problems
-        names = sources[0], sources[1]
-        primary = _primary([a, b])
-        result = once(
-            "comparison",
-            [a.basis, b.basis],
-            lambda: comparing.compare(a.columns, b.columns, names, wanted, permutations, primary),
-            *(names, wanted, permutations, primary),
-        )
     else:
-        raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
+        names = sources[0], sources[1]
+
+    def compared() -> dict[str, Any]:
+        if agents is not None:
+            return comparing.compare_agents(columns[0], *names, wanted, permutations, primary)
+        return comparing.compare(columns[0], columns[1], names, wanted, permutations, primary)
+
+    how_compared = (*(names if agents is not None else [names]), wanted, permutations, primary)
+    result = once("comparison", [each.basis for each in read], compared, *how_compared)
     if output is not None:
         write_whole(output, [comparing.compared_page(result, __version__)])
         click.echo(f"Page: {output}", err=as_json or as_table)
-    click.echo(_shown(result, as_json=as_json, as_table=as_table), nl=False)
+    if as_json:
+        click.echo(json.dumps(result, allow_nan=False))
+    else:
+        click.echo(comparing.as_csv(result) if as_table else comparing.render(result), nl=False)
+    damaged = [problem for each in read for problem in each.problems]
     tell_how_many(damaged)
     return FAILED if damaged else 0
 
 
-def _shown(result: dict[str, Any], *, as_json: bool, as_table: bool) -> str:
-    from analytics import compare as comparing
-
-    if as_json:
-        return json.dumps(result, allow_nan=False) + "\n"
-    return comparing.as_csv(result) if as_table else comparing.render(result)
-
-
 def _metrics(names: Sequence[str]) -> list[str] | None:
     from analytics.measures.headlines import MEASURES
-    from wolfbus.errors import ConfigError
 
     for name in names:
         if name not in MEASURES:
@@ -143,24 +132,15 @@ def _primary(read: Sequence[Gathered]) -> tuple[str, ...]:
 
 
 def _read(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:
-    """Return the games, and say with which files something is wrong."""
-    from analytics.gather import gather
-    from wolfbus.errors import RecordError
-
-    gathered = gather(sources, criteria, workers=workers, cached=cached)
-    tell_problems(gathered.problems)
+    """Return the games, and say what of their studies was checked."""
+    gathered = read_games(sources, criteria, workers, cached=cached)
     for line in gathered.checked:
         click.echo(f"wolfbus: {line}", err=True)
-    if not gathered.columns.ids:
-        raise RecordError(f"{', '.join(sources)}: no game could be read")
     return gathered
 
 
 def _agent(columns: Columns, name: str) -> str:
     """Return the agent of that name, or the only one whose name holds it."""
-    from wolfbus.errors import ConfigError
-    from wolfbus.printable import printable
-
     if name in columns.agents:
         return name
     found = [agent for agent in columns.agents if name in agent]

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.options import criteria_of, criteria_options, tell_how_many, tell_problems
+from wolfbus.cli.measuring import criteria_of, criteria_options, reading_progress, tell_how_many, tell_problems
+from wolfbus.cli.options import together
+from wolfbus.printable import counted
 
 if TYPE_CHECKING:
     from analytics.export import Exported
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-def _where(command: _Command) -> _Command:
-    for option in (
-        click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCES..."),
-        click.option(
-            "--out", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to."
-        ),
-        click.option("--force", is_flag=True, help="Replace files that are there already."),
-        criteria_options,
-    )[::-1]:
-        command = option(command)
-    return command
+_where = together(
+    click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCES..."),
+    click.option(
+        "--out", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to."
+    ),
+    click.option("--force", is_flag=True, help="Replace files that are there already."),
+    criteria_options,
+)
 
 
 def _tables(_context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
@@ -45,13 +39,13 @@ def _tables(_context: click.Context, option: click.Parameter, text: str | None) 
     return names
 
 
-_tables_option = click.option(
-    "--tables", callback=_tables, metavar="NAMES", help="Only these tables, separated by commas."
-)
-
-
-_licence_option = click.option(
-    "--licence", metavar="ID", help="The data's licence, an SPDX identifier such as CC-BY-4.0, for the descriptions."
+_tables_options = together(
+    click.option("--tables", callback=_tables, metavar="NAMES", help="Only these tables, separated by commas."),
+    click.option(
+        "--licence",
+        metavar="ID",
+        help="The data's licence, an SPDX identifier such as CC-BY-4.0, for the descriptions.",
+    ),
 )
 
 
@@ -71,68 +65,40 @@ def export() -> None:
 
 @export.command("csv", short_help="A CSV file per table.")
 @_where
-@_tables_option
-@_licence_option
-def csv_(
-    sources: tuple[Path, ...],
-    out: Path,
-    tables: tuple[str, ...] | None,
-    licence: str | None,
-    *,
-    force: bool,
-    **criteria: Any,
-) -> int:
+@_tables_options
+def csv_(**told: Any) -> int:
     """Write a CSV file per table into DIR, and what describes them: datapackage.json, croissant.json and README.md, a
     dataset card for Hugging Face.
     """
     from analytics.export import write_csv
 
-    with _progress() as tell:
-        exported = write_csv(
-            sources, out, criteria_of(**criteria), tables=tables, licence=licence, force=force, tell=tell
-        )
-    return _close(exported, out)
+    return _export(write_csv, told, "tables", "licence")
 
 
 @export.command(short_help="A Parquet file per table.")
 @_where
-@_tables_option
-@_licence_option
-def parquet(
-    sources: tuple[Path, ...],
-    out: Path,
-    tables: tuple[str, ...] | None,
-    licence: str | None,
-    *,
-    force: bool,
-    **criteria: Any,
-) -> int:
+@_tables_options
+def parquet(**told: Any) -> int:
     """Write a Parquet file per table into DIR, croissant.json, and README.md, a dataset card for Hugging Face.
 
     This needs pyarrow: pip install "wolfbus[parquet]".
     """
     from analytics.export import write_parquet
 
-    with _progress() as tell:
-        exported = write_parquet(
-            sources, out, criteria_of(**criteria), tables=tables, licence=licence, force=force, tell=tell
-        )
-    return _close(exported, out)
+    return _export(write_parquet, told, "tables", "licence")
 
 
 @export.command(short_help="A log per study and its agents for the evaluation tool Inspect.")
 @_where
 @click.option("--prompts", is_flag=True, help="Put prompts and replies of model calls into the log; it gets large.")
-def inspect(sources: tuple[Path, ...], out: Path, *, prompts: bool, force: bool, **criteria: Any) -> int:
+def inspect(**told: Any) -> int:
     """Write an .eval log per study, and per set of agents that play, into DIR.
 
     This needs inspect-ai: pip install "wolfbus[inspect]".
     """
     from analytics.export.inspect_log import write_inspect
 
-    with _progress() as tell:
-        exported = write_inspect(sources, out, criteria_of(**criteria), prompts=prompts, force=force, tell=tell)
-    return _close(exported, out)
+    return _export(write_inspect, told, "prompts")
 
 
 for _command in export.commands.values():
@@ -142,24 +108,12 @@ for _command in export.commands.values():
             _option.envvar = f"WOLFBUS_EXPORT_{_option.opts[0].lstrip('-').replace('-', '_').upper()}"
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Show on a terminal how many files are read."""
-    if not sys.stderr.isatty():
-        yield lambda _read, _all: None
-        return
-    with click.progressbar(length=1, label="Reading games", file=sys.stderr, show_pos=True) as bar:
-
-        def tell(read: int, of: int) -> None:
-            bar.length = of
-            bar.update(read - bar.pos)
-
-        yield tell
-
-
-def _close(exported: Exported, out: Path) -> int:
-    from wolfbus.printable import counted
-
+def _export(write: Callable[..., Exported], told: dict[str, Any], *own: str) -> int:
+    """Write as the options tell, of which some are the writer's own and the others say what to count."""
+    sources, out = told.pop("sources"), told.pop("out")
+    own_options = {name: told.pop(name) for name in ("force", *own)}
+    with reading_progress() as tell:
+        exported = write(sources, out, criteria_of(**told), tell=tell, **own_options)
     tell_problems(exported.problems)
     for check in exported.checks:
         click.echo(f"wolfbus: {check.sentence}", err=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _shares(_ctx: click.Context, param: click.Parameter, value: str) -> float | dict[str, float]:
@@ -16,6 +18,11 @@ def _shares(_ctx: click.Context, param: click.Parameter, value: str) -> float | 
         return parse_shares(value, UGLY if param.name == "ugly" else (*ERRORS, "hang"))
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def _refusal(flag: str, trait: str, meaning: str) -> Callable[[_Command], _Command]:
+    """Return a flag that takes a trait away."""
+    return click.option(flag, trait, is_flag=True, callback=lambda _ctx, _param, given: not given, help=meaning)
 
 
 _SHARE = click.FloatRange(0, 1)
@@ -48,11 +55,11 @@ _SECONDS = click.FloatRange(0, 3600)
 )
 @click.option("--hangs", type=_SHARE, default=0.0, show_default=True, help="Share of requests that get no answer.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="A model it has; repeatable. Any, unless given.")
-@click.option("--no-schema", is_flag=True, help="Refuse JSON Schema as response_format.")
-@click.option("--ignore-schema", is_flag=True, help="Take JSON Schema as response_format, and answer without it.")
-@click.option("--no-json-mode", is_flag=True, help="Refuse JSON mode as response_format.")
-@click.option("--no-system", is_flag=True, help="Refuse messages of the system.")
-@click.option("--no-temperature", is_flag=True, help="Refuse temperature and top_p.")
+@_refusal("--no-schema", "takes_schema", "Refuse JSON Schema as response_format.")
+@_refusal("--ignore-schema", "keeps_schema", "Take JSON Schema as response_format, and answer without it.")
+@_refusal("--no-json-mode", "takes_json_mode", "Refuse JSON mode as response_format.")
+@_refusal("--no-system", "takes_system", "Refuse messages of the system.")
+@_refusal("--no-temperature", "takes_temperature", "Refuse temperature and top_p.")
 @click.option(
     "--needs",
     type=click.Choice(["max_tokens", "max_completion_tokens"]),
@@ -60,26 +67,7 @@ _SECONDS = click.FloatRange(0, 3600)
 )
 @click.option("--reasoning", is_flag=True, help="Think first, and spend completion tokens on that.")
 @click.option("--key", metavar="KEY", envvar="WOLFBUS_FAKE_MODEL_KEY", help="Ask clients for this key.")
-def fake_model(
-    host: str,
-    port: int,
-    latency: float,
-    jitter: float,
-    seed: int,
-    ugly: float | Mapping[Any, float],
-    errors: float | Mapping[Any, float],
-    hangs: float,
-    models: tuple[str, ...],
-    needs: Literal["max_tokens", "max_completion_tokens"] | None,
-    key: str | None,
-    *,
-    no_schema: bool,
-    ignore_schema: bool,
-    no_json_mode: bool,
-    no_system: bool,
-    no_temperature: bool,
-    reasoning: bool,
-) -> None:
+def fake_model(host: str, port: int, **traits: Any) -> None:
     """Run an OpenAI-compatible server that answers wolfbus's prompts plausibly, and misbehaves as asked.
 
     Answers depend on the seed and the prompt alone, so the same game is answered alike. GET /stats tells what was
@@ -88,27 +76,8 @@ def fake_model(
     from wolfbus.testing.model_behaviour import behaviour_of
     from wolfbus.testing.model_server import serve
 
-    behaviour = behaviour_of(
-        {
-            "latency": latency,
-            "jitter": jitter,
-            "seed": seed,
-            "ugly": ugly,
-            "errors": errors,
-            "hangs": hangs,
-            "models": models,
-            "takes_schema": not no_schema,
-            "keeps_schema": not ignore_schema,
-            "takes_json_mode": not no_json_mode,
-            "takes_system": not no_system,
-            "takes_temperature": not no_temperature,
-            "needs": needs,
-            "reasoning": reasoning,
-            "key": key,
-        }
-    )
     # click.echo flushes: whoever started this waits for the line
-    stats = serve(behaviour, host, port, lambda url: click.echo(f"fake model: listening at {url}"))
+    stats = serve(behaviour_of(traits), host, port, lambda url: click.echo(f"fake model: listening at {url}"))
     met = sum(stats.errors.values())
     click.echo(
         f"fake model: {stats.calls} calls, at most {stats.peak} at once; {met} met errors, "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from wolfbus.cli.options import check_seed, load_config
+from wolfbus.cli.options import config_option, load_config, seconds_option, seed_option
 from wolfbus.service.options import service_options
 
 if TYPE_CHECKING:
@@ -21,41 +21,25 @@ if TYPE_CHECKING:
 @service_options
 @click.option("--games", type=click.IntRange(0), help="Games of the session. [default: 1]")
 @click.option("--forever", is_flag=True, help="Play game after game until the service is stopped.")
-@click.option(
-    "--seed",
-    help="Seed of the session, from which every game's is drawn; a single game has it itself, like that of "
-    "`wolfbus play --seed`. Without it every game has a fresh one.",
+@seed_option(
+    "Seed of the session, from which every game's is drawn; a single game has it itself, like that of "
+    "`wolfbus play --seed`. Without it every game has a fresh one."
 )
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE.toml",
-    help="The rules; players and models in it are for other commands.",
-)
-@click.option(
-    "--wait",
-    type=click.FloatRange(0),
-    metavar="SECONDS",
-    help="Close the house if there are too few agents for so long. [default: wait for ever]",
+@config_option("The rules; players and models in it are for other commands.")
+@seconds_option(
+    "--wait", "wait_s", help="Close the house if there are too few agents for so long. [default: wait for ever]"
 )
 @click.option("--at-once", type=click.IntRange(1), default=1, show_default=True, help="Games under way at a time.")
 @click.option("--archive", is_flag=True, help="Wait for analytics to come, and to archive every game before closing.")
 @click.option("--tickets", is_flag=True, help="Let in holders of a ticket only (see `wolfbus tickets`).")
-@click.option(
-    "--keep",
-    type=click.FloatRange(0),
-    default=3600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a record stays on the bus after analytics has archived it.",
+@seconds_option(
+    "--keep", "keep_s", default=3600.0, help="How long a record stays on the bus after analytics has archived it."
 )
-@click.option(
+@seconds_option(
     "--lease",
-    type=click.FloatRange(0.1),
+    "lease_s",
+    least=0.1,
     default=5.0,
-    show_default=True,
-    metavar="SECONDS",
     help="How long this moderator may be silent before another takes over.",
 )
 @click.option(
@@ -66,38 +50,24 @@ if TYPE_CHECKING:
     metavar="N",
     help="Messages that an agent's mailbox holds at most; the oldest unread ones go first.",
 )
-@click.option(
+@seconds_option(
     "--heartbeat",
-    type=click.FloatRange(0.1),
+    "heartbeat_s",
+    least=0.1,
     default=5.0,
-    show_default=True,
-    metavar="SECONDS",
     help="How often agents say that they are here; three times as long without a word is away.",
 )
-@click.option(
-    "--pause", type=click.FloatRange(0), default=0.0, show_default=True, metavar="SECONDS", help="Rest between games."
-)
+@seconds_option("--pause", "pause_s", default=0.0, help="Rest between games.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for every game, one a line.")
 def moderator(
-    url: str,
-    house: str,
     health: Place | None,
     log: LogStyle,
     games: int | None,
-    seed: str | None,
     config_file: Path | None,
-    wait: float | None,
-    at_once: int,
-    keep: float,
-    lease: float,
-    mailbox: int,
-    heartbeat: float,
-    pause: float,
     *,
     forever: bool,
-    archive: bool,
-    tickets: bool,
     as_json: bool,
+    **told: Any,
 ) -> int:
     """Moderate a house: seat the agents that join it, play a session of games, and close it.
 
@@ -112,29 +82,14 @@ def moderator(
 
     if forever and games is not None:
         raise click.UsageError("--games and --forever: how many, or until it is stopped?")
-    check_seed(seed)
-    settings = ModeratorSettings(
-        url=url,
-        house=house,
-        config=load_config(config_file).config,
-        games=None if forever else 1 if games is None else games,
-        seed=seed,
-        wait_s=wait,
-        at_once=at_once,
-        archive=archive,
-        tickets=tickets,
-        keep_s=keep,
-        lease_s=lease,
-        mailbox=mailbox,
-        heartbeat_s=heartbeat,
-        pause_s=pause,
-    )
-    configure_logs(log, service="moderator", house=house)
+    games = None if forever else 1 if games is None else games
+    settings = ModeratorSettings(config=load_config(config_file).config, games=games, **told)
+    configure_logs(log, service="moderator", house=settings.house)
 
     def tell(result: GameReport) -> None:
         # without --json the log says it
         if as_json:
             click.echo(json.dumps(result.as_json(), allow_nan=False))
 
-    with Stopping() as stopping, Health(health) as told:
-        return serve(settings, stopping, told, tell)
+    with Stopping() as stopping, Health(health) as served:
+        return serve(settings, stopping, served, tell)

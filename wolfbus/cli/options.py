@@ -1,5 +1,5 @@
-"""What several commands take: a config file with rules, players and models, how games are measured, and the words
-that stand for times, titles and shares.
+"""Options that several commands take, each declared once: what their values may be, what a config file says, how models
+are called and where pages are served.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -17,11 +17,10 @@ from pydantic import ValidationError
 
 from wolfbus.config import Deadlines, GameConfig, config_from_table, read_toml_file
 from wolfbus.errors import ConfigError
-from wolfbus.printable import NOTE_SHOWN, counted, printable
-from wolfbus.study.manifest import FILE
+from wolfbus.messages.base import ID_PATTERN
+from wolfbus.service.options import DEFAULT_BUS
 
 if TYPE_CHECKING:
-    from analytics.gather import Criteria, FileNote
     from players.llm.settings import Model
 
     SecondsType = click.ParamType[float]
@@ -30,29 +29,17 @@ else:
     # generic only in newer versions of click
     SecondsType = LineType = click.ParamType
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 TITLE_LONGEST: Final = 200
 """Characters of a game's title."""
+GIVE_UP: Final = 30
+"""Replies in a row that could not be read, and none before, after which a model is given up."""
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
-_PATH_SHOWN: Final = 400
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What a config file says.
-
-    Attributes:
-        config: the rules.
-        players: a spec, or a brain per seat; None where the file does not say.
-        models: language models by alias.
-    """
-
-    config: GameConfig
-    players: str | tuple[str, ...] | None
-    models: Mapping[str, Model]
+# -- values
 
 
 class Duration(SecondsType):
@@ -99,6 +86,32 @@ class Share(click.FloatRange):
         return number
 
 
+class Name(LineType):
+    """A name that can stand in the names of streams and files: that of a house, of an agenda or of a game."""
+
+    name = "text"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; raises a usage error for what is none."""
+        if re.fullmatch(ID_PATTERN, str(value)) is None:
+            told = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
+            self.fail(f"{value!r:.80}: {told}", param, ctx)
+        return str(value)
+
+
+class RedisUrl(LineType):
+    """The address of a bus where processes meet."""
+
+    name = "text"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the address; raises a usage error for a bus that lives in one process."""
+        if str(value).startswith("memory:"):
+            told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
+            self.fail(f"{told}, as in {DEFAULT_BUS}", param, ctx)
+        return str(value)
+
+
 def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:
     """Return rules under which every request waits so many seconds; the same rules for None.
 
@@ -114,12 +127,32 @@ def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:
     return config.model_copy(update={"deadlines": deadlines})
 
 
-def check_seed(seed: str | None) -> None:
-    """Raise a usage error for a seed that no record could hold."""
-    try:
-        (seed or "").encode()
-    except UnicodeEncodeError:
-        raise click.BadParameter("not text that UTF-8 can hold", param_hint="--seed") from None
+# -- the config file
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a config file says.
+
+    Attributes:
+        config: the rules.
+        players: a spec, or a brain per seat; None where the file does not say.
+        models: language models by alias.
+    """
+
+    config: GameConfig
+    players: str | tuple[str, ...] | None
+    models: Mapping[str, Model]
+
+    def brains(self, players: str | None, expand: Callable[[str, int], tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the brain of every seat: by `players` where somebody named them, else as the file says.
+
+        Args:
+            players: a spec; None for none.
+            expand: reads a spec for so many seats.
+        """
+        chosen = players if players is not None else self.players if self.players is not None else "scripted"
+        return expand(chosen, self.config.seats) if isinstance(chosen, str) else chosen
 
 
 def load_config(path: Path | None) -> Loaded:
@@ -174,70 +207,110 @@ def _players(players: Any, config: GameConfig, source: str) -> str | tuple[str, 
     raise ConfigError(f"{source}: players: a spec, a list of brains, or a table of seat name to brain")
 
 
-prove_option = click.option(
-    "--prove", is_flag=True, help="Re-execute every record by the rules; reading then takes about twice as long."
+# -- options
+
+
+def refuse(*rules: tuple[object, str]) -> None:
+    """Raise a usage error for the first of some rules, each what is wrong if it holds, that does."""
+    for wrong, why in rules:
+        if wrong:
+            raise click.UsageError(why)
+
+
+def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Return what gives a command several options, in the order in which its help tells them."""
+
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def seconds_option(*names: str, least: float = 0, **more: Any) -> Callable[[_Command], _Command]:
+    """Return an option of a time in seconds, which tells its default where it has one."""
+    return click.option(*names, type=click.FloatRange(least), show_default="default" in more, metavar="SECONDS", **more)
+
+
+def config_option(meaning: str) -> Callable[[_Command], _Command]:
+    """Return --config as ``config_file``, for `load_config`."""
+    return click.option("--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help=meaning)
+
+
+def _storable(_context: click.Context, _option: click.Parameter, seed: str | None) -> str | None:
+    try:
+        (seed or "").encode()
+    except UnicodeEncodeError:
+        raise click.BadParameter("not text that UTF-8 can hold") from None
+    return seed
+
+
+def seed_option(meaning: str) -> Callable[[_Command], _Command]:
+    """Return --seed, which is what a record can hold."""
+    return click.option("--seed", callback=_storable, help=meaning)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+
+bus_option = click.option(
+    "--bus",
+    "url",
+    envvar=["WOLFBUS_BUS", "REDIS_URL"],
+    default=DEFAULT_BUS,
+    show_default=True,
+    type=RedisUrl(),
+    help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 
-_OPTIONS = (
-    click.option("--alpha", type=Share(), help="Smoothing weight to recompute with."),
-    click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with."),
+page_options = together(
     click.option(
-        "--include-defaulted",
-        is_flag=True,
-        help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
+        "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port of the page; 0 for any."
+    ),
+    click.option("--host", default="127.0.0.1", show_default=True, help="Address on which the page is served."),
+)
+"""``host`` and ``port`` of a page."""
+
+view_options = together(
+    click.option("--view", is_flag=True, help="Show it on a page as it happens, until Ctrl-C."), page_options
+)
+
+
+def _not_below_zero(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not value >= 0:
+        raise click.BadParameter(f"{value} is below 0", param=option)
+    return value
+
+
+model_options = together(
+    click.option(
+        "--budget", type=float, callback=_not_below_zero, metavar="USD", help="Stop before model calls cost more."
     ),
     click.option(
-        "--as-recorded", is_flag=True, help="Read published logs as the paper's code stored them, fillers and all."
+        "--budget-tokens", type=int, callback=_not_below_zero, metavar="N", help="Stop before calls use more tokens."
     ),
     click.option(
-        "--roles",
+        "--cassette",
         type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The run_meta.json of published logs; looked for beside each unless given.",
+        metavar="DIR",
+        help="Keep model replies in DIR, and do not ask again what it answers.",
     ),
-    prove_option,
     click.option(
-        "--include-differing",
-        is_flag=True,
-        help="Count records, too, that are not what their study noted, or that the rules do not give.",
+        "--replay-cassette",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Take model replies from DIR instead of calling.",
+    ),
+    click.option(
+        "--give-up",
+        type=click.IntRange(0),
+        default=GIVE_UP,
+        show_default=True,
+        metavar="N",
+        help="End a game of a model whose first N replies in a row cannot be read; 0 plays on.",
+    ),
+    click.option(
+        "--probe/--no-probe", default=True, help="Ask each model something small before the game. [default: probe]"
     ),
 )
-
-workers_option = click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
-
-cache_option = click.option(
-    "--no-cache",
-    is_flag=True,
-    help="Compute everything anew. What records came to is kept beside them, in .wolfbus, and taken from there as long"
-    " as their bytes are the same.",
-)
-
-
-def criteria_options(command: _Command) -> _Command:
-    """Give a command the options that `criteria_of` takes, by their names."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def criteria_of(*, prove: bool, **options: Any) -> Criteria:
-    """Return what the options of `criteria_options` say."""
-    from analytics.gather import Criteria
-    from moderator.engine.reexecution import Verifier
-
-    return Criteria(**options, prover=Verifier if prove else None)
-
-
-def tell_problems(problems: Sequence[FileNote]) -> None:
-    """Print a line on stderr for every file with which something is wrong."""
-    for note in problems:
-        # what is wrong with a manifest is no game's fault
-        left_out = "" if note.counted or Path(note.path).name == FILE else " (left out)"
-        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + 3 * NOTE_SHOWN)
-        click.echo(f"wolfbus: {told}{left_out}", err=True)
-
-
-def tell_how_many(problems: Sequence[FileNote]) -> None:
-    """Print on stderr with how many files something is wrong, if with any."""
-    if problems:
-        click.echo(f"wolfbus: something is wrong with {counted(len(problems), 'file')}", err=True)
+"""How language models are called; they come as keywords, fit for `wolfbus.cli.brains.open_brain_context`."""

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import secrets
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.brains import model_options, open_brain_context, tell_expected
-from wolfbus.cli.options import Duration, Title, check_seed, load_config, with_patience
+from wolfbus.cli import FAILED, INTERRUPTED, options
+from wolfbus.cli.brains import cast, open_brain_context, tell_expected
 from wolfbus.cli.terminal.ending import GameEnding
-from wolfbus.cli.terminal.playback import Shower, shown
-from wolfbus.cli.viewing import PageAddress, on_a_page, view_options
+from wolfbus.cli.terminal.playback import play_back_with_keys, shown
+from wolfbus.cli.viewing import on_a_page
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from players.context import BrainContext
     from players.llm.accounts import Accounts
     from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
 
-PACE = 2.0
+logger = logging.getLogger(__name__)
+
+PACE: Final = 2.0
 """Times reading pace at which a game of scripted players is shown in a terminal."""
+AT_A_PAGE_S: Final = 600.0
+"""Seconds that every request waits for its answer where a person plays at a page."""
 
 
 @click.command()
-@click.option("--seed", help="Seed of names, roles and every draw (any text; a number is usual). Fresh unless given.")
+@options.seed_option("Seed of names, roles and every draw (any text; a number is usual). Fresh unless given.")
 @click.option(
     "--bus",
     "url",
@@ -54,16 +57,16 @@ PACE = 2.0
     help="Seat a player in a role: Seer for the person or for your own agent, human=Seer where several play. "
     "May be repeated.",
 )
-@click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
-)
-@model_options
+@options.config_option("Rules, players and models.")
+@options.model_options
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of the record."
 )
-@click.option("--game", "game_id", metavar="ID", help="Game id; fresh unless given.")
-@click.option("--title", type=Title(), metavar="TEXT", help="What people call the game, in its record and on its page.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+@click.option("--game", "game_id", type=options.Name(), metavar="ID", help="Game id; fresh unless given.")
+@click.option(
+    "--title", type=options.Title(), metavar="TEXT", help="What people call the game, in its record and on its page."
+)
+@options.json_option
 @click.option("--tables", is_flag=True, help="Print every table that a single game has numbers for, too.")
 @click.option(
     "--pace",
@@ -74,10 +77,10 @@ PACE = 2.0
 )
 @click.option("--quiet", "-q", is_flag=True, help="Do not show the game as it happens.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
-@view_options
+@options.view_options
 @click.option(
     "--patience",
-    type=Duration(),
+    type=options.Duration(),
     metavar="TIME",
     help="How long every request waits for its answer, as 90s, 10m or 2h. [default: as the rules say; 10m with people "
     "at a page]",
@@ -110,27 +113,23 @@ def play(
 
     The game is shown on stderr as it happens; its record is written to OUT/GAME.ndjson; how it ended is told on stdout.
     """
+    from moderator.engine.seating import deal
     from players.spec import expand
+    from wolfbus.cli.embedded import fresh_game_id
 
-    loaded = load_config(config_file)
-    chosen = players if players is not None else loaded.players if loaded.players is not None else "scripted"
-    brains = expand(chosen, loaded.config.seats) if isinstance(chosen, str) else chosen
-    check_seed(seed)
+    loaded = options.load_config(config_file)
+    brains = loaded.brains(players, expand)
     # long: the names, which everybody sees, are drawn from it, so a short one could be found by trying all
     seed = seed if seed is not None else secrets.token_hex(16)
-    game_id = check_game_id(game_id)
+    game_id = game_id or fresh_game_id()
     path = out / f"{game_id}.ndjson"
     if roles:
-        from moderator.engine.seating import deal
-        from wolfbus.cli.brains import cast
-
         brains = cast(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
     persons = view and "human" in brains
-    config = with_patience(loaded.config, patience if patience is not None or not persons else 600.0)
+    config = options.with_patience(loaded.config, patience if patience is not None or not persons else AT_A_PAGE_S)
     # it stays when all else of the command is done
-    at = PageAddress(host, port)
-    page = context.with_resource(on_a_page(game_id, out, at, persons=persons)) if view else None
+    page = context.with_resource(on_a_page(game_id, out, host, port, persons=persons)) if view else None
     with contextlib.ExitStack() as around:
         # whatever a brain prints is not a result
         around.enter_context(contextlib.redirect_stdout(sys.stderr))
@@ -138,55 +137,25 @@ def play(
         brain_context = around.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
             tell_expected(config, brains, loaded.models, 1)
-        # a person at this terminal must not see what the others know
         # whoever looks at the page is not made to wait here
         speed = _speed(0.0 if view else pace, brains)
+        # a person at this terminal must not see what the others know
         hidden = quiet or as_json or "human" in brains
         shower = around.enter_context(shown(quiet=hidden, plain=plain, paced=speed > 0))
         kept: list[Recorded] = []
-        see = None if shower is None else kept.append if speed else shower.see
-        ending = GameEnding(see)
-        told: Callable[[Recorded], None] = ending.take
-        if page is not None:
-            told = _both(told, page.see)
-        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), told, brain_context)
+        ending = GameEnding(beats=not as_json)
+        views = [kept.append if speed and not hidden else shower.see, *([] if page is None else [page.see])]
+        game = _play(
+            url,
+            lambda house: house.open(config, seed, brains, path, game_id, title),
+            _watch(ending, views),
+            brain_context,
+        )
         accounts = brain_context.accounts
-        if speed and shower is not None:
-            _show_paced(kept, shower, speed)
+        if kept:
+            with contextlib.suppress(KeyboardInterrupt):
+                play_back_with_keys(kept, shower, speed)
     return _tell(game, ending, path, accounts, as_json=as_json, tables=tables)
-
-
-def _tell(
-    game: Game | None, ending: GameEnding, path: Path, accounts: Accounts | None, *, as_json: bool, tables: bool
-) -> int:
-    """Tell how a game ended, or that it did not; returns the exit code."""
-    if game is None:
-        click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
-        _tell_costs(accounts, as_json=as_json)
-        return INTERRUPTED
-    over = game.over
-    if over is None or over.error is not None or ending.ended is None:
-        reason = over.error if over is not None and over.error is not None else "the game did not finish"
-        click.echo(f"wolfbus: {reason}", err=True)
-        if path.exists():
-            click.echo(f"wolfbus: the record so far is in {path}", err=True)
-        _tell_costs(accounts, as_json=as_json)
-        return FAILED
-    if as_json:
-        _print_summary(game, ending, over.digest, path, accounts)
-    else:
-        if tables:
-            _print_tables(path)
-        _print_ending(ending, over.digest, path, accounts)
-    return 0
-
-
-def _both(first: Callable[[Recorded], None], second: Callable[[Recorded], None]) -> Callable[[Recorded], None]:
-    def see(recorded: Recorded) -> None:
-        first(recorded)
-        second(recorded)
-
-    return see
 
 
 def _speed(pace: float | None, brains: Sequence[str]) -> float:
@@ -197,28 +166,20 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
     return PACE if instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
 
 
-def _show_paced(kept: Sequence[Recorded], shower: Shower, speed: float) -> None:
-    from wolfbus.cli.terminal.playback import KeyPresses, play_back
+def _watch(ending: GameEnding, views: list[Callable[[Recorded], None]]) -> Callable[[Recorded], None]:
+    """Return what hands every event to the game's ending and to its views, as long as they take it."""
 
-    with contextlib.suppress(KeyboardInterrupt), KeyPresses() as keys:
-        play_back(kept, shower.see, speed, wait=keys.wait, restart=shower.restart)
+    def see(recorded: Recorded) -> None:
+        ending.take(recorded)
+        for view in list(views):
+            try:
+                view(recorded)
+            except Exception:
+                # a terminal that takes nothing must not cost the game its end
+                views.remove(view)
+                logger.exception("the game cannot be shown any more")
 
-
-def check_game_id(game_id: str | None) -> str:
-    """Return a game id fit for stream and file names, a fresh one for None; raises a usage error otherwise."""
-    import re
-
-    from wolfbus.cli.embedded import fresh_game_id
-    from wolfbus.messages.base import ID_PATTERN
-
-    if game_id is None:
-        return fresh_game_id()
-    if re.fullmatch(ID_PATTERN, game_id) is None:
-        raise click.BadParameter(
-            f"{game_id!r}: 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
-            param_hint="--game",
-        )
-    return game_id
+    return see
 
 
 def _play(
@@ -246,12 +207,37 @@ def _play(
     return game
 
 
-def _tell_costs(accounts: Accounts | None, *, as_json: bool) -> None:
-    """Tell what the calls of a game without an end took."""
+def _tell(
+    game: Game | None, ending: GameEnding, path: Path, accounts: Accounts | None, *, as_json: bool, tables: bool
+) -> int:
+    """Tell how a game ended, or that it did not; returns the exit code."""
+    if game is not None and game.over is not None and game.over.error is None and ending.ended is not None:
+        if as_json:
+            _print_summary(game, ending, game.over.digest, path, accounts)
+        else:
+            if tables:
+                from analytics.findings import metrics
+                from analytics.fold import GameFold
+                from analytics.gather.reading import read_rows
+                from analytics.report.terminal import text
+                from wolfbus.record.reader import open_lines
+
+                _, rows = read_rows(open_lines(path), GameFold(), lenient=True)
+                click.echo(text(metrics([] if rows is None else [rows])))
+            _print_ending(ending, game.over.digest, path, accounts)
+        return 0
+    if game is None:
+        click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
+    else:
+        error = game.over.error if game.over is not None else None
+        click.echo(f"wolfbus: {error if error is not None else 'the game did not finish'}", err=True)
+        if path.exists():
+            click.echo(f"wolfbus: the record so far is in {path}", err=True)
     for line in accounts.lines() if accounts is not None else ():
         click.echo(f"wolfbus: {line}", err=True)
     if as_json and accounts is not None:
         click.echo(json.dumps({"calls": accounts.summary()}))
+    return INTERRUPTED if game is None else FAILED
 
 
 def _print_summary(game: Game, ending: GameEnding, digest: str, path: Path, accounts: Accounts | None) -> None:
@@ -282,14 +268,6 @@ def _print_summary(game: Game, ending: GameEnding, digest: str, path: Path, acco
         "warnings": warnings,
     }
     click.echo(json.dumps(summary))
-
-
-def _print_tables(path: Path) -> None:
-    """Print the tables of a game that is over, from its record."""
-    from analytics.report.terminal import text
-    from wolfbus.cli.proof import ProofCriteria, open_source, prove
-
-    click.echo(text(prove(open_source(str(path)), ProofCriteria(), keep=False).metrics))
 
 
 def _print_ending(ending: GameEnding, digest: str, path: Path, accounts: Accounts | None) -> None:

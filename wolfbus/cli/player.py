@@ -8,16 +8,16 @@ import contextlib
 import logging
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from wolfbus import __version__
-from wolfbus.cli.brains import model_options, open_brain_context
-from wolfbus.cli.options import load_config
-from wolfbus.cli.viewing import PageAddress, page_options, people_of, stay
+from wolfbus.cli.brains import open_brain_context
+from wolfbus.cli.options import config_option, load_config, model_options, page_options, seconds_option, together
+from wolfbus.cli.viewing import page_server, people_of
 from wolfbus.service.options import check_name, service_options
 from wolfbus.vocabulary import KINDS, Kind
 
@@ -28,49 +28,38 @@ if TYPE_CHECKING:
     from wolfbus.service.logs import LogStyle
     from wolfbus.stage.people import People
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+def _agent_name(_context: click.Context, _option: click.Parameter, name: str | None) -> str:
+    from wolfbus.agent.membership import default_name
+
+    return check_name(name) if name is not None else default_name()
 
 
-def _agent_name(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
-    return None if name is None else check_name(name)
-
-
-def agent_options(command: _Command) -> _Command:
-    """Add what every agent process takes beside the options of services: ``name``, ``seats``, ``places``, ``once`` and
-    ``grace``.
-    """
-    for option in (
-        click.option(
-            "--grace",
-            type=click.FloatRange(0),
-            default=8.0,
-            show_default=True,
-            metavar="SECONDS",
-            help="How long to play games under way on after SIGTERM.",
-        ),
-        click.option("--once", is_flag=True, help="Leave after the first game."),
-        click.option(
-            "--place",
-            "places",
-            type=click.IntRange(1, 16),
-            multiple=True,
-            metavar="I",
-            help="Ask for seat I, from 1 in seating order, and take no other. May be repeated.",
-        ),
-        click.option(
-            "--seats",
-            type=click.IntRange(1, 100_000),
-            help="Seats to play at a time, over all games. [default: 1, or as many as places]",
-        ),
-        click.option(
-            "--name",
-            envvar="WOLFBUS_NAME",
-            callback=_agent_name,
-            help="Name of this agent, unique in the house. [default: HOST-PID]",
-        ),
-    ):
-        command = option(command)
-    return command
+agent_options = together(
+    click.option(
+        "--name",
+        envvar="WOLFBUS_NAME",
+        callback=_agent_name,
+        help="Name of this agent, unique in the house. [default: HOST-PID]",
+    ),
+    click.option(
+        "--seats",
+        type=click.IntRange(1, 100_000),
+        help="Seats to play at a time, over all games. [default: 1, or as many as places]",
+    ),
+    click.option(
+        "--place",
+        "places",
+        type=click.IntRange(1, 16),
+        multiple=True,
+        metavar="I",
+        help="Ask for seat I, from 1 in seating order, and take no other. May be repeated.",
+    ),
+    click.option("--once", is_flag=True, help="Leave after the first game."),
+    seconds_option("--grace", "grace_s", default=8.0, help="How long to play games under way on after SIGTERM."),
+)
+"""What every agent process takes beside the options of services."""
+_AGENT: Final = ("url", "house", "name", "seats", "places", "once", "grace_s")
 
 
 @click.command()
@@ -83,59 +72,50 @@ def agent_options(command: _Command) -> _Command:
     show_default=True,
     help="What answers: scripted, random, silent, llm:MODEL, llm:MODEL@URL, human, exec:COMMAND or module:Class.",
 )
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE.toml",
-    help="Models and endpoints; the rules are the moderator's.",
-)
+@config_option("Models and endpoints; the rules are the moderator's.")
 @model_options
-def player(
-    url: str,
-    house: str,
-    health: Place | None,
-    log: LogStyle,
-    name: str | None,
-    seats: int | None,
-    places: tuple[int, ...],
-    brain: str,
-    config_file: Path | None,
-    *,
-    once: bool,
-    grace: float,
-    **calls: Any,
-) -> int:
+def player(health: Place | None, log: LogStyle, brain: str, config_file: Path | None, **told: Any) -> int:
     """Play seats in a house as a process of its own.
 
     It joins the house, plays what seats the moderator gives it, game after game, and leaves when the house closes.
     After a restart it is caught up and plays on. On SIGTERM it takes no new games, plays those under way for up to
     --grace seconds, and exits 0.
     """
-    from players.service import PlayerSettings
     from players.spec import declined_by, model_name
-    from wolfbus.agent.introduction import Introduction
-    from wolfbus.agent.membership import Membership, default_name
 
-    name = name or default_name()
-    seats = seats or len(set(places)) or 1
-    declines = declined_by(brain)
-    # with one terminal there is one person: two would be refused by the check of all brains
-    checked = (brain,) * min(seats, 2)
     models = load_config(config_file).models
-    introduction = Introduction(
-        name,
-        brain,
-        f"wolfbus {__version__}",
-        seats,
-        tuple(sorted(set(places))),
-        in_house=True,
-        declines=declines,
-        model=model_name(brain, models),
-    )
-    settings = PlayerSettings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
-    with open_brain_context(checked, models, **calls) as brain_context:
+    agent = {name: told.pop(name) for name in _AGENT}
+    own = {"in_house": True, "model": model_name(brain, models)}
+    settings = _settings(brain, brain, f"wolfbus {__version__}", declined_by(brain), agent, **own)
+    # with one terminal there is one person: two would be refused by the check of all brains
+    brains = (brain,) * min(settings.membership.introduction.seats, 2)
+    with open_brain_context(brains, models, **told) as brain_context:
         return run(settings, brain_context, health, log, quiet=brain == "human")
+
+
+def _settings(
+    brain: str, called: str, version: str, declines: Sequence[Kind], agent: Mapping[str, Any], **more: Any
+) -> PlayerSettings:
+    """Return what a player service is told.
+
+    Args:
+        brain: what answers.
+        called: what records call that.
+        version: the agent's own name and version.
+        declines: kinds of request it does not answer.
+        agent: the options of agents and the house's address.
+        more: see `wolfbus.agent.introduction.Introduction`.
+    """
+    from players.service import PlayerSettings
+    from wolfbus.agent.introduction import Introduction
+    from wolfbus.agent.membership import Membership
+
+    places = tuple(sorted(set(agent["places"])))
+    seats = agent["seats"] or len(places) or 1
+    kinds = tuple(dict.fromkeys(declines))
+    introduction = Introduction(agent["name"], called, version, seats, places, declines=kinds, **more)
+    stay = {name: agent[name] for name in ("url", "house", "once", "grace_s")}
+    return PlayerSettings(Membership(introduction=introduction, **stay), brain)
 
 
 def run(
@@ -182,22 +162,16 @@ def run(
 @page_options
 @click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
 def join(
-    url: str,
-    house: str,
     health: Place | None,
     log: LogStyle,
-    name: str | None,
-    seats: int | None,
-    places: tuple[int, ...],
     label: str | None,
     declines: tuple[Kind, ...],
     command: tuple[str, ...],
     port: int,
     host: str,
     *,
-    once: bool,
-    grace: float,
     human: bool,
+    **agent: Any,
 ) -> int:
     """Let a program that speaks the line protocol (docs/line-protocol.md) play in a house.
 
@@ -209,40 +183,27 @@ def join(
     wolfbus join --house main --human
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     from players.context import BrainContext
-    from players.service import PlayerSettings
     from players.spec import check
-    from wolfbus.agent.introduction import Introduction
-    from wolfbus.agent.membership import Membership, default_name
 
     if human == bool(command):
         raise click.UsageError("give either --human or the command of a program")
-    name = name or default_name()
     brain = "human" if human else f"exec:{shlex.join(command)}"
-    introduction = Introduction(
-        name,
-        f"outside:{label or name}",
-        f"wolfbus join {__version__}",
-        seats or len(set(places)) or 1,
-        tuple(sorted(set(places))),
-        declines=tuple(dict.fromkeys(declines)),
-    )
-    settings = PlayerSettings(Membership(url, house, introduction, once=once, grace_s=grace), brain)
+    called = f"outside:{label or agent['name']}"
+    settings = _settings(brain, called, f"wolfbus join {__version__}", declines, agent)
     with contextlib.ExitStack() as around:
-        people = around.enter_context(_page(PageAddress(host, port))) if human else None
+        people = around.enter_context(_page(host, port)) if human else None
         brain_context = around.enter_context(BrainContext(people=people))
         check((brain,), brain_context)
         return run(settings, brain_context, health, log, quiet=human)
 
 
 @contextlib.contextmanager
-def _page(at: PageAddress) -> Iterator[People]:
-    """Serve the pages of persons who play."""
+def _page(host: str, port: int) -> Iterator[People]:
+    """Serve the pages of persons who play, and to the end of what they look at."""
     from wolfbus.stage.library import Library
-    from wolfbus.stage.serving import Served, StageServer
+    from wolfbus.stage.serving import Served
 
     people = people_of(lambda: server.url)
-    with StageServer(Served([], Library(None, seats=people.open), people=people), at.host, at.port) as server:
-        click.echo(f"wolfbus: waiting for a seat; its link will stand here ({server.url})", err=True)
+    served = Served([], Library(None, seats=people.open), people=people)
+    with page_server(served, host, port, "waiting for a seat; its link will stand here (URL)") as server:
         yield people
-        # the person looks at the end of the game
-        stay(server)

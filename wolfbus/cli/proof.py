@@ -4,12 +4,14 @@ pass.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from wolfbus.cli.terminal.wording import WINNERS
 from wolfbus.errors import RecordError
 from wolfbus.printable import counted
 from wolfbus.record.line import Recorded
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from analytics.measures.maps import SavedMap
     from analytics.rows import GameRows
     from wolfbus.record.published_log import PaperCounts, PaperLog
-    from wolfbus.vocabulary import Reading
+    from wolfbus.vocabulary import Reading, Winner
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class RecordSource:
     close: Callable[[], None]
 
 
-@dataclass(slots=True)
+@dataclass
 class Proof:
     """What was found.
 
@@ -57,7 +59,6 @@ class Proof:
         verified: whether seals hold and the rules give every derived event; None where there is nothing to re-execute.
         problems: what is wrong, each with its line.
         rows: what the metrics rest on; None where not even the opening holds.
-        metrics: the metrics, plain values.
         digest: digest of a verified game, None otherwise.
         head: hash on the last line that holds, "" for none.
         winner, reason, rounds: how it ended, None where it did not.
@@ -73,10 +74,9 @@ class Proof:
     verified: bool | None
     problems: list[str]
     rows: GameRows | None
-    metrics: dict[str, Any]
     digest: str | None = None
     head: str = ""
-    winner: str | None = None
+    winner: Winner = None
     reason: str | None = None
     rounds: int | None = None
     events: int = 0
@@ -84,6 +84,13 @@ class Proof:
     notes: list[str] = field(default_factory=list)
     rungs: dict[str, int] | None = None
     recalibrated: dict[str, Any] | None = None
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, Any]:
+        """The metrics, plain values."""
+        from analytics.findings import metrics
+
+        return metrics([] if self.rows is None else [self.rows])
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``replay --json`` prints."""
@@ -114,10 +121,8 @@ class Proof:
             return self.notes
         ended = "unfinished"
         if self.rounds is not None:
-            winner = {"villagers": "the villagers win", "werewolves": "the Werewolves win"}.get(
-                str(self.winner), "nobody wins"
-            )
-            ended = f"{winner} after {counted(self.rounds, 'round')} ({str(self.reason).replace('_', ' ')})"
+            reason = str(self.reason).replace("_", " ")
+            ended = f"{WINNERS[self.winner]} after {counted(self.rounds, 'round')} ({reason})"
         game = f"Game {self.rows.game}: {ended}" if self.rows else "No game could be read"
         return [game, *self.proof_lines()]
 
@@ -177,7 +182,6 @@ def prove(
     Raises:
         RecordError: it is no wolfbus record.
     """
-    from analytics.findings import Metrics
     from analytics.fold import GameFold
     from analytics.gather.reading import read_rows
     from moderator.engine.reexecution import Verifier
@@ -196,9 +200,6 @@ def prove(
     source.close()
     if checked.opened is None and not source.is_record:
         raise RecordError(f"{source.name}: {checked.problem}")
-    metrics = Metrics()
-    if rows is not None:
-        metrics.add(rows)
     ended = checked.ended
     return Proof(
         name=source.name,
@@ -206,7 +207,6 @@ def prove(
         verified=checked.proven is True,
         problems=[] if checked.problem is None else [checked.problem],
         rows=rows,
-        metrics=metrics.result(),
         digest=checked.digest if checked.proven else None,
         head=checked.head,
         winner=ended.winner if ended else None,
@@ -231,7 +231,6 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
         RecordError: a line or the run_meta.json cannot be read.
         ConfigError: the roles are not to be had.
     """
-    from analytics.findings import Metrics
     from analytics.paper import rows_of_paper_log
     from wolfbus.record.published_log import meta_beside, read_paper_log
 
@@ -242,8 +241,6 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
     alpha = 0.7 if criteria.alpha is None else criteria.alpha
     prior = 0.5 if criteria.prior is None else criteria.prior
     rows = rows_of_paper_log(log, as_recorded, alpha=alpha, prior=prior)
-    metrics = Metrics()
-    metrics.add(rows)
     counts = log.counts()
     return Proof(
         name=source.name,
@@ -251,7 +248,6 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
         verified=None,
         problems=[],
         rows=rows,
-        metrics=metrics.result(),
         winner=log.winner,
         reason=None,
         rounds=log.rounds,
@@ -259,17 +255,6 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
         rungs=_rungs(counts),
         recalibrated=_recalibrated(rows, criteria.saved_map),
     )
-
-
-def saved_map(path: Path) -> SavedMap:
-    """Return the map in a file that ``wolfbus report --save-map`` wrote.
-
-    Raises:
-        ConfigError: it cannot be read or is no map; the line names the file and the member at fault.
-    """
-    from analytics.measures.maps import load_map
-
-    return load_map(path)
 
 
 def _recalibrated(rows: GameRows | None, saved: SavedMap | None) -> dict[str, Any] | None:

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.util
 import json
 import os
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.options import (
+from wolfbus.cli.measuring import (
     cache_option,
     criteria_of,
     criteria_options,
+    read_games,
     tell_how_many,
-    tell_problems,
     workers_option,
 )
-from wolfbus.errors import ConfigError, RecordError
+from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
 from wolfbus.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from analytics.gather import Criteria, Gathered
     from analytics.report.report import Report
 
@@ -54,19 +49,23 @@ class Wanted:
     parquet: Path | None
     save_map: Path | None
     bibtex: bool
-    json: bool
+    as_json: bool
 
     @property
     def files(self) -> tuple[Path, ...]:
         """Files to write."""
-        return tuple(
-            path for path in (self.html, self.md, self.findings, self.save_map) if path is not None and path != STDOUT
-        )
+        paths = (self.html, self.md, self.findings, self.save_map)
+        return tuple(path for path in paths if path is not None and path != STDOUT)
 
     @property
     def on_stdout(self) -> int:
         """How many are to be printed."""
-        return (self.md == STDOUT) + self.json + self.bibtex
+        return (self.md == STDOUT) + self.as_json + self.bibtex
+
+    @property
+    def pages(self) -> bool:
+        """Whether anything is wanted that is laid out for readers."""
+        return self.html is not None or self.md is not None or self.bibtex
 
 
 @click.command()
@@ -82,21 +81,7 @@ class Wanted:
 @criteria_options
 @workers_option
 @cache_option
-def report(
-    sources: tuple[str, ...],
-    html: Path | None,
-    md: Path | None,
-    findings: Path | None,
-    csv: Path | None,
-    parquet: Path | None,
-    save_map: Path | None,
-    workers: int | None,
-    *,
-    as_json: bool,
-    bibtex: bool,
-    no_cache: bool,
-    **criteria: Any,
-) -> int:
+def report(sources: tuple[str, ...], workers: int | None, *, no_cache: bool, **told: Any) -> int:
     """Report on the games in folders and files: a page to read and cite, with the way back from every number.
 
     DIR is a study's folder or any other with records in it; FILE a record or a log that the paper's authors published.
@@ -105,74 +90,52 @@ def report(
     Records of a study are compared with what it noted of its games. It exits 1 if something is wrong with a file. What
     holds of a damaged one is counted all the same, one that is not what its study noted is not; the report says so.
     """
-    wanted = Wanted(html, md, findings, csv, parquet, save_map, bibtex, as_json)
+    wanted = Wanted(**{field.name: told.pop(field.name) for field in fields(Wanted)})
     if wanted.on_stdout > 1:
         raise click.UsageError("of --md -, --json and --bibtex, give one: each is printed on stdout")
-    if not any((*wanted.files, wanted.on_stdout, csv, parquet)):
-        wanted = replace(wanted, html=_default_page(sources))
+    if not any((*wanted.files, wanted.on_stdout, wanted.csv, wanted.parquet)):
+        first = Path(sources[0])
+        wanted = replace(wanted, html=first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE))
     for path in wanted.files:
         _check_place(path)
-    if wanted.html is not None or wanted.md is not None or wanted.bibtex:
-        _need("jinja2", *(["matplotlib"] if wanted.html is not None else []))
-    return _report(sources, wanted, criteria_of(**criteria), workers, cached=not no_cache)
-
-
-def _default_page(sources: tuple[str, ...]) -> Path:
-    first = Path(sources[0])
-    return first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE)
-
-
-def _need(*packages: str) -> None:
-    for package in packages:
+    for package in ("jinja2",) * wanted.pages:
         if importlib.util.find_spec(package) is None:
             raise ConfigError(f'the report needs {package}: pip install "wolfbus[report]"')
-
-
-def _check_place(path: Path) -> None:
-    """Refuse at once what could not be written after minutes of reading."""
-    folder = path.parent
-    shown = printable(str(path), _PATH_SHOWN)
-    if path.is_dir():
-        raise ConfigError(f"{shown}: is a folder")
-    if not folder.is_dir():
-        raise ConfigError(f"{shown}: no such folder {printable(str(folder), _PATH_SHOWN)}")
-    if not os.access(folder, os.W_OK):
-        raise ConfigError(f"{shown}: the folder cannot be written to")
-
-
-def _report(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, workers: int | None, *, cached: bool) -> int:
-    from analytics.gather import gather
-
-    with _progress() as tell:
-        gathered = gather(sources, criteria, workers=workers, cached=cached, tell=tell)
-    tell_problems(gathered.problems)
-    if not gathered.columns.ids:
-        raise RecordError("no game could be read, so there is nothing to report")
+    criteria = criteria_of(**told)
+    gathered = read_games(sources, criteria, workers, cached=not no_cache)
     _write(sources, wanted, criteria, gathered)
     tell_how_many(gathered.problems)
     return FAILED if gathered.problems else 0
 
 
+def _check_place(path: Path) -> None:
+    """Refuse at once what could not be written after minutes of reading."""
+    shown = printable(str(path), _PATH_SHOWN)
+    if path.is_dir():
+        raise ConfigError(f"{shown}: is a folder")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{shown}: no such folder {printable(str(path.parent), _PATH_SHOWN)}")
+    if not os.access(path.parent, os.W_OK):
+        raise ConfigError(f"{shown}: the folder cannot be written to")
+
+
 def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathered: Gathered) -> None:
-    found = _findings(gathered) if any((*wanted.files, wanted.md, wanted.json)) else {}
-    if wanted.json:
+    from analytics.export import write_csv, write_parquet
+    from analytics.measures.maps import save_map
+
+    found = _findings(gathered) if any((*wanted.files, wanted.md, wanted.as_json)) else {}
+    if wanted.as_json:
         click.echo(json.dumps(found, allow_nan=False))
     if wanted.findings is not None:
         _put(wanted.findings, json.dumps(found, allow_nan=False, indent=1) + "\n")
-    if wanted.html is not None or wanted.md is not None or wanted.bibtex:
+    if wanted.pages:
         _write_pages(wanted, criteria, gathered, found)
     # last, for they may be refused: files that are there already, too few games
     if wanted.csv is not None:
-        from analytics.export import write_csv
-
         write_csv(sources, wanted.csv, criteria)
     if wanted.parquet is not None:
-        from analytics.export import write_parquet
-
         write_parquet(sources, wanted.parquet, criteria)
     if wanted.save_map is not None:
-        from analytics.measures.maps import save_map
-
         save_map(found["recalibration"], wanted.save_map)
 
 
@@ -205,36 +168,15 @@ def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: 
             "page", [gathered.basis], lambda: {"html": made().html(), "headlines": made().headlines()}
         )
         _put(wanted.html, page["html"])
-        quiet = wanted.on_stdout > 0
-        click.echo(f"Report: {wanted.html}", err=quiet)
-        for line in page["headlines"]:
-            click.echo(f"  {printable(line, 1000)}", err=quiet)
-        for line in gathered.checked:
-            click.echo(f"  {line}", err=quiet)
+        lines = [*(printable(line, 1000) for line in page["headlines"]), *gathered.checked]
+        click.echo("\n  ".join([f"Report: {wanted.html}", *lines]), err=wanted.on_stdout > 0)
 
 
 def _put(path: Path, text: str) -> None:
     """Print or write; a reader never finds half a file, and a failure leaves the old one."""
     if path == STDOUT:
         click.echo(text, nl=False)
-        return
-    if path.exists() and not path.is_file():
+    elif path.exists() and not path.is_file():
         path.write_text(text, "utf-8")
-        return
-    write_whole(path, [text])
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Show how much is read, where somebody watches."""
-    if not sys.stderr.isatty():
-        yield lambda _read, _all: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    bar = Progress("reading", BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=console, transient=True)
-    with bar:
-        task = bar.add_task("reading", total=None)
-        yield lambda read, total: bar.update(task, completed=read, total=total)
+    else:
+        write_whole(path, [text])

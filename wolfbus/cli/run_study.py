@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.brains import model_options
-from wolfbus.cli.options import check_seed
+from wolfbus.cli.options import Name, config_option, model_options, refuse, seed_option
 from wolfbus.errors import ConfigError
 from wolfbus.study.designs import KINDS_OF_DESIGN
 from wolfbus.study.manifest import FILE
 from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
+    from wolfbus.cli.studying.loading import RunOptions
     from wolfbus.cli.studying.study_run import StudyRun
-
-
-def _house(_context: click.Context, _option: click.Parameter, house: str | None) -> str | None:
-    from wolfbus.service.options import check_house
-
-    return None if house is None else check_house(house)
 
 
 @click.command()
@@ -34,7 +30,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     "--games", type=click.IntRange(1, MOST_GAMES), help="Games of the study. [default: 20; asked for in a terminal]"
 )
 @click.option("--players", help="Who plays, as for `wolfbus play`: 'llm:mini*4,llm:local*4'. [default: scripted]")
-@click.option("--seed", help="Seed of the study (any text; a number is usual), from which every game's is drawn.")
+@seed_option("Seed of the study (any text; a number is usual), from which every game's is drawn.")
 @click.option(
     "--design",
     type=click.Choice(KINDS_OF_DESIGN),
@@ -50,9 +46,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
     help="Processes that play. [default: this one; one a core for many games of scripted players]",
 )
 @click.option("--name", help="A title for people.")
-@click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
-)
+@config_option("Rules, players and models.")
 @click.option("--resume", is_flag=True, help="Go on with the study in the folder: play what is missing.")
 @model_options
 @click.option(
@@ -64,7 +58,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
 )
 @click.option(
     "--house",
-    callback=_house,
+    type=Name(),
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
     "them, and without it whoever has joined plays. This process is the house's moderator. The "
     "--bus is then WOLFBUS_BUS or REDIS_URL unless given.",
@@ -78,7 +72,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
 )
 @click.option(
     "--share",
-    callback=_house,
+    type=Name(),
     metavar="AGENDA",
     help="Play nothing here, but put the games on an agenda of this name on the --bus, a Redis; `wolfbus worker` plays "
     "them, in as many processes and on as many machines as there are.",
@@ -86,25 +80,7 @@ def _house(_context: click.Context, _option: click.Parameter, house: str | None)
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object on stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not show progress and design.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
-def run(
-    study_file: Path | None,
-    out: Path | None,
-    config_file: Path | None,
-    url: str,
-    house: str | None,
-    share: str | None,
-    *,
-    tickets: bool,
-    resume: bool,
-    as_json: bool,
-    quiet: bool,
-    plain: bool,
-    probe: bool,
-    give_up: int,
-    cassette: Path | None,
-    replay_cassette: Path | None,
-    **options: Any,
-) -> int:
+def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, as_json: bool, **options: Any) -> int:
     """Play a study: many games of the same rules, each with its own seed, seated by a design.
 
     The folder gets a manifest (study.json), the study as TOML, and a record of every game. Ctrl-C, a full disk or a
@@ -119,51 +95,48 @@ def run(
     from wolfbus.cli.studying.loading import RunOptions, load_study
     from wolfbus.cli.studying.study_run import StudyRun
 
-    check_seed(options.get("seed"))
-    if cassette is not None and replay_cassette is not None:
-        raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
-    if house is not None and url == "memory://":
+    how = RunOptions(**{field.name: options.pop(field.name) for field in fields(RunOptions)})
+    if how.house is not None and how.url == "memory://":
         # where a ticket, or anybody who shows no password on a command line, has put it
-        url = os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or url
-    if tickets and house is None:
-        raise click.UsageError("--tickets are those of a --house")
-    if house is not None and (url.startswith("memory:") or cassette is not None or replay_cassette is not None):
-        raise click.UsageError(
-            "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair"
-        )
-    if share is not None and (house is not None or url.startswith("memory:") or cassette or replay_cassette):
-        raise click.UsageError("--share is an agenda on a Redis: give its --bus, no --house, and cassettes to workers")
-    if options.get("games") is None and study_file is None and not resume and not quiet and _is_watched():
+        how = replace(how, url=os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or how.url)
+    _check_options(how)
+    if options["games"] is None and study_file is None and not how.resume and not how.quiet and _is_watched():
         options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
-    if resume and study_file is None and config_file is None and out is not None:
+    if how.resume and study_file is None and config_file is None and out is not None:
         _find_study(out)
         # the folder's own file says what it is
-        study = load_study(out / "study.toml", None, options, house=house is not None)
-    else:
-        study = load_study(study_file, config_file, options, house=house is not None)
-    told = study.settings
-    if share is not None and (told.workers or 1) > 1:
+        study_file = out / "study.toml"
+    study = load_study(study_file, config_file, options, house=how.house is not None)
+    if how.share is not None and (study.settings.workers or 1) > 1:
         raise ConfigError("--share: workers are processes that somebody else starts: no --workers")
-    how = RunOptions(
-        url,
-        house=house,
-        tickets=tickets,
-        share=share,
-        resume=resume,
-        probe=probe,
-        give_up=give_up,
-        cassette=cassette,
-        replay_cassette=replay_cassette,
-        quiet=quiet,
-        plain=plain,
-    )
     plan = study.plan()
     folder = out if out is not None else Path("runs") / plan.study
-    if resume:
+    if how.resume:
         _find_study(folder)
     played = StudyRun(study, plan, folder, how)
     ending = played.play()
     return _tell(played, ending, as_json=as_json)
+
+
+def _check_options(how: RunOptions) -> None:
+    """Refuse options that do not go together."""
+    tape = how.cassette or how.replay_cassette
+    in_memory = how.url.startswith("memory:")
+    refuse(
+        (
+            how.cassette is not None and how.replay_cassette is not None,
+            "--cassette records and --replay-cassette plays: give one of them",
+        ),
+        (how.tickets and how.house is None, "--tickets are those of a --house"),
+        (
+            how.house is not None and (in_memory or tape),
+            "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair",
+        ),
+        (
+            how.share is not None and (how.house is not None or in_memory or tape),
+            "--share is an agenda on a Redis: give its --bus, no --house, and cassettes to workers",
+        ),
+    )
 
 
 def _is_watched() -> bool:
@@ -176,8 +149,6 @@ def _find_study(out: Path) -> None:
 
 
 def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
-    import json
-
     from wolfbus.study.showing import replay_command, summary_lines
 
     totals = played.manifest.totals()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from wolfbus.cli.options import Name, bus_option
+from wolfbus.cli.terminal.wording import aligned
 from wolfbus.document.formats import UNDEFINED, ago, size
 from wolfbus.printable import counted, cut_middle, name_of, printable
-from wolfbus.service.options import DEFAULT_BUS, check_house
 
 if TYPE_CHECKING:
-    from wolfbus.service.lifecycle import Stopping
     from wolfbus.service.standing import AgentStanding, GameStanding, HouseStanding, Standing
 
 WATCH_S: Final = 2.0
@@ -22,29 +23,9 @@ _BRAIN_SHOWN: Final = 32
 _HEADS: Final = ("agent", "service", "seats", "brain", "started", "knocked", "unread", "unprocessed")
 
 
-def _redis(_context: click.Context, _option: click.Parameter, url: str) -> str:
-    if url.startswith("memory:"):
-        raise click.BadParameter(
-            "memory:// ends where its process ends, so nobody else can look at it", param_hint="--bus"
-        )
-    return url
-
-
-def _house(_context: click.Context, _option: click.Parameter, house: str | None) -> str | None:
-    return None if house is None else check_house(house)
-
-
 @click.command()
-@click.option(
-    "--bus",
-    "url",
-    envvar=["WOLFBUS_BUS", "REDIS_URL"],
-    default=DEFAULT_BUS,
-    show_default=True,
-    callback=_redis,
-    help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
-)
-@click.option("--house", callback=_house, help="Only this house. All of them unless given.")
+@bus_option
+@click.option("--house", type=Name(), help="Only this house. All of them unless given.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (one a line with --watch).")
 @click.option("--watch", is_flag=True, help=f"Look again every {WATCH_S:g} seconds, until interrupted.")
 def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
@@ -59,23 +40,15 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.service.standing import Standing
 
-    bus, links = open_bus(url), Links(read_address(url))
-    standing = Standing(bus, links)
-    try:
+    with contextlib.closing(open_bus(url)) as bus, contextlib.closing(Links(read_address(url))) as links:
+        standing = Standing(bus, links)
         if not watch:
             return _look(standing, bus.url, house, as_json=as_json, watched=False)
         with Stopping() as stopping:
-            return _watch(standing, bus.url, house, stopping, as_json=as_json)
-    finally:
-        links.close()
-        bus.close()
-
-
-def _watch(standing: Standing, url: str, house: str | None, stopping: Stopping, *, as_json: bool) -> int:
-    while True:
-        _look(standing, url, house, as_json=as_json, watched=True)
-        if stopping.wait(WATCH_S):
-            return 0
+            while True:
+                _look(standing, bus.url, house, as_json=as_json, watched=True)
+                if stopping.wait(WATCH_S):
+                    return 0
 
 
 def _look(standing: Standing, url: str, house: str | None, *, as_json: bool, watched: bool) -> int:
@@ -101,12 +74,8 @@ def house_page(house: HouseStanding) -> list[str]:
         lines.append(f"  Games   {house.games} begun, {outcomes}, {len(house.running)} running")
         lines += (f"    {game.number:>4} {game.game}  {_game(game)}" for game in house.running)
     if house.agents:
-        rows = [_HEADS, *(_row(agent) for agent in house.agents)]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADS))]
         lines.append(f"  Agents  {len(house.agents)}")
-        for row in rows:
-            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            lines.append(f"    {'  '.join(cells)}".rstrip())
+        lines += (f"    {row}" for row in aligned([_HEADS, *map(_row, house.agents)]))
     elif "agents" not in house.unreadable:
         lines.append("  Agents  none")
     if house.memory is not None:

@@ -10,7 +10,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,12 @@ import click
 
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
-from wolfbus.cli.options import load_config
-from wolfbus.cli.viewing import PageAddress, view_options
-from wolfbus.errors import ConfigError, RecordError
+from wolfbus.cli.options import Name, RedisUrl, config_option, load_config, seed_option, view_options
+from wolfbus.cli.viewing import page_server, served_with
+from wolfbus.errors import BusError, ConfigError, RecordError
 from wolfbus.printable import counted
 from wolfbus.record.writer import prepare_folder
-from wolfbus.service.options import LOG_STYLES, check_house
+from wolfbus.service.options import LOG_STYLES
 
 if TYPE_CHECKING:
     from wolfbus.service.plan import HousePlan
@@ -39,22 +39,20 @@ if TYPE_CHECKING:
 @click.option(
     "--redis",
     "server",
+    type=RedisUrl(),
     metavar="auto|URL",
     default="auto",
     show_default=True,
     help="auto: a Redis of our own for this run, on a Unix socket that only you can reach (redis-server must be "
     "installed).",
 )
-@click.option("--house", help="Name of the house on the bus; a fresh one unless given.")
-@click.option(
-    "--seed",
-    help="Seed of the session; a single game has it itself, of several each has one drawn from it. Fresh unless given.",
+@click.option("--house", type=Name(), help="Name of the house on the bus; a fresh one unless given.")
+@seed_option(
+    "Seed of the session; a single game has it itself, of several each has one drawn from it. Fresh unless given."
 )
 @click.option("--games", type=click.IntRange(1), default=1, show_default=True, help="Games to play.")
 @click.option("--at-once", type=click.IntRange(1), default=1, show_default=True, help="Games under way at a time.")
-@click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help="Rules, players and models."
-)
+@config_option("Rules, players and models.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -102,23 +100,20 @@ def up(
     if not hasattr(os, "killpg"):
         raise ConfigError("up needs process groups, which this system lacks; `wolfbus play` runs everywhere")
     loaded = load_config(config_file)
-    chosen = players if players is not None else loaded.players if loaded.players is not None else "scripted"
-    brains = seats_of(chosen, loaded.config.seats) if isinstance(chosen, str) else chosen
+    brains = loaded.brains(players, seats_of)
     if "human" in brains:
         raise ConfigError(
             "the processes of `up` share no terminal: play with `wolfbus play --players human,…`, or leave the seat "
             "open ('open') and take it with `wolfbus join --human`"
         )
-    house = check_house(house) if house is not None else f"up-{secrets.token_hex(4)}"
+    house = house or f"up-{secrets.token_hex(4)}"
     if log == "auto":
         log = "text" if sys.stderr.isatty() else "json"
     url = server if server != "auto" else ""
-    if url.startswith("memory:"):
-        raise click.BadParameter("processes meet on a Redis, not on memory://", param_hint="--redis")
     plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
     prepare_folder(plan.out)
     began = time.time()
-    show = partial(_show, context, PageAddress(host, port), plan.out) if view else None
+    show = partial(_show, context, host, port, plan.out) if view else None
     ended = _run(plan, Speaker(plain=log == "json", quiet=quiet), show)
     return _report(plan, ended, began, as_json=as_json)
 
@@ -137,25 +132,21 @@ def seats_of(spec: str, seats: int) -> tuple[str, ...]:
     return tuple(OPEN if brain == stand_in else brain for brain in brains)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Played:
-    """One game of the session: its line in ``metrics.json``, and its digest; None where there is no whole record."""
+def _show(context: click.Context, host: str, port: int, out: Path, url: str, house: str) -> None:
+    """Show the house on a page while it plays, and then its records: it stays when all else of the command is done."""
+    from wolfbus.bus import open_bus
+    from wolfbus.stage.house import HouseSource
+    from wolfbus.stage.sources import FolderSource
 
-    told: dict[str, Any]
-    digest: str | None
-
-
-def _show(context: click.Context, at: PageAddress, out: Path, url: str, house: str) -> None:
-    """Show the house on a page, which stays when all else of the command is done."""
-    from wolfbus.cli.viewing import house_on_a_page
-
-    context.with_resource(house_on_a_page(url, house, out, at))
+    live = HouseSource(open_bus(url), house)
+    served = served_with([live, FolderSource(out)], out, live)
+    context.with_resource(page_server(served, host, port, "watch it at URL/"))
 
 
 def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.service.plan import Closed
-    from wolfbus.service.redis import PrivateRedis
+    from wolfbus.service.redis import RedisHome
     from wolfbus.service.supervisor import OWN, Supervisor
 
     with contextlib.ExitStack() as around:
@@ -163,7 +154,10 @@ def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, 
         beneath = []
         redis = None
         if not plan.url:
-            redis = around.enter_context(PrivateRedis())
+            try:
+                redis = around.enter_context(RedisHome("wolfbus-up-"))
+            except BusError as error:
+                raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
             beneath = [redis.program]
             plan = dataclasses.replace(plan, url=redis.url)
         closed = Closed(plan.url, plan.house)
@@ -193,10 +187,10 @@ def _fresh(path: Path, began: float) -> str | None:
         return None
 
 
-def _games(metrics: str | None) -> list[_Played]:
-    """Return the games of the session that analytics has written up, with their digests."""
-    told = json.loads(metrics)["records"] if metrics is not None else []
-    return [_Played(game, _digest(Path(game["record"]))) for game in told]
+def _games(metrics: str | None) -> list[dict[str, Any]]:
+    """Return the games of the session that analytics has written up, each with its digest, None if it is not whole."""
+    games = json.loads(metrics)["records"] if metrics is not None else []
+    return [{**game, "digest": _digest(Path(game["record"]))} for game in games]
 
 
 def _digest(record: Path) -> str | None:
@@ -205,13 +199,9 @@ def _digest(record: Path) -> str | None:
 
     try:
         with contextlib.closing(open_lines(record)) as lines:
-            return digest_of(_events(read_record(lines)))
+            return digest_of(line.event for line in read_record(lines))
     except RecordError:
         return None
-
-
-def _events(lines: Any) -> Iterator[Any]:
-    return (line.event for line in lines)
 
 
 def _report(plan: HousePlan, ended: RunOutcome, began: float, *, as_json: bool) -> int:
@@ -224,7 +214,7 @@ def _report(plan: HousePlan, ended: RunOutcome, began: float, *, as_json: bool) 
             "house": plan.house,
             "seed": plan.seed,
             "out": str(plan.out),
-            "games": [{**game.told, "digest": game.digest} for game in played],
+            "games": played,
             "exit_codes": ended.codes,
             "restarts": ended.restarts,
             "seconds": round(time.time() - began, 3),
@@ -234,11 +224,10 @@ def _report(plan: HousePlan, ended: RunOutcome, began: float, *, as_json: bool) 
     else:
         click.echo(_fresh(plan.out / "report.txt", began) or "")
         for game in played:
-            told = game.told
-            won = f"the {told['winner']} won" if told["winner"] else "nobody won"
-            click.echo(f"Game {told['number']}, {told['game']}: {told['outcome'] or 'not finished'}, {won}")
-            click.echo(f"Digest {game.digest}")
-            click.echo(f"Record {told['record']}  (check it: wolfbus replay {told['record']})")
+            won = f"the {game['winner']} won" if game["winner"] else "nobody won"
+            click.echo(f"Game {game['number']}, {game['game']}: {game['outcome'] or 'not finished'}, {won}")
+            click.echo(f"Digest {game['digest']}")
+            click.echo(f"Record {game['record']}  (check it: wolfbus replay {game['record']})")
     if ended.reason:
         click.echo(f"wolfbus: {ended.reason}; what there is, is in {plan.out}", err=True)
     elif code:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.options import criteria_of, prove_option, tell_problems, workers_option
+from wolfbus.cli.measuring import criteria_of, prove_option, tell_problems, workers_option
+from wolfbus.cli.options import json_option
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
@@ -38,27 +39,15 @@ def _hash(_context: click.Context, _option: click.Parameter, text: str | None) -
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="STUDY|RECORD...")
 @click.option(
-    "--expect",
-    callback=_hash,
-    metavar="HASH",
-    help="The study hash, or the record's head, that was published.",
+    "--expect", callback=_hash, metavar="HASH", help="The study hash, or the record's head, that was published."
 )
 @prove_option
 @workers_option
+@click.option("--sign", "key", type=_FILE, metavar="KEY", help="Sign the hash with an SSH key, beside what it is of.")
 @click.option(
-    "--sign",
-    "key",
-    type=_FILE,
-    metavar="KEY",
-    help="Sign the hash with an SSH key, beside what it is of.",
+    "--signed-by", type=_FILE, metavar="FILE", help="Check that signature by a file of allowed signers of ssh-keygen."
 )
-@click.option(
-    "--signed-by",
-    type=_FILE,
-    metavar="FILE",
-    help="Check that signature by a file of allowed signers of ssh-keygen.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+@json_option
 def verify(
     sources: tuple[str, ...],
     expect: str | None,
@@ -95,7 +84,7 @@ def verify(
         # what differs from its notes is not what the hash is of
         fine = results[0]["as_expected"] = fine and results[0]["is_hash"]
     if key is not None or signed_by is not None:
-        fine = _signature(results[0], key, signed_by, fine=fine) and fine
+        fine = _signature(results[0], key, signed_by, fine=fine)
     if as_json:
         click.echo(json.dumps({"fine": fine, "results": results}))
     else:
@@ -127,33 +116,30 @@ def _result(source: str, gathered: Gathered) -> dict[str, Any]:
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
-    lines = [result["source"]]
+    told: list[tuple[str, str]] = []
     for check in result["checked"]:
         records = counted(check["records"], "record")
-        whole = "every seal holds, up to the game's end"
-        if check["compared"]:
-            whole += f"; as the study noted ({', '.join(check['compared'])})"
-        lines.append(f"  whole        {check['whole']:,} of {records}: {whole}")
-        if check["study"] is not None and not check["compared"] and check["whole"]:
-            lines.append("  not noted    how any of these games ended: they are compared with nothing")
-        elif check["study"] is not None and "head" not in check["compared"] and check["whole"]:
-            lines.append("  not noted    heads: thoughts, raw replies, times, model calls are not compared")
-        if check["proven"] is None:
-            lines.append("  re-executed  none (--prove does)")
-        else:
-            told = "the rules give every derived event from the recorded answers"
-            lines.append(f"  re-executed  {check['proven']:,} of {records} proven: {told}")
+        compared = f"; as the study noted ({', '.join(check['compared'])})" if check["compared"] else ""
+        whole = f"{check['whole']:,} of {records}: every seal holds, up to the game's end{compared}"
+        told.append(("whole", whole))
+        if check["study"] is not None and check["whole"] and not check["compared"]:
+            told.append(("not noted", "how any of these games ended: they are compared with nothing"))
+        elif check["study"] is not None and check["whole"] and "head" not in check["compared"]:
+            told.append(("not noted", "heads: thoughts, raw replies, times, model calls are not compared"))
+        rules = "the rules give every derived event from the recorded answers"
+        proven = f"{check['proven']:,} of {records} proven: {rules}" if check["proven"] is not None else None
+        told.append(("re-executed", proven or "none (--prove does)"))
     if result["unsealed"]:
-        lines.append(f"  no seals     {counted(result['unsealed'], 'published log')}: nothing to verify by")
+        told.append(("no seals", f"{counted(result['unsealed'], 'published log')}: nothing to verify by"))
     if result["hash"] is not None:
-        lines.append(f"  {'head       ' if result['is_record'] else 'study hash '}  {result['hash']}")
+        told.append(("head" if result["is_record"] else "study hash", result["hash"]))
     else:
-        lines.append("  no hash      it takes one study or record, with the head of every game")
+        told.append(("no hash", "it takes one study or record, with the head of every game"))
     if "expected" in result:
-        lines.append(f"  as expected  {_expected(result)}")
+        told.append(("as expected", _expected(result)))
     if "signed" in result:
-        lines.append(f"  signature    {result['signed']}")
-    return lines
+        told.append(("signature", result["signed"]))
+    return [result["source"], *(f"  {label:<11}  {words}" for label, words in told)]
 
 
 def _expected(result: dict[str, Any]) -> str:
@@ -165,25 +151,20 @@ def _expected(result: dict[str, Any]) -> str:
 
 
 def _signature(result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool) -> bool:
-    """Sign, or check the signature; tell it in the result, and return whether all is well."""
+    """Sign with a key, or check the signature; tell it in the result, and return whether all is well."""
     from wolfbus.study.signature import check_signature, sign, signature_of
 
-    if result["hash"] is None:
-        result["signed"] = "there is no hash to sign or to check"
-        return False
     beside = signature_of(Path(result["source"]))
-    if key is not None:
-        if not fine:
-            result["signed"] = "nothing is signed that is not as it should be"
-            return False
+    who, told = None, ""
+    if result["hash"] is None:
+        told = "there is no hash to sign or to check"
+    elif key is not None and not fine:
+        told = "nothing is signed that is not as it should be"
+    elif key is not None:
         sign(result["hash"], key, beside)
-        result["signed"] = f"written to {beside}"
-        return True
-    if signed_by is None:
-        return True
-    who = check_signature(result["hash"], signed_by, beside)
-    if who is None:
-        result["signed"] = f"NOT good: {beside} is of another hash, or by somebody else"
-        return False
-    result["signed"] = f"good, by {who}"
-    return fine
+        who, told = "we", f"written to {beside}"
+    elif signed_by is not None:
+        who = check_signature(result["hash"], signed_by, beside)
+        told = f"good, by {who}" if who else f"NOT good: {beside} is of another hash, or by somebody else"
+    result["signed"] = told
+    return fine and who is not None

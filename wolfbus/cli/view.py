@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import webbrowser
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.viewing import page_options
-from wolfbus.errors import ConfigError
+from wolfbus.cli.options import Name, RedisUrl, page_options
+from wolfbus.cli.viewing import MeasuredStudies, WordClaims, served_with
+from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import printable
-from wolfbus.service.options import DEFAULT_HOUSE, check_house
+from wolfbus.service.options import DEFAULT_HOUSE
 from wolfbus.study.manifest import FILE
 from wolfbus.whole_file import write_whole
 
@@ -25,8 +27,8 @@ RUNS: Final = Path("runs")
 
 @click.command()
 @click.argument("what", required=False, metavar="[RECORD|DIR]", type=click.Path(path_type=Path))
-@click.option("--bus", "url", metavar="URL", help="Show the games of a house on this Redis.")
-@click.option("--house", metavar="NAME", help="The house. [default: main]")
+@click.option("--bus", "url", type=RedisUrl(), metavar="URL", help="Show the games of a house on this Redis.")
+@click.option("--house", type=Name(), metavar="NAME", help="The house. [default: main]")
 @page_options
 @click.option("--name", "names", multiple=True, help="Another name by which this server is asked. May be repeated.")
 @click.option("--open/--no-open", "browse", default=True, help="Open a browser.  [default: open]")
@@ -49,7 +51,6 @@ def view(
     only, unless --host says otherwise.
     """
     from wolfbus.bus import open_bus
-    from wolfbus.cli.viewing import served_with
     from wolfbus.stage.house import HouseSource
     from wolfbus.stage.serving import StageServer
     from wolfbus.stage.sources import FolderSource
@@ -66,10 +67,8 @@ def view(
     if url is None:
         served = served_with(sources, root, public=public)
     else:
-        if url.startswith("memory:"):
-            raise click.BadParameter("memory:// is another process's own: nobody can look in", param_hint="--bus")
-        house_source = HouseSource(open_bus(url), check_house(house or DEFAULT_HOUSE), public=public)
-        served = served_with([house_source, *sources], root, house_source, public=public)
+        live = HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public)
+        served = served_with([live, *sources], root, live, public=public)
 
     def ready(address: str) -> None:
         click.echo(f"{address}{path}")
@@ -82,12 +81,15 @@ def view(
 
 def _first(root: Path, *, newest: bool) -> str:
     """Return the path of the page that is shown first: of the one game, of the newest, or of all there is."""
-    from wolfbus.stage.sources import name_of_path, paths_under
+    from wolfbus.record.reader import newest_record
+    from wolfbus.stage.sources import name_of_path
 
     if root.is_file():
         return f"/g/{name_of_path(root, root.parent)}"
-    last = max(paths_under(root).items(), key=lambda item: item[1].stat().st_mtime, default=None)
-    return f"/g/{last[0]}" if newest and last is not None else "/"
+    with contextlib.suppress(RecordError):
+        if newest:
+            return f"/g/{name_of_path(newest_record(root), root)}"
+    return "/"
 
 
 @click.command()
@@ -103,7 +105,6 @@ def page(what: Path, out: Path | None, word: str, *, prompts: bool) -> int:
     The file asks nobody for anything. Of a game it holds all that the record knows, unless --as says otherwise; of a
     damaged record what is whole, and then the exit code is 1.
     """
-    from wolfbus.cli.viewing import WordClaims
     from wolfbus.stage.files import one_file
     from wolfbus.stage.fold import find_claims_with
 
@@ -138,7 +139,6 @@ def _game(path: Path, word: str, *, prompts: bool) -> tuple[dict[str, Any], str 
 
 
 def _study(folder: Path) -> dict[str, Any]:
-    from wolfbus.cli.viewing import MeasuredStudies
     from wolfbus.stage.library import study_file
 
     if not (folder / FILE).is_file():

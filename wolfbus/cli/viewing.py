@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,56 +14,20 @@ from wolfbus.errors import RecordError, RulesError
 from wolfbus.study.manifest import RECORDS
 
 if TYPE_CHECKING:
-    import asyncio
-
     from analytics.gather import Gathered
     from wolfbus.messages.content import ScoredClaim
     from wolfbus.messages.events import AnyEvent
     from wolfbus.record.line import Recorded
+    from wolfbus.stage.house import HouseSource
     from wolfbus.stage.people import People
     from wolfbus.stage.serving import Served, StageServer
-    from wolfbus.stage.sources import GameSource
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-class LiveSource(Protocol):
-    """A source that knows which of its games go on."""
-
-    def live(self) -> list[dict[str, Any]]:
-        """Return what a library tells of them."""
-
-    def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Begin on the server's loop."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageAddress:
-    """Where a page is served: the address to listen on, and the port, 0 for a free one."""
-
-    host: str
-    port: int
-
-
-def view_options(command: _Command) -> _Command:
-    """Add ``view`` (--view), ``host`` (--host) and ``port`` (--port)."""
-    flag = click.option("--view", is_flag=True, help="Show it on a page as it happens, until Ctrl-C.")
-    return flag(page_options(command))
-
-
-def page_options(command: _Command) -> _Command:
-    """Add ``host`` (--host) and ``port`` (--port)."""
-    port = click.option(
-        "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port of the page; 0 for any."
-    )
-    host = click.option("--host", default="127.0.0.1", show_default=True, help="Address on which the page is served.")
-    return port(host(command))
+    from wolfbus.stage.sources import GameSource, PlayedSource
 
 
 def served_with(
     sources: Sequence[GameSource],
     root: Path,
-    live: LiveSource | None = None,
+    live: PlayedSource | HouseSource | None = None,
     *,
     public: bool = False,
     people: People | None = None,
@@ -91,8 +54,7 @@ def served_with(
     return Served(sources, library, starts, MeasuredStudies(), people)
 
 
-@dataclass(frozen=True, slots=True)
-class GamePage:
+class GamePage(NamedTuple):
     """The page of a game that this process plays.
 
     Attributes:
@@ -105,30 +67,43 @@ class GamePage:
 
 
 @contextlib.contextmanager
-def on_a_page(game: str, out: Path, at: PageAddress, *, persons: bool) -> Iterator[GamePage]:
+def page_server(served: Served, host: str, port: int, told: str) -> Iterator[StageServer]:
+    """Serve pages while something goes on, and then until Ctrl-C; `told` is said at first, the address for ``URL``."""
+    from wolfbus.stage.serving import StageServer
+
+    with StageServer(served, host, port) as server:
+        click.echo(f"wolfbus: {told.replace('URL', server.url, 1)}", err=True)
+        yield server
+        click.echo(f"wolfbus: {server.url} stays until Ctrl-C", err=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            # a wait without a time-out cannot be interrupted on every platform
+            while not threading.Event().wait(3600):
+                pass
+
+
+@contextlib.contextmanager
+def on_a_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> Iterator[GamePage]:
     """Show a game that this process plays on a page, to its end and then until Ctrl-C.
 
     Args:
         game: its id.
         out: the folder of records, which are shown as well.
-        at: where to listen.
+        host: address to listen on.
+        port: port to listen on.
         persons: whether somebody plays at the page; what only some may know is then shown to nobody else before the
             end.
     """
-    from wolfbus.stage.serving import StageServer
     from wolfbus.stage.sources import FolderSource, PlayedSource
 
     out.mkdir(parents=True, exist_ok=True)
     played = PlayedSource(game, public=persons)
     people = people_of(lambda: server.url) if persons else None
     served = served_with([played, FolderSource(out, public=persons)], out, played, public=persons, people=people)
-    with StageServer(served, at.host, at.port) as server:
-        click.echo(f"wolfbus: watch it at {server.url}/g/{game}", err=True)
+    with page_server(served, host, port, f"watch it at URL/g/{game}") as server:
         try:
             yield GamePage(played.see, people)
         finally:
             played.finish()
-        stay(server)
 
 
 def people_of(url: Callable[[], str]) -> People:
@@ -140,37 +115,6 @@ def people_of(url: Callable[[], str]) -> People:
     from wolfbus.stage.people import People
 
     return People(lambda seat, path: click.echo(f"wolfbus: {seat.seat} plays at {url()}{path}", err=True))
-
-
-@contextlib.contextmanager
-def house_on_a_page(url: str, house: str, out: Path, at: PageAddress) -> Iterator[None]:
-    """Show a house on a page while it plays, and then its records until Ctrl-C.
-
-    Args:
-        url: address of its bus.
-        house: its name.
-        out: the folder of its records.
-        at: where to listen.
-    """
-    from wolfbus.bus import open_bus
-    from wolfbus.stage.house import HouseSource
-    from wolfbus.stage.serving import StageServer
-    from wolfbus.stage.sources import FolderSource
-
-    live = HouseSource(open_bus(url), house)
-    with StageServer(served_with([live, FolderSource(out)], out, live), at.host, at.port) as server:
-        click.echo(f"wolfbus: watch it at {server.url}/", err=True)
-        yield
-        stay(server)
-
-
-def stay(server: StageServer) -> None:
-    """Serve on until Ctrl-C."""
-    click.echo(f"wolfbus: {server.url} stays until Ctrl-C", err=True)
-    with contextlib.suppress(KeyboardInterrupt):
-        # a wait without a time-out cannot be interrupted on every platform
-        while not threading.Event().wait(3600):
-            pass
 
 
 class WordClaims:
@@ -206,7 +150,7 @@ class MeasuredStudies:
         """Return what `wolfbus report --json` writes."""
         from analytics.findings import findings
 
-        found: dict[str, Any] = self._once("findings", (folder,), lambda: findings(_gathered(folder)))
+        found: dict[str, Any] = self._once("findings", findings, folder)
         return found
 
     def report(self, folder: Path) -> str:
@@ -214,31 +158,26 @@ class MeasuredStudies:
         from analytics.findings import findings
         from analytics.report.report import Report
 
-        def made() -> str:
-            gathered = _gathered(folder)
-            return Report(findings(gathered), gathered).html()
-
-        page: str = self._once("report", (folder,), made)
+        page: str = self._once("report", lambda read: Report(findings(read), read).html(), folder)
         return page
 
     def comparison(self, a: Path, b: Path) -> dict[str, Any]:
         """Return what `wolfbus compare --json` writes."""
         from analytics.compare import compare
 
-        def made() -> dict[str, Any]:
-            one, other = _gathered(a).columns, _gathered(b).columns
-            return compare(one, other, (a.name, b.name))
-
-        found: dict[str, Any] = self._once("comparison", (a, b), made)
+        names = a.name, b.name
+        found: dict[str, Any] = self._once(
+            "comparison", lambda one, other: compare(one.columns, other.columns, names), a, b
+        )
         return found
 
-    def _once(self, what: str, folders: tuple[Path, ...], make: Callable[[], Any]) -> Any:
+    def _once(self, what: str, compute: Callable[..., Any], *folders: Path) -> Any:
         state = tuple(_changed(folder) for folder in folders)
         key = (what, *map(str, folders))
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
-                kept = self._kept[key] = state, make()
+                kept = self._kept[key] = state, compute(*map(_gathered, folders))
         return kept[1]
 
 

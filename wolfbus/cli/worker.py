@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.brains import model_options, open_brain_context, quiet_brains
-from wolfbus.service.options import DEFAULT_BUS, check_house
+from wolfbus.cli.brains import open_brain_context, quiet_brains
+from wolfbus.cli.options import Name, bus_option, model_options, seconds_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,24 +26,12 @@ _GLANCE_S: Final = 0.1
 
 
 @click.command()
-@click.option(
-    "--bus",
-    "url",
-    envvar=["WOLFBUS_BUS", "REDIS_URL"],
-    default=DEFAULT_BUS,
-    show_default=True,
-    help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
-)
-@click.option("--agenda", "name", help="The agenda's name, as told to `wolfbus run --share`.  [required]")
+@bus_option
+@click.option("--agenda", "name", type=Name(), help="The agenda's name, as told to `wolfbus run --share`.  [required]")
 @click.option("--parent", type=int, hidden=True, help="Descriptor of a socket to the run that started this worker.")
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
-@click.option(
-    "--lease",
-    type=click.FloatRange(0.1),
-    default=15.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a worker may be silent before another plays its games anew.",
+@seconds_option(
+    "--lease", least=0.1, default=15.0, help="How long a worker may be silent before another plays its games anew."
 )
 @model_options
 def worker(url: str, name: str | None, at_once: int, lease: float, parent: int | None, **calls: Any) -> int:
@@ -65,15 +53,12 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
         raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
     from wolfbus.cli.embedded import tune_garbage_collection
-    from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
+    from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
     from wolfbus.cli.studying.loading import study_of_text
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.scheduler import KEPT_S
     from wolfbus.study.shared_agenda import SharedAgenda
 
-    check_house(name)
-    if url.startswith("memory:"):
-        raise click.UsageError("workers meet on a Redis, not on memory://")
     with (
         Stopping() as stopping,
         contextlib.closing(SharedAgenda(url, name, lease)) as agenda,
@@ -93,7 +78,7 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
         ):
             (Path(folder) / "records").mkdir()
             # a record stays on the bus until whoever runs the study has it
-            orders = HouseOrders(url, plan.config, Path(folder), at_once, keep_s=None)
+            orders = Orders(url, plan.config, Path(folder), at_once=at_once, keep_s=None)
             # a worker that was only slow may be the first to finish yet, and its record is wanted then
             forget = partial(bus.expire, after_s=KEPT_S)
             halt = AgendaPlayer(agenda, plan.game, orders, brain_context, forget, lease).play(stopping)

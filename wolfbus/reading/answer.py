@@ -10,10 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from wolfbus.messages.content import CONTENT, Content
-from wolfbus.reading.json_text import LostMember, Members
 from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import Found, ends_where_written
-from wolfbus.reading.text import clean_value, one_line, quoted, worse
+from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, worse
 from wolfbus.reading.values import (
     Bad,
     Got,

@@ -1,4 +1,7 @@
-"""The keys under which models put their answers and the parts of one: ours, the paper's, and what they make of them."""
+"""The keys under which models put their answers and the parts of one: ours, the paper's, and what they make of them.
+
+Which words those are stands in `words.toml`.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from wolfbus.vocabulary import Kind
+from wolfbus.package_data import PackageData, read_data
+from wolfbus.vocabulary import Deception, Kind
 
 Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception", "stated", "claims"]
 """What kind of value a part is."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerPart:
+class AnswerPart(PackageData):
     """One field of a content type, as a model may write it."""
 
     name: str
@@ -32,93 +35,21 @@ class AnswerPart:
     """Words others will hear: they are taken whole or not at all."""
 
 
-_DECEPTIVE = AnswerPart(
-    "deceptive", "truth", ("deceptive", "is_deceptive"), ("deceptive_flag", "is_deception", "flag"), needed=True
-)
-_CONFIDENCE = AnswerPart(
-    "confidence", "unit", ("confidence",), ("confidence_level", "confidence_score", "certainty"), needed=True
-)
-_SUSPICION = AnswerPart(
-    "suspicion",
-    "unit",
-    ("suspicion", "suspicion_level"),
-    ("suspicion_score", "suspiciousness", "suspicion_rating"),
-    needed=True,
-)
-_KIND = AnswerPart(
-    "kind",
-    "deception",
-    ("kind", "deception_type"),
-    ("deception_kind", "type_of_deception", "type", "deception_category"),
-)
-_STATED = AnswerPart("stated_kind", "stated", ("stated_kind",), nullable=True)
-_REASONING = AnswerPart("reasoning", "words", ("reasoning",), ("explanation", "rationale", "justification", "reason"))
-_CLAIMS = AnswerPart("claims", "claims", ("claims",))
-
-_PICKED = ("choice", "player", "selection")
+class _Words(PackageData):
+    kinds: dict[Kind, tuple[str, ...]]
+    parts: dict[str, AnswerPart]
+    private: dict[Literal["thoughts", "reasons"], tuple[str, ...]]
+    groups: dict[Kind, tuple[str, ...]]
+    deceptions: dict[Deception, tuple[str, ...]]
 
 
-def _target(*synonyms: str, keys: tuple[str, ...] = ("target",)) -> AnswerPart:
-    return AnswerPart("target", "name", keys, (*synonyms, *_PICKED), needed=True, nullable=True)
+_WORDS: Final = read_data("wolfbus.reading", "words", _Words)
 
+PARTS: Final = {kind: tuple(_WORDS.parts[part] for part in parts) for kind, parts in _WORDS.kinds.items()}
+"""Parts of an answer per kind of request."""
 
-PARTS: Final[dict[Kind, tuple[AnswerPart, ...]]] = {
-    "bid": (
-        AnswerPart(
-            "bid", "whole", ("bid",), ("bid_value", "bid_amount", "my_bid", "urgency", "eagerness"), needed=True
-        ),
-    ),
-    "speak": (
-        AnswerPart(
-            "text",
-            "words",
-            ("text", "statement"),
-            ("public_statement", "speech", "dialogue", "message", "utterance", "say", "line"),
-            needed=True,
-            public=True,
-        ),
-        _CLAIMS,
-    ),
-    "assess_own": (_DECEPTIVE, _CONFIDENCE, _KIND, _STATED, _REASONING),
-    "assess_other": (_DECEPTIVE, _SUSPICION, _CONFIDENCE, _KIND, _STATED, _REASONING),
-    "vote": (
-        _target("vote_for", "vote_target", "voted_for", "my_vote", "exile", "candidate", keys=("target", "vote")),
-        AnswerPart(
-            "reason",
-            "words",
-            ("reason", "reasoning"),
-            ("public_reason", "explanation", "justification"),
-            nullable=True,
-            public=True,
-        ),
-        _CLAIMS,
-    ),
-    "kill": (_target("kill", "kill_target", "victim", "eliminate"),),
-    "protect": (_target("protect", "protect_target", "protected", "save"),),
-    "inspect": (_target("inspect", "inspect_target", "investigate", "unmask", "check"),),
-    "whisper": (
-        _target("kill", "victim", "eliminate", "proposal", "propose"),
-        AnswerPart("word", "words", ("word",), ("words", "message", "whisper"), public=True),
-    ),
-}
-"""Parts of an answer per kind of request.
-
-The paper's prompts ask for a "statement", and for a "vote" with its public "reasoning"; private thinking is "analysis".
-"""
-
-_THOUGHTS = (
-    "thought",
-    "thoughts",
-    "thinking",
-    "analysis",
-    "chain_of_thought",
-    "scratchpad",
-    "private_thought",
-    "private_thoughts",
-    "inner_monologue",
-    "reflection",
-)
-_REASONS = ("reasoning", "reason", "explanation", "rationale", "justification")
+KIND_WORDS: Final = {word: kind for kind, words in _WORDS.deceptions.items() for word in words}
+"""Words that are taken for a kind of the taxonomy."""
 
 ERROR_KEYS: Final = frozenset({"error", "errors"})
 """An object with one of these and nothing asked for is a provider's complaint, not an answer."""
@@ -142,7 +73,8 @@ INDEX: Final[dict[Kind, dict[str, AnswerPart]]] = {kind: _index(parts) for kind,
 """AnswerPart per folded key, per kind of request."""
 
 THOUGHTS: Final[dict[Kind, frozenset[str]]] = {
-    kind: frozenset(folded(key) for key in (*_THOUGHTS, *_REASONS)) - INDEX[kind].keys() for kind in PARTS
+    kind: frozenset(folded(key) for words in _WORDS.private.values() for key in words) - INDEX[kind].keys()
+    for kind in PARTS
 }
 """Folded keys of private thoughts; a reason nobody asked for is one."""
 
@@ -154,11 +86,6 @@ _NUMBERED = re.compile(r"(.*?)[\s_\-]*([0-9]{1,15})")
 _NUMBER = re.compile(r"[^0-9]*0*([0-9]{1,15})[^0-9]*")
 _OF_STATEMENT = re.compile(r"\s*(?:statement|number|no\.?)?[\s_]*#?0*([0-9]{1,15})\s*", re.IGNORECASE)
 _NUMBER_KEYS = frozenset({"statement", "statementnumber", "statementid", "number", "about", "id", "n"})
-_WORDS: Final[dict[Kind, tuple[str, ...]]] = {
-    "assess_own": ("label", "selflabel", "ownlabel", "selfassessment", "assessown"),
-    "assess_other": ("judgement", "judgment", "assessment", "assessother", "judge"),
-}
-"""Other words for what is asked for, folded; where only one answer is of the kind, the kind's own name will do too."""
 
 
 @dataclass(slots=True)
@@ -185,7 +112,7 @@ def part_names(wanted: Mapping[str, Kind]) -> PartNames:
         numbered = _NUMBERED.fullmatch(name)
         stem, number = (folded(numbered.group(1)), number_of(name)) if numbered else (folded(name), "")
         alone = kinds.count(kind) == 1
-        for word in dict.fromkeys((stem, *_WORDS.get(kind, ()), folded(kind))):
+        for word in dict.fromkeys((stem, *_WORDS.groups.get(kind, ()), folded(kind))):
             if number:
                 names.by_key.setdefault(f"{word}{number}", name)
                 for group in (word, f"{word}s"):

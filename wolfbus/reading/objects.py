@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from wolfbus.reading.json_text import (
+from wolfbus.reading.keys import CLOSED
+from wolfbus.reading.text import (
     LostMember,
     Members,
     ObjectExtent,
@@ -22,9 +23,8 @@ from wolfbus.reading.json_text import (
     looks_like_object,
     strict,
     strict_at,
+    worse,
 )
-from wolfbus.reading.keys import CLOSED
-from wolfbus.reading.text import worse
 from wolfbus.vocabulary import Reading
 
 _MOST_TIDIED = 64_000

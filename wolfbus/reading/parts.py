@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any
 
 from wolfbus.reading.answer import JudgedAnswer, Question, judge
-from wolfbus.reading.json_text import Members, strict, strict_at
 from wolfbus.reading.keys import (
     CLOSED,
     ERROR_KEYS,
@@ -25,7 +24,7 @@ from wolfbus.reading.keys import (
 )
 from wolfbus.reading.ladder import LONGEST, REFUSED, TOO_LONG, Read, answer_of, as_read, failed, is_refusal
 from wolfbus.reading.objects import Found, Search, find
-from wolfbus.reading.text import clean_value, without_thinking, worse
+from wolfbus.reading.text import Members, clean_value, strict, strict_at, without_thinking, worse
 from wolfbus.vocabulary import Kind, Reading
 
 _DEEPEST = 3

@@ -1,15 +1,17 @@
-"""A model's text made safe to keep, and parted from what it thought before its answer.
+"""A model's text made safe to keep, parted from what it thought before its answer, and the JSON in it.
 
 Lone surrogates go because UTF-8 cannot hold them, control characters because terminals would obey them; drafts between
-thinking tags are no answers.
+thinking tags are no answers. JSON is parsed within bounds: deep nesting, huge numbers and NaN are refused rather than
+passed on; how far an object reaches is told however badly it is written.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import Any
+import string
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 from wolfbus.vocabulary import Reading
 
@@ -113,3 +115,232 @@ def _split(text: str) -> tuple[list[str], str]:
     if not closings or text.lstrip().startswith(("{", "[", "```")):
         return [], text
     return [text[: closings[-1].start()].strip()], text[closings[-1].end() :]
+
+
+_LONG_NUMBER = 18
+
+
+class Members(dict[str, Any]):
+    """A JSON object that remembers which of its keys stood there twice with different values."""
+
+    def __init__(self, members: dict[str, Any] | None = None) -> None:
+        super().__init__(members or {})
+        self.repeated: frozenset[str] = frozenset()
+
+
+def _members(pairs: list[tuple[str, Any]]) -> Members:
+    made = Members()
+    repeated = set()
+    for key, value in pairs:
+        if key in made and made[key] != value:
+            repeated.add(key)
+        made[key] = value
+    made.repeated = frozenset(repeated)
+    return made
+
+
+def _integer(digits: str) -> int | float:
+    # int() is quadratic in the digits, and no field of ours has use for more than these
+    return int(digits) if len(digits) <= _LONG_NUMBER else float(digits)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_members, parse_int=_integer, parse_constant=_refuse)
+_LENIENT = json.JSONDecoder(object_pairs_hook=_members, parse_int=_integer, parse_constant=lambda _: None, strict=False)
+
+
+def strict(text: str) -> Any:
+    """Return the value that the whole `text` is.
+
+    Raises:
+        ValueError: it is no JSON, or nested too deeply.
+    """
+    return _decode(_STRICT, text)
+
+
+def lenient(text: str) -> Any:
+    """Like `strict`, but line breaks within strings are let through and NaN and infinities count as null."""
+    return _decode(_LENIENT, text)
+
+
+def _decode(decoder: json.JSONDecoder, text: str) -> Any:
+    try:
+        return decoder.decode(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def strict_at(text: str, start: int) -> tuple[Any, int]:
+    """Return the value that begins at `start` and the place after it.
+
+    Raises:
+        ValueError: there is no JSON there, or it is nested too deeply.
+    """
+    try:
+        return _STRICT.raw_decode(text, start)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+_TOKEN = re.compile(
+    r"""
+    "(?:[^"\\]++|\\.)*+(?P<closed>")?                              # a string, perhaps open to the end
+    | (?<=[\[{,:\s])'(?:[^'\\]++|\\.|(?<=\w)'(?=\w))*+(?P<quote>')?  # the same as Python would write it
+    | //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+(?:\*/)?                   # comments
+    | [{}\[\],:]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_LOOKS_LIKE_OBJECT = re.compile(r"""\{\s*(?:["'“”‘’]|\\"|/[/*]|\}|\Z|[A-Za-z_]\w*\s*[:=])""")
+_QUOTED_KEY = re.compile(r"""\{\s*(?:["'“”‘’]|\\"|/[/*]|\Z)""")
+_FENCE_END = re.compile(r"\n[ \t]*```")
+_MOST_OPEN = 50
+_DONE_WORDS = frozenset({"true", "false", "null", "True", "False", "None"})
+_OF_A_WORD = string.ascii_letters + string.digits + "_.+-%"
+_PIECE = re.compile(r'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
+
+_HALF_PAIR = re.compile(r"[\ud800-\udbff]+\Z")
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A bracket that was opened and not yet closed."""
+
+    bracket: str
+    at: int
+    key: Span | None
+    """Where the key is written that the bracket is the value of."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectExtent:
+    """What a text holds of an object that begins at `start`."""
+
+    start: int
+    end: int
+    closed: bool
+    """Whether the brackets balance; if not, `end` is the end of the text or of its fence."""
+    at_end: bool = False
+    """Whether the object runs into the very end of the text, so that its last token may be incomplete."""
+    opens: tuple[Open, ...] = ()
+    key: Span | None = None
+    """The last key, if no value for it is complete."""
+    string: int | None = None
+    """Where the string began that is still open."""
+    deep: bool = False
+    """Whether it is nested so deeply that its end was not looked for."""
+
+
+@dataclass(slots=True)
+class _Walk:
+    opens: list[Open] = field(default_factory=list)
+    key: Span | None = None
+    before: str = ""
+    """The last bracket, comma, colon; "s" for a string."""
+
+
+def looks_like_object(text: str, start: int) -> bool:
+    """Return whether the brace at `start` opens an object rather than being a brace in prose."""
+    return _LOOKS_LIKE_OBJECT.match(text, start) is not None
+
+
+def has_quoted_key(text: str, start: int) -> bool:
+    """Return whether the brace at `start` is followed by a quoted key: prose hardly ever is."""
+    return _QUOTED_KEY.match(text, start) is not None
+
+
+def extent(text: str, start: int) -> ObjectExtent:
+    """Return how far the object reaches whose brace is at `start`."""
+    fence = _FENCE_END.search(text, start)
+    if fence is not None:
+        within = _walk(text, start, fence.start())
+        if within.string is None:
+            return within
+    return _walk(text, start, len(text))
+
+
+def _walk(text: str, start: int, end: int) -> ObjectExtent:
+    walk = _Walk()
+    begun: int | None = None
+    for token in _TOKEN.finditer(text, start, end):
+        mark = token.group()
+        if mark[0] in "\"'":
+            if token.group("closed") is None and token.group("quote") is None:
+                begun = token.start()
+                break
+            if walk.before in {"{", ","} and walk.opens[-1].bracket == "{":
+                walk.key = token.span()
+            walk.before = "s"
+        elif mark[0] != "/" and _step(walk, mark, token.start()):
+            return ObjectExtent(start, token.end(), closed=True)
+        elif len(walk.opens) > _MOST_OPEN:
+            return ObjectExtent(start, len(text), closed=False, deep=True)
+    at_end = end == len(text)
+    return ObjectExtent(start, end, closed=False, at_end=at_end, opens=tuple(walk.opens), key=walk.key, string=begun)
+
+
+def _step(walk: _Walk, mark: str, at: int) -> bool:
+    """Take one bracket, comma or colon; return whether it closes the whole object."""
+    if mark in "{[":
+        walk.opens.append(Open(mark, at, walk.key))
+        walk.key = None
+    elif mark in "}]":
+        walk.opens.pop()
+        walk.key = None
+    elif mark == ",":
+        walk.key = None
+    walk.before = mark
+    return not walk.opens
+
+
+@dataclass(frozen=True, slots=True)
+class LostMember:
+    """The member that an object was cut off in."""
+
+    key: str
+    text: str | None = None
+    """What there is of its value, if that is a text."""
+
+
+def completed(text: str, reach: ObjectExtent) -> tuple[str, LostMember | None]:
+    """Return what a cut-off object holds for certain, with its brackets closed, and the member that is lost.
+
+    A number that ends where the text ends is left out, since a digit may be missing; so is a list that was not
+    finished, since a shorter list is another list. The lost member is one of the outermost object.
+    """
+    end, key, opens = reach.end, reach.key, reach.opens
+    begun: str | None = None
+    if reach.string is not None:
+        end = reach.string
+        begun = _decoded(text[reach.string + 1 : reach.end])
+    elif reach.at_end:
+        end = _without_unfinished(text, reach.start, end)
+    array = next((n for n, each in enumerate(opens) if each.bracket == "["), None)
+    if array is not None:
+        end, key, opens, begun = opens[array].at, opens[array].key, opens[:array], None
+    lost: LostMember | None = None
+    if key is not None and text[key[1] : end].strip() in {"", ":"}:
+        if len(opens) == 1:
+            lost = LostMember(text[key[0] + 1 : key[1] - 1], begun)
+        end = key[0]
+    body = text[reach.start : end].rstrip().rstrip(",")
+    return body + "".join("}" if each.bracket == "{" else "]" for each in reversed(opens)), lost
+
+
+def _without_unfinished(text: str, start: int, end: int) -> int:
+    kept = start + len(text[start:end].rstrip(_OF_A_WORD))
+    return end if text[kept:end] in _DONE_WORDS else kept
+
+
+def _decoded(written: str) -> str:
+    piece = _PIECE.match(written)
+    try:
+        text = lenient(f'"{piece.group() if piece else ""}"')
+    except ValueError:
+        return ""
+    return _HALF_PAIR.sub("", text) if isinstance(text, str) else ""

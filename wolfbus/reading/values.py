@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.base import Part
 from wolfbus.messages.content import Claim, Judgement, Label
+from wolfbus.reading.keys import KIND_WORDS
 from wolfbus.reading.text import quoted
 from wolfbus.vocabulary import DECEPTIONS, ROLE_WORDS, Deception, Fault, Role
 
@@ -312,38 +313,6 @@ def _tidy(value: dict[str, Any], key: str, tidied: Any) -> bool:
 
 
 P = TypeVar("P", bound=Part)
-
-KIND_WORDS: dict[str, Deception] = {
-    "no": "none",
-    "null": "none",
-    "n/a": "none",
-    "na": "none",
-    "": "none",
-    "not deceptive": "none",
-    "no deception": "none",
-    "truth": "none",
-    "truthful": "none",
-    "honest": "none",
-    "omit": "omission",
-    "omitted": "omission",
-    "omitting": "omission",
-    "omissions": "omission",
-    "withholding": "omission",
-    "distort": "distortion",
-    "distorted": "distortion",
-    "distorting": "distortion",
-    "exaggeration": "distortion",
-    "misdirect": "misdirection",
-    "misdirected": "misdirection",
-    "misdirecting": "misdirection",
-    "deflection": "misdirection",
-    "diversion": "misdirection",
-    "fabricate": "fabrication",
-    "fabricated": "fabrication",
-    "fabricating": "fabrication",
-    "invention": "fabrication",
-}
-"""Words that are taken for a kind of the taxonomy (paper, section 4.2). "Lie" is none of them: it could be any."""
 
 _NOT_LETTERS = re.compile(r"[^\w/ ]+|_+")
 

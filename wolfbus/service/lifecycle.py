@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from wolfbus.bus import Bus, open_bus
@@ -79,9 +79,7 @@ class Health:
             self._serve(*self._place)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
             self._thread.join()
@@ -196,9 +194,7 @@ class Stopping:
             self._before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             if number == signal.SIGTERM and handler is signal.default_int_handler:
                 # The command line made it an interrupt. There is nothing left to interrupt, but Python takes a tenth of

@@ -20,50 +20,43 @@ LOG_STYLES: Final = ("auto", "json", "text")
 
 def service_options(command: _Command) -> _Command:
     """Add what every service takes: ``url`` (--bus), ``house``, ``health`` (host and port, or None) and ``log``."""
-    for option in (
-        click.option(
-            "--log",
-            envvar="WOLFBUS_LOG",
-            type=click.Choice(LOG_STYLES),
-            default="auto",
-            show_default=True,
-            help="How log lines look on stderr; auto: text in a terminal, else JSON.",
-        ),
-        click.option(
-            "--health",
-            envvar="WOLFBUS_HEALTH",
-            metavar="[HOST:]PORT",
-            callback=_health,
-            help="Answer GET /health on this port; on 127.0.0.1 unless a host is given. Not served by default.",
-        ),
-    ):
-        command = option(command)
+    command = click.option(
+        "--log",
+        envvar="WOLFBUS_LOG",
+        type=click.Choice(LOG_STYLES),
+        default="auto",
+        show_default=True,
+        help="How log lines look on stderr; auto: text in a terminal, else JSON.",
+    )(command)
+    command = click.option(
+        "--health",
+        envvar="WOLFBUS_HEALTH",
+        metavar="[HOST:]PORT",
+        callback=_health,
+        help="Answer GET /health on this port; on 127.0.0.1 unless a host is given. Not served by default.",
+    )(command)
     return service_address(command)
 
 
 def service_address(command: _Command) -> _Command:
     """Add where a house is: ``url`` (--bus) and ``house``."""
-    for option in (
-        click.option(
-            "--house",
-            envvar="WOLFBUS_HOUSE",
-            default=DEFAULT_HOUSE,
-            show_default=True,
-            callback=_house,
-            help="The house: a moderator and its agents; one Redis may hold several.",
-        ),
-        click.option(
-            "--bus",
-            "url",
-            envvar=["WOLFBUS_BUS", "REDIS_URL"],
-            default=DEFAULT_BUS,
-            show_default=True,
-            callback=_bus,
-            help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
-        ),
-    ):
-        command = option(command)
-    return command
+    command = click.option(
+        "--house",
+        envvar="WOLFBUS_HOUSE",
+        default=DEFAULT_HOUSE,
+        show_default=True,
+        callback=lambda _context, _option, house: check_house(house),
+        help="The house: a moderator and its agents; one Redis may hold several.",
+    )(command)
+    return click.option(
+        "--bus",
+        "url",
+        envvar=["WOLFBUS_BUS", "REDIS_URL"],
+        default=DEFAULT_BUS,
+        show_default=True,
+        callback=_bus,
+        help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
+    )(command)
 
 
 def check_house(house: str) -> str:
@@ -92,10 +85,6 @@ def read_place(text: str) -> Place:
     if not host or re.fullmatch("[0-9]{1,5}", port) is None or int(port) > 65535:
         raise ValueError(f"{text!r:.80} is no [HOST:]PORT")
     return host, int(port)
-
-
-def _house(_context: click.Context, _option: click.Parameter, house: str) -> str:
-    return check_house(house)
 
 
 def _health(_context: click.Context, _option: click.Parameter, text: str | None) -> Place | None:

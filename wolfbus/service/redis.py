@@ -1,6 +1,6 @@
 """A redis-server of our own: its folder, its command line, whether it is ready, and what it said last.
 
-`RedisHome` is that without a process; `PrivateRedis` is for a supervisor to run, and `LocalRedis` runs itself.
+`RedisHome` is that without a process, for a supervisor to run one; `LocalRedis` runs itself.
 """
 
 from __future__ import annotations
@@ -120,6 +120,22 @@ class RedisHome(Closable):
                 break
         return False
 
+    @property
+    def program(self) -> Program:
+        """What a supervisor is to run: it persists, so that even the server may be killed, and listens on the socket
+        alone, so that nobody else on the machine can read who has which role.
+        """
+        return Program("redis", (*self.words(persist=True), "--logfile", str(self.log)), beneath=True)
+
+    def wait(self, stopping: Stopping) -> None:
+        """Wait until it answers, or somebody asks to stop.
+
+        Raises:
+            BusError: it does not; the line quotes its log.
+        """
+        if not self.await_ready(stopping.wait) and not stopping.asked:
+            raise BusError(f"redis-server does not answer: {self.last_words()}")
+
     def last_words(self) -> str:
         """Return the last lines of its log as one line."""
         try:
@@ -131,37 +147,6 @@ class RedisHome(Closable):
     def close(self) -> None:
         """Remove the folder; the server must have ended."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class PrivateRedis(RedisHome):
-    """Folder, address and command of a Redis server for one run; whoever supervises it starts and stops it.
-
-    It listens on a Unix socket alone, in a folder that only this user may enter: nobody else on the machine can read
-    who has which role. It persists, so that even it may be killed. The folder goes away with this context.
-
-    Raises:
-        BusError: no ``redis-server`` is installed, or no folder will do for its socket.
-    """
-
-    def __init__(self) -> None:
-        try:
-            super().__init__("wolfbus-up-")
-        except BusError as error:
-            raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
-
-    @property
-    def program(self) -> Program:
-        """What to run."""
-        return Program("redis", (*self.words(persist=True), "--logfile", str(self.log)), beneath=True)
-
-    def wait(self, stopping: Stopping) -> None:
-        """Wait until it answers, or somebody asks to stop.
-
-        Raises:
-            BusError: it does not; the line quotes its log.
-        """
-        if not self.await_ready(stopping.wait) and not stopping.asked:
-            raise BusError(f"redis-server does not answer: {self.last_words()}")
 
 
 class LocalRedis(Closable):

@@ -34,6 +34,23 @@ class Taken:
     house: str
 
 
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a game.
+
+    Attributes:
+        number: the game's number in the study.
+        house: where it was played; its record is there. "" for nowhere.
+        error: why it failed; None if it ended.
+        seconds: how long it took.
+    """
+
+    number: int
+    house: str
+    error: str | None
+    seconds: float
+
+
 class StudyAgenda(Protocol):
     """What a player asks of an agenda. All but `take` may be repeated after an error."""
 
@@ -129,16 +146,12 @@ class LocalAgenda:
                 del self._held[int(entry)]
                 self._waiting.appendleft(int(entry))
 
-    def finish(self, taken: Taken, house: str, result: GameResult) -> bool:  # noqa: ARG002 - the result says which
+    def finish(self, taken: Taken, house: str, result: GameResult) -> bool:
         """Tell what came of a game; returns whether it was this player's to tell."""
-        return self.note(house, result)
-
-    def note(self, house: str, result: GameResult) -> bool:
-        """Take in what came of a game that a player holds; returns whether it does hold it."""
         with self._lock:
-            if self._held.get(result.number) != house:
+            if self._held.get(taken.number) != house:
                 return False
             # told before it counts as no more under way: who waits for that has heard of all
             self._told(result)
-            del self._held[result.number], self._games[result.number]
+            del self._held[taken.number], self._games[taken.number]
         return True

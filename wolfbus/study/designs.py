@@ -12,8 +12,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args, overload
+from typing import Final, Literal, TypeAlias, get_args
 
 from wolfbus.draws import shuffled
 from wolfbus.vocabulary import ROLES, Role
@@ -33,89 +32,97 @@ _Rotation: TypeAlias = list[tuple[int, ...]]
 """Per game of a rotation, the place in the pattern of each slot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """Seat i is always the same agent's."""
+class Design:
+    """Who takes which place.
 
-    agents: tuple[str, ...]
-    kind: DesignKind = "fixed"
+    Attributes:
+        kind: what it is called.
+        rotation: games after which every agent has had every role in proportion to its share of the seats; 1 where
+            nothing of the kind is promised. Of mirrored games, the two of a match.
+        cycle: games after which meetings are equal too; None where no number makes them so for sure.
+        deals: how many games in a row are dealt from one seed.
+    """
+
+    kind: DesignKind
     rotation: int = 1
     cycle: int | None = None
     deals: int = 1
 
-    def places(self, _number: int, _roles: Sequence[Role]) -> tuple[str, ...]:
+    def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
+        """Return the agent of each seat of a game, given its number and its seats' roles."""
+        raise NotImplementedError
+
+
+class Fixed(Design):
+    """Seat i is always the same agent's."""
+
+    kind: DesignKind = "fixed"
+
+    def __init__(self, agents: tuple[str, ...]) -> None:
+        self._agents = agents
+
+    def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:  # noqa: ARG002
         """Return the agents as they were given."""
-        return self.agents
+        return self._agents
 
 
-@dataclass(frozen=True, slots=True)
-class Shuffle:
+class Joined(Fixed):
+    """Whoever has joined a house plays; who that is, is known once a game has begun."""
+
+    kind = "joined"
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+
+class Shuffle(Design):
     """Every game draws anew who sits where; of more agents than seats, also who plays.
 
-    Attributes:
+    Args:
         agents: as many entries as seats, or more.
         seed: the study's.
     """
 
-    agents: tuple[str, ...]
-    seed: str
-    kind: DesignKind = "shuffle"
-    rotation: int = 1
-    cycle: int | None = None
-    deals: int = 1
+    kind = "shuffle"
+
+    def __init__(self, agents: tuple[str, ...], seed: str) -> None:
+        self._agents = agents
+        self._seed = seed
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return a draw of its own for each game."""
-        return shuffled(self.seed, f"study seats {number}", self.agents)[: len(roles)]
+        return shuffled(self._seed, f"study seats {number}", self._agents)[: len(roles)]
 
 
-@dataclass(frozen=True, slots=True)
-class Mirrored:
+class Mirrored(Design):
     """Matches of two agents: one plays the Werewolves and the other the village, and then, dealt from the same seed,
     the other way round. Names, seats and roles are the same in both games: what differs is who plays which side.
 
-    Attributes:
+    Args:
         agents: at least two, each once; every two of them meet in each cycle.
         seed: the study's; it decides in what order.
     """
 
-    agents: tuple[str, ...]
-    seed: str
-    kind: DesignKind = "mirrored"
-    rotation: int = 2
-    deals: int = 2
+    kind = "mirrored"
+    rotation = 2
+    deals = 2
 
-    @property
-    def cycle(self) -> int:
-        """Games until all have met all."""
-        return len(self.agents) * (len(self.agents) - 1)
+    def __init__(self, agents: tuple[str, ...], seed: str) -> None:
+        self._matches = list(itertools.combinations(agents, 2))
+        self._seed = seed
+        self.cycle = 2 * len(self._matches)
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return one agent for the Werewolves and the other for everybody else."""
         match, again = divmod(number - 1, 2)
-        matches = list(itertools.combinations(self.agents, 2))
-        turn, place = divmod(match, len(matches))
-        pair = shuffled(self.seed, f"study matches {turn}", matches)[place]
-        first, second = shuffled(self.seed, f"study sides {match}", pair)
+        turn, place = divmod(match, len(self._matches))
+        pair = shuffled(self._seed, f"study matches {turn}", self._matches)[place]
+        first, second = shuffled(self._seed, f"study sides {match}", pair)
         wolves, village = (second, first) if again else (first, second)
         return tuple(wolves if role == "Werewolf" else village for role in roles)
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """Whoever has joined a house plays; who that is, is known once a game has begun."""
-
-    kind: DesignKind = "joined"
-    rotation: int = 1
-    cycle: int | None = None
-    deals: int = 1
-
-    def places(self, _number: int, _roles: Sequence[Role]) -> tuple[str, ...]:
-        """Return nobody."""
-        return ()
-
-
-class Balanced:
+class Balanced(Design):
     """Rotations of the agents over the role slots.
 
     The slots of the roles, and as many empty ones as there are more agents than seats, are numbered from 0 to N - 1,
@@ -131,8 +138,7 @@ class Balanced:
         seed: the study's; it decides who begins where.
     """
 
-    kind: DesignKind = "balanced"
-    deals = 1
+    kind = "balanced"
 
     def __init__(self, shares: Sequence[tuple[str, int]], slots: Sequence[Role], seed: str) -> None:
         whole = sum(share for _, share in shares)
@@ -145,25 +151,28 @@ class Balanced:
         self._labels = shuffled(seed, "study slots", range(size))
         self.rotation = whole
         field = field_of(size)
-        self._maps: Sequence[_Rotation]
-        self.cycle: int | None = None
         if len(shares) == 1:
-            self._maps, self.cycle = [[tuple([0] * size)]], 1
-            self.rotation = 1
+            self._maps: list[_Rotation] = [[tuple([0] * size)]]
+            self.rotation = self.cycle = self._turns = 1
         elif field is not None:
             self._maps = _affine(field, self._copies)
-            self.cycle = len(self._maps) * whole
+            self._turns = len(self._maps)
+            self.cycle = self._turns * whole
         else:
-            self._maps = _Sought(_sought(self._pattern, self._copies, self._slots, self._labels, seed))
+            # each takes a while to seek, and a short study needs few
+            self._maps, self._turns = [], _ROTATIONS_SOUGHT
+            self._left = _sought(self._pattern, self._copies, self._slots, self._labels, seed)
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return whom the slots of this game's rotation give to the seats, seats of a role in seating order."""
         turn, place = divmod(number - 1, self.rotation)
-        again, turn = divmod(turn, len(self._maps))
+        again, turn = divmod(turn, self._turns)
         if self.cycle is not None:
             # every cycle has an order of its own, so that its beginning does not always favour the same; what was
             # sought, on the other hand, is most even in the order in which it was found
-            turn = shuffled(self._seed, f"study cycle {again}", range(len(self._maps)))[turn]
+            turn = shuffled(self._seed, f"study cycle {again}", range(self._turns))[turn]
+        while len(self._maps) <= turn:
+            self._maps.append(next(self._left))
         where = self._maps[turn][place]
         free: dict[Role, list[str]] = {role: [] for role in ROLES}
         for slot, role in enumerate(self._slots):
@@ -176,15 +185,6 @@ class Balanced:
         return tuple(seated)
 
 
-Design: TypeAlias = Fixed | Shuffle | Balanced | Mirrored | Joined
-"""Who takes which place: `places` gives the agent of each seat of a game, given its number and its seats' roles.
-
-Every design has a `kind`; a `rotation`, the number of games after which every agent has had every role in proportion to
-its share of the seats (1 where nothing of the kind is promised; of mirrored games, the two of a match); a `cycle`, the
-number after which meetings are equal too (None where no number makes them so for sure); and `deals`, how many games in
-a row are dealt from one seed."""
-
-
 def shares_of(brains: Sequence[str]) -> tuple[tuple[str, int], ...]:
     """Return each agent of a list of seats with its number of seats, divided by what all have in common."""
     counts = Counter(brains)
@@ -195,28 +195,6 @@ def shares_of(brains: Sequence[str]) -> tuple[tuple[str, int], ...]:
 def role_slots(counts: dict[Role, int]) -> tuple[Role, ...]:
     """Return the role slots of a game, from how many seats each role has."""
     return tuple(role for role in ROLES for _ in range(counts[role]))
-
-
-class _Sought(Sequence[_Rotation]):
-    """Rotations that are sought when they are asked for: each takes a while, and a short study needs few."""
-
-    def __init__(self, found: Iterator[_Rotation]) -> None:
-        self._left = found
-        self._found: list[_Rotation] = []
-
-    def __len__(self) -> int:
-        return _ROTATIONS_SOUGHT
-
-    @overload
-    def __getitem__(self, turn: int) -> _Rotation: ...
-    @overload
-    def __getitem__(self, turn: slice) -> Sequence[_Rotation]: ...
-    def __getitem__(self, turn: int | slice) -> _Rotation | Sequence[_Rotation]:
-        if isinstance(turn, slice):
-            return [self[each] for each in range(*turn.indices(len(self)))]
-        while len(self._found) <= turn:
-            self._found.append(next(self._left))
-        return self._found[turn]
 
 
 def _affine(field: Field, copies: int) -> list[_Rotation]:

@@ -9,9 +9,9 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
+from wolfbus.closable import Closable
 from wolfbus.errors import ConfigError, WolfError, reason_of
 from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
@@ -23,7 +23,7 @@ _WAIT_S: Final = 10.0
 _GLANCE_S: Final = 0.05
 
 
-class StudyFolder:
+class StudyFolder(Closable):
     """A study's folder, locked from the first moment; a context manager.
 
     Args:
@@ -165,14 +165,6 @@ class StudyFolder:
             os.close(self._journal)
             self._journal = None
         os.close(self._lock)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None:

@@ -110,48 +110,34 @@ JOURNAL: Final = "journal.jsonl"
 """Results as they came, one a line; not ``.ndjson``, since that is what records are called."""
 
 
-def read_journal(path: Path) -> Iterator[GameResult | Spent | dict[str, Any]]:
+def read_journal(path: Path, *, lenient: bool = False) -> Iterator[GameResult | Spent | dict[str, Any]]:
     """Yield what the lines of a journal say, in their order; nothing if there is no such file.
 
-    Raises:
-        ConfigError: it is no file, or a line about what is spent cannot be understood; the message
-        names the line.
-    """
-    for number, line in _lines(path):
-        try:
-            said = read_line(line)
-        except ConfigError as error:
-            raise ConfigError(f"{path}: line {number}: {error}") from None
-        if said is not None:
-            yield said
-
-
-def read_results(path: Path) -> dict[str, GameResult]:
-    """Return the latest result of every game in a journal, by game id.
-
-    Lines about anything else are passed over, those that cannot be understood included: nothing is
-    spent by reading.
+    Args:
+        path: the journal.
+        lenient: pass over lines about what is spent that cannot be understood, too: whoever goes on with the study is
+            told, and nothing is spent by reading.
 
     Raises:
-        ConfigError: it is no file.
+        ConfigError: it is no file, or a line about what is spent cannot be understood; the message names the line.
     """
-    results: dict[str, GameResult] = {}
-    for _, line in _lines(path):
-        try:
-            said = read_line(line)
-        except ConfigError:
-            # about money; whoever goes on with the study is told
-            continue
-        if isinstance(said, GameResult):
-            results[said.game] = said
-    return results
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     if path.exists() and not path.is_file():
         raise ConfigError(f"{path}: not a file")
     try:
         with path.open("rb") as file:
-            yield from enumerate(file, 1)
+            for number, line in enumerate(file, 1):
+                try:
+                    said = read_line(line)
+                except ConfigError as error:
+                    if lenient:
+                        continue
+                    raise ConfigError(f"{path}: line {number}: {error}") from None
+                if said is not None:
+                    yield said
     except FileNotFoundError:
         return
+
+
+def read_results(path: Path) -> dict[str, GameResult]:
+    """Return the latest result of every game in a journal, by game id; raises ConfigError if it is no file."""
+    return {said.game: said for said in read_journal(path, lenient=True) if isinstance(said, GameResult)}

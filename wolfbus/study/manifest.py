@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
 from wolfbus.canonical import canonical, sha256_hex
@@ -68,21 +68,6 @@ class _Design(_Shape):
     pairs: list[dict[str, Any]] | None = None
 
 
-class _Totals(_Shape):
-    games: _Whole | None = None
-    ended: _Whole | None = None
-    stopped: _Whole | None = None
-    failed: _Whole | None = None
-    pending: _Whole | None = None
-    villagers: _Whole | None = None
-    werewolves: _Whole | None = None
-    nobody: _Whole | None = None
-    statements: _Whole | None = None
-    judgements: _Whole | None = None
-    calls: _Whole | None = None
-    cost_usd: _Sum | None = None
-
-
 class _Game(_Shape):
     number: _Whole | None = None
     game: _Id
@@ -118,13 +103,12 @@ class _Manifest(_Playing):
     updated: _Instant | None = None
     complete: bool | None = None
     study_hash: _Text | None = None
-    totals: _Totals | None = None
+    totals: dict[str, _Sum | None] | None = None
     games: list[_Game] = []
 
 
 _CLASS: Final = re.compile(r" or instance of \w+")
 """What pydantic says beside, and is of no use to whoever wrote the file."""
-_ADAPTER: Final[TypeAdapter[_Manifest]] = TypeAdapter(_Manifest)
 
 
 def check_shape(manifest: dict[str, Any]) -> str | None:
@@ -137,7 +121,7 @@ def check_shape(manifest: dict[str, Any]) -> str | None:
         if not abs(number) <= _MOST:
             return f"{place}: not a number of ordinary size"
     try:
-        _ADAPTER.validate_python(manifest)
+        _Manifest.model_validate(manifest)
     except ValidationError as error:
         return _CLASS.sub("", first_fault(error)).replace("dictionary", "object")
     return None
@@ -186,13 +170,18 @@ _LONGEST: Final = 1 << 28
 _PATH_SHOWN: Final = 400
 
 
+_PLANNED: Final = ("number", "game", "seed", "block", "record", "brains")
+_OUTCOME: Final = ("state", "winner", "rounds", "digest", "head", "error", "seconds")
+_PENDING: Final = {**dict.fromkeys(_OUTCOME), "state": "pending"}
+
+
 class _Sums(NamedTuple):
     """What a game adds to the totals, and to the study's hash."""
 
     game: str
     head: str
     state: str
-    winner: str
+    winner: str | None
     statements: int
     judgements: int
     calls: int
@@ -203,7 +192,7 @@ class Manifest:
     """The manifest of a study that is played. It holds a row of text per game, not the games.
 
     Args:
-        head: what stands before the games: see `head_of`.
+        head: what stands before the games, from the study's name to its design.
         games: all games as planned; they are pending until `put` says otherwise.
         created: when the study was begun, as ISO 8601.
     """
@@ -211,17 +200,10 @@ class Manifest:
     def __init__(self, head: Mapping[str, Any], games: Iterable[PlannedGame], created: str) -> None:
         self._head = dict(head)
         self._created = created
-        self._planned: list[str] = []
-        self._rows: list[str | None] = []
-        self._sums: list[_Sums | None] = []
-        for game in games:
-            self._planned.append(_planned(game))
-            self._rows.append(None)
-            self._sums.append(None)
+        self._rows = [_text({**{name: getattr(game, name) for name in _PLANNED}, **_PENDING}) for game in games]
+        self._sums: dict[int, _Sums] = {}
         self.played: dict[int, tuple[str, ...]] = {}
         """Who played, by number, of games whose plan does not say."""
-        self.done = 0
-        """Games that ended or failed."""
         self.wins: Counter[str] = Counter()
         """Ended games by who won: "villagers", "werewolves", "nobody"."""
         self.states: Counter[str] = Counter(pending=len(self._rows))
@@ -231,36 +213,25 @@ class Manifest:
 
     def put(self, result: GameResult) -> None:
         """Take in what came of a game, in place of what was known of it."""
-        place = result.number - 1
-        self._forget(place)
+        before, now = self._sums.get(result.number), _Sums(*(getattr(result, name) for name in _Sums._fields))
+        self._sums[result.number] = now
+        for sums, by in ((before, -1), (now, 1)):
+            self.states["pending" if sums is None else sums.state] += by
+            if sums is not None and sums.state == "ended":
+                self.wins[sums.winner or "nobody"] += by
+            if sums is not None and sums.cost_usd is not None:
+                self.cost_usd = (self.cost_usd or 0.0) + by * sums.cost_usd
+        outcome = {name: getattr(result, name) for name in _OUTCOME}
+        outcome |= {"head": result.head or None, "seconds": round(result.seconds, 3)}
         if result.brains:
             self.played[result.number] = result.brains
-            self._planned[place] = _text({**json.loads(self._planned[place]), "brains": result.brains})
-        winner = (result.winner or "nobody") if result.state == "ended" else ""
-        self._sums[place] = _Sums(
-            result.game,
-            result.head,
-            result.state,
-            winner,
-            result.statements,
-            result.judgements,
-            result.calls,
-            result.cost_usd,
-        )
-        self._rows[place] = _text(
-            {
-                "state": result.state,
-                "winner": result.winner,
-                "rounds": result.rounds,
-                "digest": result.digest,
-                "head": result.head or None,
-                "error": result.error,
-                "seconds": round(result.seconds, 3),
-            }
-        )
-        self._count(place, 1)
-        if result.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + result.cost_usd
+            outcome["brains"] = result.brains
+        self._rows[result.number - 1] = _text(json.loads(self._rows[result.number - 1]) | outcome)
+
+    @property
+    def done(self) -> int:
+        """Games that ended or failed."""
+        return self.states["ended"] + self.states["failed"]
 
     @property
     def design(self) -> dict[str, Any]:
@@ -271,38 +242,22 @@ class Manifest:
         """Say something of the study that was not known before."""
         self._head |= members
 
-    def _forget(self, place: int) -> None:
-        before = self._sums[place]
-        self._count(place, -1)
-        if before is not None and before.cost_usd is not None and self.cost_usd is not None:
-            self.cost_usd -= before.cost_usd
-
-    def _count(self, place: int, by: int) -> None:
-        sums = self._sums[place]
-        state = "pending" if sums is None else sums.state
-        self.states[state] += by
-        self.done += by * (state in {"ended", "failed"})
-        if sums is not None and sums.winner:
-            self.wins[sums.winner] += by
-
     def totals(self) -> dict[str, Any]:
         """Return the sums over all games."""
-        known = [sums for sums in self._sums if sums is not None]
+        known = self._sums.values()
         costs = [sums.cost_usd for sums in known if sums.cost_usd is not None]
         return {
             "games": len(self._rows),
             **{state: self.states[state] for state in STATES},
             **{winner: self.wins[winner] for winner in ("villagers", "werewolves", "nobody")},
-            "statements": sum(sums.statements for sums in known),
-            "judgements": sum(sums.judgements for sums in known),
-            "calls": sum(sums.calls for sums in known),
+            **{name: sum(getattr(sums, name) for sums in known) for name in ("statements", "judgements", "calls")},
             "cost_usd": round(math.fsum(costs), 9) if costs else None,
         }
 
     @property
     def study_hash(self) -> str | None:
         """Hash over the records of all games that have ended; see `study_hash`."""
-        return study_hash((sums.game, sums.head) for sums in self._sums if sums is not None and sums.state == "ended")
+        return study_hash((sums.game, sums.head) for sums in self._sums.values() if sums.state == "ended")
 
     @property
     def complete(self) -> bool:
@@ -315,57 +270,27 @@ class Manifest:
         said["study_hash"] = self.study_hash
         head = json.dumps({**said, "totals": self.totals()}, ensure_ascii=False, allow_nan=False, indent=1)
         yield f'{head[:-2]},\n "games": [\n'
-        last = len(self._rows) - 1
-        for place, (planned, row) in enumerate(zip(self._planned, self._rows, strict=True)):
-            yield f"  {planned[:-1]}, {(row or _PENDING)[1:]}{',' if place < last else ''}\n"
+        for row in self._rows[:-1]:
+            yield f"  {row},\n"
+        yield f"  {self._rows[-1]}\n"
         yield " ]\n}\n"
-
-
-def _planned(game: PlannedGame) -> str:
-    return _text(
-        {
-            "number": game.number,
-            "game": game.game,
-            "seed": game.seed,
-            "block": game.block,
-            "record": game.record,
-            "brains": game.brains,
-        }
-    )
 
 
 def _text(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-_PENDING: Final = _text(
-    {"state": "pending", "winner": None, "rounds": None, "digest": None, "head": None, "error": None, "seconds": None}
-)
-
-
-def read_manifest(text: str | bytes, source: str) -> dict[str, Any]:
-    """Return a manifest as plain values, each member of which is missing or of its type.
-
-    Raises:
-        ConfigError: it is none, one of a version that this build does not know, or has a member that is not what it
-            should be; the line names the file and the member.
-    """
-    found = _of_ours(text, source)
-    if found is None:
-        raise ConfigError(f"{source}: this is no manifest of a study")
-    return found
-
-
 def load_manifest(path: Path) -> dict[str, Any] | None:
-    """Return the manifest in a file, as `read_manifest` does; None if the file is JSON of another kind.
+    """Return the manifest in a file as plain values, each member of which is missing or of its type.
+
+    Returns:
+        The manifest; None if the file is JSON of another kind.
 
     Raises:
-        ConfigError: it cannot be read, or `read_manifest` refuses it.
+        ConfigError: it cannot be read, is of a version that this build does not know, or has a member that is not what
+            it should be; the line names the file and the member.
     """
-    return _of_ours(read_whole(path, _LONGEST), printable(str(path), _PATH_SHOWN))
-
-
-def _of_ours(text: str | bytes, source: str) -> dict[str, Any] | None:
+    text, source = read_whole(path, _LONGEST), printable(str(path), _PATH_SHOWN)
     try:
         # it refuses NaN, infinity, lone surrogates and what is nested too deeply
         value = from_json(text, allow_inf_nan=False)

@@ -26,20 +26,6 @@ _SHOWN: Final = 13
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """What one file of a study notes of a game; members that it does not tell are missing.
-
-    Attributes:
-        where: the file's name.
-        members: ``seed`` and ``brains`` as planned; of a game that has ended ``winner``,
-            ``rounds``, ``digest`` and ``head``.
-    """
-
-    where: str
-    members: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class NotedGame:
     """What a study has noted of one of its games.
 
@@ -47,29 +33,30 @@ class NotedGame:
         study: the study's id.
         game: the game's id.
         state: "ended" if a file says so; otherwise what they say; None if they say nothing.
-        notes: what each of them says.
+        notes: what each of them says, by its name: ``seed`` and ``brains`` as planned; of a game that has ended
+            ``winner``, ``rounds``, ``digest`` and ``head``. Members that it does not tell are missing.
     """
 
     study: str
     game: str
     state: str | None
-    notes: tuple[Note, ...]
+    notes: Mapping[str, Mapping[str, Any]]
 
     @property
     def heads(self) -> tuple[str, ...]:
         """The heads that are noted, the manifest's first."""
-        return tuple(note.members["head"] for note in self.notes if "head" in note.members)
+        return tuple(note["head"] for note in self.notes.values() if "head" in note)
 
     @property
     def agrees(self) -> bool:
         """Whether manifest and journal note the same of how the game ended, its head included."""
-        told = [{name: note.members.get(name) for name in _OUTCOME} for note in self.notes]
+        told = [{name: note.get(name) for name in _OUTCOME} for note in self.notes.values()]
         return len(told) > 1 and bool(told[0]["head"]) and all(each == told[0] for each in told)
 
     @property
     def compared(self) -> tuple[str, ...]:
         """What of its outcome a record can be compared by."""
-        return tuple(name for name in _OUTCOME if any(name in note.members for note in self.notes))
+        return tuple(name for name in _OUTCOME if any(name in note for note in self.notes.values()))
 
     def difference(self, checked: Checked) -> str | None:
         """Return in one line how a record differs from the notes; None if it does not.
@@ -87,15 +74,15 @@ class NotedGame:
             return f"study {self.study} has game {self.game} there, and the record is of {there}"
         found = _found(checked)
         told: dict[str, list[str]] = {}
-        for note in self.notes:
+        for where, note in self.notes.items():
             if other := [
                 f"{name} {_shown(said)}, in the record {_shown(found.get(name, 'none'))}"
-                for name, said in note.members.items()
+                for name, said in note.items()
                 if name not in found or found[name] != said
             ]:
-                told.setdefault("; ".join(other), []).append(note.where)
-        where = "; ".join(f"{what} ({' and '.join(files)})" for what, files in told.items())
-        return f"not what study {self.study} noted: {where}" if told else None
+                told.setdefault("; ".join(other), []).append(where)
+        differs = "; ".join(f"{what} ({' and '.join(files)})" for what, files in told.items())
+        return f"not what study {self.study} noted: {differs}" if told else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +114,9 @@ class Notes:
         if self.states_hash is None:
             return None
         # of a run that was killed the journal may know more games than the manifest
-        stated = ((game.game, _head_in(game, FILE)) for game in self.games.values() if _ended_in(game, FILE))
-        if study_hash(stated) != self.states_hash:
+        stated = [(game.game, game.notes[FILE]) for game in self.games.values() if FILE in game.notes]
+        heads = ((game, str(note.get("head", ""))) for game, note in stated if "winner" in note)
+        if study_hash(heads) != self.states_hash:
             return "study_hash: not the hash over the heads of its games"
         return None
 
@@ -158,23 +146,15 @@ def _noted(study: str, row: Mapping[str, Any], result: GameResult | None) -> Not
     state = row.get("state")
     if state == "ended":
         told |= {name: row[name] for name in _OUTCOME if name in row and (row[name] is not None or name == "winner")}
-    notes = [Note(FILE, told)] if told else []
+    notes = {FILE: told} if told else {}
     if result is not None and result.state == "ended":
         # one that was written before the manifest was, or beside it
         state = "ended"
         said = {name: getattr(result, name) for name in _OUTCOME}
-        notes.append(Note(JOURNAL, {name: value for name, value in said.items() if value or name == "winner"}))
+        notes[JOURNAL] = {name: value for name, value in said.items() if value or name == "winner"}
     elif result is not None and state in {None, "pending"}:
         state = result.state
-    return NotedGame(study, row["game"], state, tuple(notes))
-
-
-def _ended_in(game: NotedGame, where: str) -> bool:
-    return any(note.where == where and "winner" in note.members for note in game.notes)
-
-
-def _head_in(game: NotedGame, where: str) -> str:
-    return next((str(note.members.get("head", "")) for note in game.notes if note.where == where), "")
+    return NotedGame(study, row["game"], state, notes)
 
 
 def _found(checked: Checked) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -30,33 +30,28 @@ class Balance:
     Attributes:
         games: how many.
         roles: agent and role to how often it was dealt that.
-        met: two agents in the order of their names to counts of both wolves, both others, first the wolf, second
-            the wolf.
+        wolves: two agents, in the order of their names, to how often both were Werewolves.
+        others: likewise, how often neither was.
+        opposed: (Werewolf, other) to how often they were that.
     """
 
     games: int = 0
     roles: Counter[tuple[str, Role]] = field(default_factory=Counter)
-    met: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    wolves: Counter[tuple[str, str]] = field(default_factory=Counter)
+    others: Counter[tuple[str, str]] = field(default_factory=Counter)
+    opposed: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, roles: Sequence[Role], brains: Sequence[str]) -> None:
         """Add one game: role and agent of every seat."""
         self.games += 1
-        wolves: Counter[str] = Counter()
-        others: Counter[str] = Counter()
-        for role, agent in zip(roles, brains, strict=True):
-            self.roles[agent, role] += 1
-            (wolves if role == "Werewolf" else others)[agent] += 1
-        for one, other in itertools.combinations_with_replacement(sorted({*wolves, *others}), 2):
-            counts = self.met.setdefault((one, other), [0, 0, 0, 0])
-            if one == other:
-                counts[0] += wolves[one] * (wolves[one] - 1) // 2
-                counts[1] += others[one] * (others[one] - 1) // 2
-                counts[2] += wolves[one] * others[one]
-                continue
-            counts[0] += wolves[one] * wolves[other]
-            counts[1] += others[one] * others[other]
-            counts[2] += wolves[one] * others[other]
-            counts[3] += wolves[other] * others[one]
+        self.roles.update(zip(brains, roles, strict=True))
+        wolves = Counter(agent for role, agent in zip(roles, brains, strict=True) if role == "Werewolf")
+        others = Counter(brains) - wolves
+        for side, met in ((wolves, self.wolves), (others, self.others)):
+            for one, other in itertools.combinations_with_replacement(sorted(side), 2):
+                met[one, other] += side[one] * side[other] if one != other else side[one] * (side[one] - 1) // 2
+        for wolf, other in itertools.product(wolves, others):
+            self.opposed[wolf, other] += wolves[wolf] * others[other]
 
     def result(self, shares: Sequence[tuple[str, int]]) -> dict[str, Any]:
         """Return the counts as plain values, with how even they are.
@@ -64,60 +59,42 @@ class Balance:
         Args:
             shares: every agent with its share of the seats; roles are equal when they are in proportion to it.
         """
-        weight = dict(shares)
-        agents = [agent for agent, _ in shares]
+        weight, agents = dict(shares), [agent for agent, _ in shares]
         played = [role for role in ROLES if any(self.roles[agent, role] for agent in agents)]
-        roles_equal = all(
-            len({Fraction(self.roles[agent, role], weight[agent]) for agent in agents}) == 1 for role in played
-        )
-        off = max(
-            (
-                max(values) - min(values)
-                for role in played
-                if (values := [Fraction(self.roles[agent, role], weight[agent]) for agent in agents])
-            ),
-            default=Fraction(0),
-        )
-        pairs = [
-            {"agents": [one, other], "both_wolves": wolves, "both_others": others, "first_wolf": a, "second_wolf": b}
-            for (one, other), (wolves, others, a, b) in self._of(agents)
+        rates = [[Fraction(self.roles[agent, role], weight[agent]) for agent in agents] for role in played]
+        met = {pair: self._counts(*pair) for pair in itertools.combinations_with_replacement(agents, 2)}
+        per_share = [
+            [Fraction(count, weight[one] * weight[other]) for count in counts.values()]
+            for (one, other), counts in met.items()
+            if one != other
         ]
-        allies, opponents, sides = self._meetings(agents, weight)
+        allies = [wolves + others for wolves, others, _, _ in per_share]
+        opponents = [first + second for _, _, first, second in per_share]
+        both_wolves = [wolves for wolves, _, _, _ in per_share]
+        one_wolf = [count for _, _, *counts in per_share for count in counts]
         return {
             "games": self.games,
             "roles": {agent: {role: self.roles[agent, role] for role in played} for agent in agents},
-            "roles_equal": roles_equal,
-            "roles_apart": float(off),
-            "pairs": pairs,
+            "roles_equal": all(len(set(values)) == 1 for values in rates),
+            "roles_apart": float(max((max(values) - min(values) for values in rates), default=0)),
+            "pairs": [
+                {"agents": list(pair), **counts}
+                for pair, counts in met.items()
+                if pair[0] != pair[1] or any(counts.values())
+            ],
             "allies": _range(allies),
             "opponents": _range(opponents),
-            "meetings_equal": all(len(set(values)) <= 1 for values in sides),
+            "meetings_equal": all(len(set(values)) <= 1 for values in (allies, both_wolves, one_wolf)),
         }
 
-    def _of(self, agents: Sequence[str]) -> Iterable[tuple[tuple[str, str], list[int]]]:
-        for one, other in itertools.combinations_with_replacement(agents, 2):
-            counts = self.met.get((min(one, other), max(one, other)), [0, 0, 0, 0])
-            if one > other:
-                counts = [counts[0], counts[1], counts[3], counts[2]]
-            if one != other or any(counts):
-                yield (one, other), counts
-
-    def _meetings(
-        self, agents: Sequence[str], weight: dict[str, int]
-    ) -> tuple[list[Fraction], list[Fraction], list[list[Fraction]]]:
-        allies: list[Fraction] = []
-        opponents: list[Fraction] = []
-        both_wolves: list[Fraction] = []
-        one_wolf: list[Fraction] = []
-        for (one, other), counts in self._of(agents):
-            if one == other:
-                continue
-            pairs = weight[one] * weight[other]
-            allies.append(Fraction(counts[0] + counts[1], pairs))
-            opponents.append(Fraction(counts[2] + counts[3], pairs))
-            both_wolves.append(Fraction(counts[0], pairs))
-            one_wolf += [Fraction(counts[2], pairs), Fraction(counts[3], pairs)]
-        return allies, opponents, [allies, both_wolves, one_wolf]
+    def _counts(self, one: str, other: str) -> dict[str, int]:
+        pair = (min(one, other), max(one, other))
+        return {
+            "both_wolves": self.wolves[pair],
+            "both_others": self.others[pair],
+            "first_wolf": self.opposed[one, other],
+            "second_wolf": self.opposed[other, one] if one != other else 0,
+        }
 
 
 def _range(values: Sequence[Fraction]) -> dict[str, float | None]:
@@ -221,8 +198,9 @@ class Plan:
 
     def game(self, number: int) -> PlannedGame:
         """Return game `number`, from 1."""
-        seed = self.seed_of(number)
-        return self._game(number, seed, self._roles(seed))
+        seed, game, rotation = self.seed_of(number), self.game_id(number), self.design.rotation
+        block = game if rotation == 1 else f"{self.study}-rotation-{(number - 1) // rotation + 1:05d}"
+        return PlannedGame(number, game, seed, block, self.design.places(number, self._roles(seed)))
 
     def seed_of(self, number: int) -> str:
         """Return the seed of game `number`, from which it is dealt."""
@@ -230,8 +208,7 @@ class Plan:
 
     def games(self, last: int) -> Iterator[PlannedGame]:
         """Yield the games from 1 to `last`."""
-        for number in range(1, last + 1):
-            yield self.game(number)
+        yield from map(self.game, range(1, last + 1))
 
     def balance(self, last: int) -> dict[str, Any]:
         """Return how even the games from 1 to `last` are; see `Balance.result`. Roles are those that were dealt."""
@@ -258,12 +235,6 @@ class Plan:
 
     def _roles(self, seed: str) -> tuple[Role, ...]:
         return tuple(role for _, role in self._deal(self.config, seed))
-
-    def _game(self, number: int, seed: str, roles: Sequence[Role]) -> PlannedGame:
-        game = self.game_id(number)
-        rotation = self.design.rotation
-        block = game if rotation == 1 else f"{self.study}-rotation-{(number - 1) // rotation + 1:05d}"
-        return PlannedGame(number, game, seed, block, self.design.places(number, roles))
 
 
 def players_spec(brains: Sequence[str]) -> str | None:

@@ -14,7 +14,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 import click
@@ -136,9 +135,7 @@ class StudyProgress:
             self._task = self._bar.add_task("", total=total, completed=self._manifest.done, words="")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self.look()
             self._bar.stop()

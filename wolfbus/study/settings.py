@@ -10,7 +10,7 @@ import reprlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, field_validator
 
 from wolfbus.config import GameConfig, config_from_table
 from wolfbus.errors import ConfigError
@@ -24,7 +24,8 @@ TABLES: Final = ("rules", "models", "endpoints")
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
-Players = str | tuple[str, ...] | dict[str, str]
+_Words = Annotated[tuple[str, ...], Strict(strict=False)]
+"""A TOML list of texts."""
 
 
 class ReportSettings(BaseModel):
@@ -32,7 +33,7 @@ class ReportSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
 
-    primary: tuple[str, ...]
+    primary: _Words
     """Primary metrics: at most six, declared before the study is played, and adjusted together; all else is
     exploratory."""
 
@@ -51,10 +52,10 @@ class StudySettings(BaseModel):
     design: DesignKind | None = None
     """Who sits where: "balanced" unless given, and "fixed" where players are given by name; "joined" for whoever has
     joined the house, where no players are given."""
-    players: Players | None = None
+    players: str | _Words | dict[str, str] | None = None
     """Who plays: a spec such as "scripted*6,random*2", a list of one brain per seat, or a table of seat name to
     brain."""
-    agents: Annotated[tuple[str, ...], Field(min_length=1, max_length=64)] | None = None
+    agents: Annotated[_Words, Field(min_length=1, max_length=64)] | None = None
     """Instead of players: different brains that take the seats in turns, fewer or more than there are seats."""
     budget: Annotated[float, Field(ge=0)] | None = None
     """US dollars that all model calls of the study may cost."""
@@ -67,6 +68,11 @@ class StudySettings(BaseModel):
     many."""
     report: ReportSettings | None = None
     """What it is to be judged by; the usual metrics unless given."""
+
+    @field_validator("seed", mode="before")
+    @classmethod
+    def _a_number_is_text(cls, seed: Any) -> Any:
+        return str(seed) if isinstance(seed, int) and not isinstance(seed, bool) else seed
 
     @field_validator("seed")
     @classmethod
@@ -100,8 +106,6 @@ class StudySettings(BaseModel):
             raise ValueError('design = "joined": whoever has joined plays; give no players')
         if isinstance(self.players, dict) and self.design not in {None, "fixed"}:
             raise ValueError(f'design = "{self.design}": players by name have their seats; take "fixed"')
-        if self.design == "mirrored" and isinstance(self.players, dict):
-            raise ValueError('design = "mirrored": give a list of players, or agents')
         if self.agents is not None and self.design == "fixed":
             raise ValueError('design = "fixed": agents take turns; give `players` to fix who sits where')
 
@@ -117,13 +121,8 @@ def settings_from_table(table: Mapping[str, Any], source: str) -> StudySettings:
     Raises:
         ConfigError: one line that names the source, the field and the reason.
     """
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
-    if isinstance(report := values.get("report"), dict) and isinstance(report.get("primary"), list):
-        values["report"] = {**report, "primary": tuple(report["primary"])}
-    if isinstance(values.get("seed"), int) and not isinstance(values["seed"], bool):
-        values["seed"] = str(values["seed"])
     try:
-        return StudySettings.model_validate(values)
+        return StudySettings.model_validate(dict(table))
     except ValidationError as error:
         raise ConfigError(f"{source}: {_first_line(error)}") from None
 
@@ -139,6 +138,13 @@ def rules_from_table(rules: Any, source: str) -> GameConfig:
     return config_from_table(rules, f"{source}: [rules]")
 
 
+_FORMS: Final = {
+    "players": "players: a spec, a list of brains, or a table of seat name to brain",
+    "report": "[report] primary: input should be a list of names of metrics",
+    "agents": "agents: input should be a list of brains",
+}
+
+
 def _first_line(error: ValidationError) -> str:
     # of a name that is misspelt, the misspelling says more than what follows from it
     first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
@@ -152,12 +158,8 @@ def _first_line(error: ValidationError) -> str:
             return f"{place}: a rule of the game; it belongs under [rules]"
         close = difflib.get_close_matches(place, [*StudySettings.model_fields, *TABLES], n=1)
         return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
-    if place == "players":
-        return "players: a spec, a list of brains, or a table of seat name to brain"
-    if place == "report":
-        return "[report] primary: input should be a list of names of metrics"
-    if place == "agents" and first["type"] not in {"value_error", "too_short", "too_long"}:
-        return "agents: input should be a list of brains"
+    if place in _FORMS and first["type"] not in {"value_error", "too_short", "too_long"}:
+        return _FORMS[place]
     if first["type"] == "value_error":
         message = first["msg"].removeprefix("Value error, ")
     else:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from redis.exceptions import ResponseError
@@ -20,7 +19,7 @@ from wolfbus.bus.redis.links import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, ConfigError
-from wolfbus.study.agenda import Taken
+from wolfbus.study.agenda import Finished, Taken
 from wolfbus.study.journal import GameResult
 
 GROUP: Final = "workers"
@@ -31,23 +30,6 @@ _POSTED_AT_ONCE: Final = 1000
 
 _RELEASED_MS: Final = 86_400_000
 """Idle time of what was given back, so that whoever looks next takes it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """What came of a game.
-
-    Attributes:
-        number: the game's number in the study.
-        house: where it was played; its record is there. "" for nowhere.
-        error: why it failed; None if it ended.
-        seconds: how long it took.
-    """
-
-    number: int
-    house: str
-    error: str | None
-    seconds: float
 
 
 class SharedAgenda:

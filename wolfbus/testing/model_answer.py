@@ -102,7 +102,7 @@ _SPOKEN: Final = {"thought": "thoughts", "reasoning": "reasons", "reason": "vote
 
 
 class ModelWords(PackageData):
-    """The sentences that the double says, about two players ``{t}`` and ``{o}``: `model_words.toml`."""
+    """What the double says, about two players ``{t}`` and ``{o}``, and what ugly replies are made of."""
 
     thoughts: Lines
     statements: Lines
@@ -111,6 +111,13 @@ class ModelWords(PackageData):
     votes: Lines
     """Reasons of votes."""
     whispers: Lines
+    closings: Lines
+    refusals: Lines
+    apologies: Lines
+    pages: Lines
+    """Titles of a proxy's error pages."""
+    numbers: Lines
+    wrong_keys: Mapping[str, tuple[str, ...]]
 
 
 @cache

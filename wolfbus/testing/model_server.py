@@ -15,9 +15,10 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Coroutine
-from types import TracebackType
+from concurrent.futures import Future
 from typing import Any, Final, Self
 
+from wolfbus.closable import Closable
 from wolfbus.errors import ConfigError
 from wolfbus.testing.model_behaviour import Behaviour, behaviour_of
 from wolfbus.testing.model_service import PATIENCE_S, ModelService, ModelStats
@@ -25,7 +26,7 @@ from wolfbus.testing.model_service import PATIENCE_S, ModelService, ModelStats
 LOOPBACK: Final = "127.0.0.1"
 
 
-class ModelServer:
+class ModelServer(Closable):
     """A double in a thread of its own. A context manager, or `start` and `close`.
 
     Its answers are a pure function of its seed and a request's messages, so the same game is answered alike.
@@ -41,24 +42,19 @@ class ModelServer:
 
     def __init__(self, *, host: str = LOOPBACK, port: int = 0, **traits: Any) -> None:
         self._traits = traits
-        self._host = host
-        self._port = port
-        self._service = ModelService(behaviour_of(traits))
+        self._service = ModelService(behaviour_of(traits), host, port)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._end = asyncio.Event()
-        self._ready = threading.Event()
-        self._failure: OSError | None = None
         self._thread: threading.Thread | None = None
 
     @property
     def port(self) -> int:
         """The port it listens on, once it has started."""
-        return self._port
+        return self._service.port
 
     @property
     def url(self) -> str:
         """The base URL for a client, once it has started: ``http://HOST:PORT/v1``."""
-        return base_url(self._host, self._port)
+        return self._service.url
 
     def stats(self) -> ModelStats:
         """Return what it counted so far."""
@@ -75,7 +71,7 @@ class ModelServer:
         Raises:
             ConfigError: a trait that makes no sense.
         """
-        self._traits = {**self._traits, **traits}
+        self._traits |= traits
         self._service.behaviour = behaviour_of(self._traits)
 
     def down(self) -> None:
@@ -93,44 +89,36 @@ class ModelServer:
             ConfigError: the address cannot be listened on.
         """
         if self._thread is None:
-            self._ready.clear()
-            self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name="model-double", daemon=True)
+            started: Future[str] = Future()
+            self._thread = threading.Thread(target=self._main, args=(started,), name="model-double", daemon=True)
             self._thread.start()
-            self._ready.wait()
-            if self._failure is not None:
-                self._thread.join()
-                self._thread = None
-                raise _unusable(self._host, self._port, self._failure)
+            try:
+                started.result()
+            except ConfigError:
+                self.close()
+                raise
         return self
 
     def close(self) -> None:
         """Break all connections and end."""
         if self._thread is not None and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._end.set)
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                self._loop.call_soon_threadsafe(self._service.stop)
             self._thread.join()
             self._thread = None
 
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _main(self, started: Future[str]) -> None:
+        async def main() -> None:
+            self._loop = asyncio.get_running_loop()
+            await self._service.run(started.set_result)
 
-    async def _main(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._end = asyncio.Event()
-        self._failure = None
         try:
-            self._port = await self._service.open(self._host, self._port)
-        except OSError as failure:
-            self._failure = failure
-            return
-        finally:
-            self._ready.set()
-        await self._end.wait()
-        await self._service.close()
+            asyncio.run(main())
+        except ConfigError as error:
+            started.set_exception(error)
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something on the server's loop."""
@@ -155,43 +143,21 @@ def serve(behaviour: Behaviour, host: str, port: int, ready: Callable[[str], Non
     Raises:
         ConfigError: the address cannot be listened on.
     """
-    service = ModelService(behaviour)
+    service = ModelService(behaviour, host, port)
 
     async def main() -> None:
-        end = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             # where a loop takes no signals, as on Windows, Ctrl-C comes as an exception instead
             with contextlib.suppress(NotImplementedError):
-                asyncio.get_running_loop().add_signal_handler(number, end.set)
-        try:
-            bound = await service.open(host, port)
-        except OSError as failure:
-            raise _unusable(host, port, failure) from None
-        try:
-            ready(base_url(host, bound))
-            await end.wait()
-        finally:
-            await service.close()
+                asyncio.get_running_loop().add_signal_handler(number, service.stop)
+        await service.run(ready)
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(main())
     return service.stats()
 
 
-def base_url(host: str, port: int) -> str:
-    """Return the URL at which clients find a double that listens there."""
-    named = {"0.0.0.0": LOOPBACK, "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 - to show it
-    return f"http://{named}:{port}/v1"
-
-
-def _unusable(host: str, port: int, failure: OSError) -> ConfigError:
-    return ConfigError(f"fake model: cannot listen on {host}:{port}: {failure.strerror or failure}")
-
-
-_PATIENCE_S: Final = 10.0
-
-
-class ModelProcess:
+class ModelProcess(Closable):
     """A double in a child process, which ends with its parent, however that ends. A context manager.
 
     Args:
@@ -231,12 +197,10 @@ class ModelProcess:
             ConfigError: it does not start; the line says why.
         """
         # Its own session: Ctrl-C ends the parent first, which then ends the child.
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "wolfbus.testing.model_server"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
+        command = [sys.executable, "-m", "wolfbus.testing.model_server"]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(  # noqa: S603 - this very module
+            command, stdin=pipe, stdout=pipe, text=True, start_new_session=True
         )
         told, said = self._process.stdin, self._process.stdout
         if told is None or said is None:
@@ -245,47 +209,45 @@ class ModelProcess:
         told.flush()
         answer = json.loads(said.readline() or '{"error": "the fake model ended before it listened"}')
         if "url" not in answer:
-            self.__exit__(None, None, None)
+            self.close()
             raise ConfigError(answer["error"])
         self.url = answer["url"]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End it."""
         if self._process is not None:
             self._process.terminate()
-            self._process.communicate(timeout=_PATIENCE_S)
+            self._process.communicate(timeout=PATIENCE_S)
             self._process = None
 
     def _ask(self, method: str, path: str) -> dict[str, Any]:
         url = self.url.removesuffix("/v1") + path
         request = urllib.request.Request(url, method=method)  # noqa: S310 - our own server
-        with urllib.request.urlopen(request, timeout=_PATIENCE_S) as response:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:  # noqa: S310
             told: dict[str, Any] = json.load(response)
         return told
 
 
-def _end_with_parent() -> None:
-    """End this process when the parent's end of the pipe closes: by its exit, or because the parent is no more."""
-    sys.stdin.read()
-    os._exit(0)
-
-
 def main() -> None:
-    """Be the child: what to do comes as one line of JSON, the URL goes out as another."""
+    """Be the child: what to do comes as one line of JSON, the URL or an error goes out as another."""
+
+    def say(**said: str) -> None:
+        sys.stdout.write(f"{json.dumps(said)}\n")
+        sys.stdout.flush()
+
+    def end_with_parent() -> None:
+        # the parent's end of the pipe closes by its exit, or because the parent is no more
+        sys.stdin.read()
+        os._exit(0)
+
     told = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     try:
-        serve(Behaviour(**told["behaviour"]), told["host"], told["port"], lambda url: _say({"url": url}))
+        serve(Behaviour(**told["behaviour"]), told["host"], told["port"], lambda url: say(url=url))
     except ConfigError as error:
-        _say({"error": str(error)})
+        say(error=str(error))
         sys.exit(1)
-
-
-def _say(what: dict[str, str]) -> None:
-    sys.stdout.write(f"{json.dumps(what)}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -9,114 +9,16 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from aiohttp import web
 
 from wolfbus.draws import unit
-from wolfbus.testing.model_behaviour import ERRORS, Behaviour, drawn_sort
+from wolfbus.errors import ConfigError
+from wolfbus.testing.model_behaviour import ERRORS, Behaviour, Refusal, drawn_sort, refused, refused_key
 from wolfbus.testing.model_reply import CountedReply, PrefixCache, speak
-
-_TYPES: Final = {429: "requests", 500: "server_error", 503: "server_error"}
-_ROLES: Final = frozenset({"system", "developer", "user", "assistant"})
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An answer that refuses a request.
-
-    Attributes:
-        status: of HTTP.
-        message: why.
-        param: the parameter at fault.
-        code: OpenAI's word for the reason.
-    """
-
-    status: int
-    message: str
-    param: str | None = None
-    code: str | None = None
-
-    def body(self) -> dict[str, Any]:
-        """Return the body that goes with it."""
-        kind = _TYPES.get(self.status, "invalid_request_error")
-        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
-
-
-def refused_key(behaviour: Behaviour, authorization: str | None) -> Refusal | None:
-    """Refuse a request without the right key; the wrong one is echoed in part, as some servers do."""
-    if behaviour.key is None or authorization == f"Bearer {behaviour.key}":
-        return None
-    given = (authorization or "").removeprefix("Bearer").strip()
-    if not given:
-        return Refusal(401, "You didn't provide an API key; send it as a bearer token in the Authorization header.")
-    shown = f"{given[:8]}{'*' * max(4, len(given) - 12)}{given[-4:]}" if len(given) > 12 else "*" * len(given)
-    return Refusal(401, f"Incorrect API key provided: {shown}.", code="invalid_api_key")
-
-
-def refused(behaviour: Behaviour, body: Mapping[str, Any]) -> Refusal | None:
-    """Refuse what the double does not take, None if it takes all of it."""
-    model, messages = body.get("model"), body.get("messages")
-    if not isinstance(model, str) or not model:
-        return Refusal(400, "you must provide a model parameter")
-    if behaviour.models and model not in behaviour.models:
-        missing = f"The model `{model}` does not exist or you do not have access to it."
-        return Refusal(404, missing, code="model_not_found")
-    if not isinstance(messages, list) or not messages or not all(map(_is_message, messages)):
-        return Refusal(400, "Invalid value for 'messages': expected a list of chat messages.", "messages")
-    if body.get("stream"):
-        return Refusal(400, "Unsupported value: this model does not stream.", "stream", "unsupported_value")
-    return _refused_role(behaviour, messages) or _refused_parameter(behaviour, body) or _refused_format(behaviour, body)
-
-
-def _is_message(message: Any) -> bool:
-    return isinstance(message, dict) and isinstance(message.get("content"), str) and message.get("role") in _ROLES
-
-
-def _refused_role(behaviour: Behaviour, messages: Sequence[Mapping[str, Any]]) -> Refusal | None:
-    for number, message in enumerate(() if behaviour.takes_system else messages):
-        if message["role"] in {"system", "developer"}:
-            where = f"messages[{number}].role"
-            what = f"Unsupported value: '{where}' does not support '{message['role']}' with this model."
-            return Refusal(400, what, where, "unsupported_value")
-    return None
-
-
-def _refused_parameter(behaviour: Behaviour, body: Mapping[str, Any]) -> Refusal | None:
-    if behaviour.needs == "max_tokens" and body.get("max_completion_tokens") is not None:
-        return Refusal(400, "Unrecognized request argument supplied: max_completion_tokens")
-    wrong = () if behaviour.takes_temperature else ("temperature", "top_p")
-    for name in (*wrong, "max_tokens") if behaviour.needs == "max_completion_tokens" else wrong:
-        if body.get(name) is not None:
-            use = " Use 'max_completion_tokens' instead." if name == "max_tokens" else ""
-            what = f"Unsupported parameter: '{name}' is not supported with this model.{use}"
-            return Refusal(400, what, name, "unsupported_parameter")
-    return None
-
-
-def _refused_format(behaviour: Behaviour, body: Mapping[str, Any]) -> Refusal | None:
-    given = body.get("response_format")
-    kind = given.get("type") if isinstance(given, dict) else None
-    if not isinstance(given, dict) or kind == "text":
-        return None
-    takes = {"json_schema": behaviour.takes_schema, "json_object": behaviour.takes_json_mode}
-    if kind not in takes:
-        return Refusal(400, f"Invalid value: '{kind}' for 'response_format.type'.", "response_format")
-    if not takes[kind]:
-        what = f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
-        return Refusal(400, what, "response_format")
-    if kind == "json_schema":
-        form = given.get("json_schema")
-        if isinstance(form, dict) and isinstance(form.get("schema"), dict) and isinstance(form.get("name"), str):
-            return None
-        return Refusal(400, "Missing required parameter: 'response_format.json_schema.schema'.", "response_format")
-    if any("json" in message["content"].lower() for message in body["messages"]):
-        return None
-    what = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
-    return Refusal(400, what, "messages")
-
 
 MODEL: Final = "fake-model"
 """The model that is listed where none is named."""
@@ -126,8 +28,8 @@ PATIENCE_S: Final = 10.0
 
 _PIECES: Final = 10
 _PAGE: Final = (
-    "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n"
-    "<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"
+    b"<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n"
+    b"<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"
 )
 _FAILURES: Final = {
     "429": "Rate limit reached for {model} on requests per min (RPM). Please try again in {wait:g}s.",
@@ -173,75 +75,94 @@ class ModelService:
 
     Args:
         behaviour: how it behaves; may be replaced while it runs.
+        host: address to listen on.
+        port: port to listen on; 0 takes a free one.
 
     Attributes:
+        port: port it listens on, once it has.
         changed: held while it counts; told of every call that comes or goes.
     """
 
-    def __init__(self, behaviour: Behaviour) -> None:
+    def __init__(self, behaviour: Behaviour, host: str, port: int) -> None:
         self.behaviour = behaviour
+        self.port = port
         self.changed = threading.Condition()
+        self._end = asyncio.Event()
+        self._host = host
         self._stats = ModelStats()
-        self._http: web.Server | None = None
+        self._http: web.Server
         self._listening: asyncio.Server | None = None
-        self._address = ("", 0)
         self._paths: dict[str, tuple[str, Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]]] = {
             "/v1/chat/completions": ("POST", self._completions),
             "/v1/models": ("GET", self._models),
             "/stats": ("GET", self._told_stats),
             "/reset": ("POST", self._reset),
         }
-        self.forget()
+        self._forget()
 
-    async def open(self, host: str, port: int) -> int:
-        """Listen, and return the port: a free one for 0.
+    @property
+    def url(self) -> str:
+        """The URL at which clients find it."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104 - to show it
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
+
+    async def run(self, ready: Callable[[str], None]) -> None:
+        """Listen, say at which URL, and answer until it is stopped.
 
         Raises:
-            OSError: the address cannot be listened on.
+            ConfigError: the address cannot be listened on.
         """
+        self._end = asyncio.Event()
         # a client that goes away must count as gone at once: its handler is cancelled
         self._http = web.Server(self._handle, handler_cancellation=True, access_log=None)
-        self._address = (host, port)
-        await self.up()
-        return self._address[1]
+        try:
+            await self.up()
+        except OSError as failure:
+            why = failure.strerror or failure
+            raise ConfigError(f"fake model: cannot listen on {self._host}:{self.port}: {why}") from None
+        try:
+            ready(self.url)
+            await self._end.wait()
+        finally:
+            await self.down()
+            await self._http.shutdown(PATIENCE_S / 2)
+
+    def stop(self) -> None:
+        """End it, from its loop."""
+        self._end.set()
 
     async def up(self) -> None:
         """Listen (again), on the same port."""
-        if self._listening is None and self._http is not None:
+        if self._listening is None:
             loop = asyncio.get_running_loop()
-            self._listening = await loop.create_server(self._http, *self._address, backlog=2048, reuse_address=True)
-            self._address = (self._address[0], self._listening.sockets[0].getsockname()[1])
+            address = self._host, self.port
+            self._listening = await loop.create_server(self._http, *address, backlog=2048, reuse_address=True)
+            self.port = self._listening.sockets[0].getsockname()[1]
 
     async def down(self) -> None:
         """Break all connections and listen no more."""
         if self._listening is not None:
             self._listening.close()
             self._listening = None
-        for connection in self._http.connections if self._http is not None else ():
+        for connection in self._http.connections:
             if connection.transport is not None:
                 connection.transport.abort()
         # what was broken is told to its handlers in the loop's next turn
         await asyncio.sleep(0)
-
-    async def close(self) -> None:
-        """End."""
-        await self.down()
-        if self._http is not None:
-            await self._http.shutdown(PATIENCE_S / 2)
-
-    def forget(self) -> None:
-        """Count anew, with an empty cache; calls under way stay counted as open."""
-        with self.changed:
-            self._stats = ModelStats(open=self._stats.open, peak=self._stats.open)
-            self._began_cpu = time.process_time()
-        self._cache = PrefixCache()
-        self._came: Counter[str] = Counter()
 
     def stats(self) -> ModelStats:
         """Return what was counted so far; safe from any thread."""
         with self.changed:
             by: dict[str, Any] = {name: dict(getattr(self._stats, name)) for name in ("errors", "ugly", "statuses")}
             return replace(self._stats, **by, cpu_s=time.process_time() - self._began_cpu)
+
+    def _forget(self) -> None:
+        """Count anew, with an empty cache; calls under way stay counted as open."""
+        with self.changed:
+            self._stats = ModelStats(open=self._stats.open, peak=self._stats.open)
+            self._began_cpu = time.process_time()
+        self._cache = PrefixCache()
+        self._came: Counter[str] = Counter()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         method, answer = self._paths.get(request.path, (None, None))
@@ -250,7 +171,7 @@ class ModelService:
         return await answer(request) if request.method == method else self._refuse(Refusal(405, "Method Not Allowed"))
 
     async def _models(self, request: web.BaseRequest) -> web.StreamResponse:
-        if refusal := refused_key(self.behaviour, request.headers.get("Authorization")):
+        if refusal := refused_key(self.behaviour, request.headers.get("Authorization", "")):
             return self._refuse(refusal)
         names = self.behaviour.models or (MODEL,)
         listed = [{"id": name, "object": "model", "created": 0, "owned_by": "wolfbus"} for name in names]
@@ -260,22 +181,20 @@ class ModelService:
         return self._json(200, asdict(self.stats()))
 
     async def _reset(self, _request: web.BaseRequest) -> web.StreamResponse:
-        self.forget()
+        self._forget()
         return self._json(200, {})
 
     async def _completions(self, request: web.BaseRequest) -> web.StreamResponse:
         with self._counted():
             began = asyncio.get_running_loop().time()
             raw = await request.content.read()
-            if refusal := refused_key(self.behaviour, request.headers.get("Authorization")):
-                return self._refuse(refusal)
             try:
                 body = json.loads(raw)
             except ValueError:
                 body = None
-            if not isinstance(body, dict):
-                return self._refuse(Refusal(400, "We could not parse the JSON body of your request."))
-            if refusal := refused(self.behaviour, body):
+            if refusal := refused_key(self.behaviour, request.headers.get("Authorization", "")) or refused(
+                self.behaviour, body
+            ):
                 return self._refuse(refusal)
             return await self._answer(request, body, hashlib.sha256(raw).hexdigest(), began)
 
@@ -299,9 +218,6 @@ class ModelService:
     ) -> web.StreamResponse:
         behaviour = self.behaviour
         error = self._error(digest)
-        if error is not None:
-            with self.changed:
-                self._stats.errors[error] += 1
         if error == "hang":
             await asyncio.Event().wait()
         if error not in {"429", "503"}:
@@ -309,30 +225,33 @@ class ModelService:
             await asyncio.sleep(max(began + behaviour.latency + jitter - asyncio.get_running_loop().time(), 0))
         if error == "reset":
             await _break(request)
-        if error in {"429", "500", "503", "408", "502"}:
+        if error is not None and error.isdigit():
             return self._fail(error, body["model"])
         try:
             spoken = speak(behaviour, self._cache, body, digest)
         except UnicodeEncodeError:
             return self._refuse(Refusal(400, "The body of your request holds text that is no valid Unicode."))
         self._count(spoken)
-        whole = json.dumps(_completion(body["model"], digest, spoken), ensure_ascii=False).encode(errors="replace")
+        whole = _encoded(_completion(body["model"], digest, spoken))
         return self._bytes(200, whole) if error is None else await self._slowly(request, whole, error)
 
     def _error(self, digest: str) -> str | None:
-        """Return the error that this request meets, as drawn for the body and for how often it came."""
+        """Return the error that this request meets, as drawn for the body and for how often it came; count it."""
         behaviour = self.behaviour
         if not behaviour.errors and not behaviour.hangs:
             return None
         self._came[digest] += 1
         seed, times = f"{behaviour.seed}|{digest}", self._came[digest]
-        if unit(seed, "hang", n=times) < behaviour.hangs:
-            return "hang"
-        return drawn_sort(behaviour.errors, ERRORS, unit(seed, "error", n=times))
+        hangs = unit(seed, "hang", n=times) < behaviour.hangs
+        error = "hang" if hangs else drawn_sort(behaviour.errors, ERRORS, unit(seed, "error", n=times))
+        if error is not None:
+            with self.changed:
+                self._stats.errors[error] += 1
+        return error
 
     def _fail(self, error: str, model: str) -> web.Response:
         if error == "502":
-            return self._bytes(502, _PAGE.encode(), "text/html")
+            return self._bytes(502, _PAGE, "text/html")
         wait = self.behaviour.retry_after
         code = "rate_limit_exceeded" if error == "429" else None
         response = self._refuse(Refusal(int(error), _FAILURES[error].format(model=model, wait=wait), code=code))
@@ -366,12 +285,16 @@ class ModelService:
         return self._json(refusal.status, refusal.body())
 
     def _json(self, status: int, value: Any) -> web.Response:
-        return self._bytes(status, json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+        return self._bytes(status, _encoded(value))
 
     def _bytes(self, status: int, body: bytes, kind: str = "application/json") -> web.Response:
         with self.changed:
             self._stats.statuses[str(status)] += 1
         return web.Response(status=status, body=body, content_type=kind)
+
+
+def _encoded(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode(errors="replace")
 
 
 async def _break(request: web.BaseRequest) -> None:

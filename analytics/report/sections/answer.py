@@ -1,4 +1,4 @@
-"""The answer: the first screen with one sentence, one figure and one table, and the findings in plain words."""
+"""The answer: the first screen with one sentence, one figure and one table, and the findings in five sentences."""
 
 from __future__ import annotations
 
@@ -9,61 +9,49 @@ from typing import Any, Final
 from analytics import Result
 from analytics.figures import Panel, forest
 from analytics.measures.primary import LEADS
-from analytics.report.caveats import SHOWN, alarms, metric, over_all, said_of, verdict
-from analytics.report.context import Context, Selection, counted, drawing, estimate, look
-from wolfbus.document.blocks import (
-    Block,
-    Cell,
-    LinkText,
-    Part,
-    Prose,
-    Row,
-    Section,
-    Strong,
-    TableBlock,
-    columns,
-    plain,
-    warning,
-)
+from analytics.report.caveats import SHOWN, alarms, verdict
+from analytics.report.context import Context, drawing, estimate, look, metric, over_all
+from analytics.report.specs import table, told, verdicts
+from wolfbus.document.blocks import Block, Cell, LinkText, Part, Prose, Section, Strong, TableBlock, plain, warning
 from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
-_WHY: Final = {"few": "too few games", "exploratory": "not a primary metric here"}
+_NAMED: Final = 6
+"""Agents that a headline names."""
 
 
 def section(findings: Result, context: Context) -> Section:
     """Return the answer, the agents on both abilities, and what goes before believing them."""
-    blocks: list[Block] = [Prose(tuple(sentence(findings, context))), _leads(context)]
-    blocks += [warning(told) for told in alarms(findings, context)[:SHOWN]]
     found = look(findings, "abilities", "role") or {}
-    groups = found.get("components") or 1
-    caption = (
-        "Who detects, who conceals: points with 95 % intervals, in d′, from one joint model of what Werewolves and "
-        "others say to those who have to find out. Intervals that overlap rank nobody."
-        + (" Agents with different numbers before their names never met: they do not compare." if groups > 1 else "")
-    )
-    empty = f"There is nothing to draw: {found.get('reason') or 'it was not computed'}."
-    blocks.append(drawing("answer-figure", partial(drawn, found, context), caption, found, empty, table="answer-table"))
-    blocks.append(agents(findings, context))
+    caption = told("answer/figure")
+    if _groups(findings) > 1:
+        caption += f" {told('answer/figure_apart')}"
+    empty = told("answer/figure_empty", reason=found.get("reason") or "it was not computed")
+    blocks: list[Block] = [
+        Prose(tuple(sentence(findings, context))),
+        _leads(context),
+        *(warning(alarm) for alarm in alarms(findings, context)[:SHOWN]),
+        drawing("answer-figure", partial(drawn, found, context), caption, found, empty, table="answer-table"),
+        agents(findings, context),
+    ]
     return Section("answer", "In short", tuple(blocks))
 
 
 def sentence(findings: Result, context: Context) -> Iterator[Part]:
     """Yield the answer: who won, and whether anybody detects or conceals best."""
-    winners, games = look(findings, "outcomes", "winners") or {}, look(findings, "outcomes", "games") or 0
+    games = look(findings, "outcomes", "games") or 0
     if not games:
-        yield Strong("No game could be read.")
+        yield Strong(told("answer/nothing"))
         return
-    won, finished = winners["werewolves"], winners["werewolves"]["n"]
-    if finished:
-        interval = between(won["low"], won["high"])
-        told = f"{percent(won['share'])} of {of(finished, 'finished game')}"
-        yield f"Werewolves won {told}" + (f" (95 % interval {interval})" if interval else "")
+    won = findings["outcomes"]["winners"]["werewolves"]
+    if won["n"]:
+        interval = _around(between(won["low"], won["high"]))
+        finished = of(won["n"], "finished game")
+        yield told("answer/won", share=percent(won["share"]), games=finished, interval=interval)
     else:
-        yield f"None of {of(games, 'game')} is finished"
-    groups = look(findings, "abilities", "role", "components") or 1
-    if groups > 1:
-        yield f"; the agents fall into {groups:,} groups that never met, so nobody can be best of all."
+        yield told("answer/unfinished", games=of(games, "game"))
+    if (groups := _groups(findings)) > 1:
+        yield told("answer/apart", groups=groups)
         return
     for question, does in _DOES.items():
         yield "; "
@@ -75,10 +63,15 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
             yield Strong(f" {does} best")
             yield f" (d′ {shown(own.get('value'), 'logit')})"
         else:
-            few = len(context.agents) < 2
-            yield f"nobody clearly {does} best"
-            yield f" ({'there is one agent' if few else _WHY.get(said, 'the first two are too close')})"
+            why = said if said in {"few", "exploratory"} else "close"
+            words = told(f"answer/{why if len(context.agents) > 1 else 'one_agent'}")
+            yield told("answer/nobody", does=does, why=words)
     yield "."
+
+
+def _groups(findings: Result) -> int:
+    """Return into how many groups that never met the agents fall."""
+    return look(findings, "abilities", "role", "components") or 1
 
 
 def drawn(found: Result, context: Context) -> str | None:
@@ -100,250 +93,136 @@ def drawn(found: Result, context: Context) -> str | None:
 
 def agents(findings: Result, context: Context) -> TableBlock:
     """Return one line of each agent: games, wins, detection, lies told and confessed."""
-    rows = []
-    for name in context.agents:
-        own, code = look(findings, "agents", name) or {}, context.code(name)
-        told, ability = look(findings, "truth", "by_agent", name) or {}, look(findings, "abilities", "role", "agents")
-        wins = [estimate(look(own, "wins", side)) for side in ("werewolves", "villagers")]
-        both = Cell(
-            " / ".join(cell.text for cell in wins),
-            " / ".join(cell.under.partition(" · ")[0] for cell in wins),
-            reason=None if any(cell.reason is None for cell in wins) else wins[0].reason,
-        )
-        cells = (
-            counted(own.get("games")),
-            both,
-            estimate(look(ability, name, "sensitivity"), "logit"),
-            estimate(told.get("lie_rate"), link=Selection(agent=code, truth="lie")),
-            estimate(told.get("confession_rate"), link=Selection(agent=code, truth="lie", said="deceptive")),
-        )
-        rows.append(Row(context.agent_cell(name), cells))
-    heads = columns("Agent", "Games", "Wins as Werewolf / village", "Detection, d′", "Lies told", "Lies confessed")
-    notes = ("Lies told: of statements with a claim that can be checked; confessed: of these lies, by the self-label.",)
-    return TableBlock("answer-table", "The agents", heads, tuple(rows), notes, empty="There are none.")
+    rows = {
+        name: {
+            "games": look(findings, "agents", name, "games"),
+            "both": _wins(look(findings, "agents", name, "wins") or {}),
+            "sensitivity": look(findings, "abilities", "role", "agents", name, "sensitivity"),
+            **(look(findings, "truth", "by_agent", name) or {}),
+        }
+        for name in context.agents
+    }
+    return table("answer/answer-table", findings, context, rows=rows)
+
+
+def _wins(found: Mapping[str, Any]) -> Cell:
+    """Return the wins with both sides in one cell."""
+    wins = [estimate(found.get(side)) for side in ("werewolves", "villagers")]
+    return Cell(
+        " / ".join(cell.text for cell in wins),
+        " / ".join(cell.under.partition(" · ")[0] for cell in wins),
+        reason=None if any(cell.reason is None for cell in wins) else wins[0].reason,
+    )
 
 
 def _leads(context: Context) -> Prose:
     """Say where to see a game, whether the records hold, and how to cite."""
-    whole = len(context.files) - len(context.problems)
-    parts: list[Part] = []
-    if context.indexed.games:
-        parts += [LinkText("What a game looked like", "example"), " · "]
-    parts += [
-        LinkText("How to cite", "cite"),
-        f": {count(whole)} of {of(len(context.files), 'record')} whole and sealed",
-    ]
-    hashes = [check.hash for check in context.checks if check.hash]
-    if hashes:
-        parts.append(f", study hash {hashes[0][:12]}…")
-    return plain(*parts, " · ", LinkText("What was run", "design"))
-
-
-Sentence = tuple[Part, ...]
+    example = (LinkText("What a game looked like", "example"), " · ") if context.indexed.games else ()
+    hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash]
+    records, whole = len(context.files), len(context.files) - len(context.problems)
+    held = told("answer/records", whole=count(whole), records=of(records, "record"), hash="".join(hashes[:1]))
+    return plain(*example, LinkText("How to cite", "cite"), held, " · ", LinkText("What was run", "design"))
 
 
 def headlines(findings: Result, context: Context) -> list[str]:
-    """Return the first five sentences as plain text, for a terminal."""
-    lines = [
-        "".join(part if isinstance(part, str) else part.text for part in each) for each in sentences(findings, context)
+    """Return the findings in five sentences, most important first."""
+    return [
+        _played(findings, context),
+        _won(findings),
+        _deceived(findings),
+        _detected(findings),
+        _suspected(findings),
     ]
-    return lines[:5]
 
 
-def sentences(findings: Result, context: Context) -> Iterator[Sentence]:
-    """Yield the findings, most important first."""
-    yield _played(findings, context)
-    yield _won(findings)
-    yield _deceived(findings)
-    yield _detected(findings)
-    yield _suspected(findings)
-    yield from _truth(findings)
-    yield from _detected_lies(findings)
-    yield from _voted(findings)
-    yield from _ranked(findings, context)
+def _around(interval: str) -> str:
+    return f" (95 % interval {interval})" if interval else ""
 
 
 def _with_interval(found: Mapping[str, Any], unit: str = "share") -> str:
-    told = shown(found.get("value"), unit)
-    interval = between(found.get("low"), found.get("high"), unit)
-    return f"{told} (95 % interval {interval})" if interval else told
+    return shown(found.get("value"), unit) + _around(between(found.get("low"), found.get("high"), unit))
 
 
-def _played(findings: Result, context: Context) -> Sentence:
-    outcomes = look(findings, "outcomes") or {}
-    games, finished = outcomes.get("games") or 0, outcomes.get("finished") or 0
-    if not games:
-        return (Strong("No game could be read."),)
-    statements = look(outcomes, "per_game", "statements", "total")
-    judgements = look(outcomes, "per_game", "judgements", "total")
-    names = [context.agent_link(agent) for agent in context.agents[:6]]
-    parts: list[Part] = [
-        Strong(f"{of(games, 'game')}"),
-        f", {count(finished)} of them finished, by {of(len(context.agents), 'agent')}",
-    ]
-    if names:
-        parts.append(" (")
-        for place, name in enumerate(names):
-            parts += [", " if place else "", name]
-        parts.append(", …)" if len(context.agents) > len(names) else ")")
-    parts.append(f": {count(statements)} public statements, {count(judgements)} judgements of them that count.")
-    return tuple(parts)
+def _said_of(findings: Result, name: str) -> str:
+    return verdicts("evidence")[name][verdict(findings, name)]
 
 
-def _won(findings: Result) -> Sentence:
+def _played(findings: Result, context: Context) -> str:
+    outcomes = findings.get("outcomes") or {}
+    if not outcomes.get("games"):
+        return told("answer/nothing")
+    names = [context.name(agent) for agent in context.agents[:_NAMED]]
+    more = ", …" if len(context.agents) > _NAMED else ""
+    return told(
+        "answer/played",
+        games=of(outcomes["games"], "game"),
+        finished=count(outcomes["finished"]),
+        agents=of(len(context.agents), "agent"),
+        names=f" ({', '.join(names)}{more})" if names else "",
+        **{name: count(look(outcomes, "per_game", name, "total")) for name in ("statements", "judgements")},
+    )
+
+
+def _won(findings: Result) -> str:
     winners = look(findings, "outcomes", "winners") or {}
-    n = look(winners, "werewolves", "n") or 0
-    if not n:
-        return ("Nobody won: no game is finished.",)
-    shares = {name: winners[name] for name in ("werewolves", "villagers", "nobody")}
-    words = {"werewolves": "Werewolves", "villagers": "villagers"}
-    first = "werewolves" if shares["werewolves"]["k"] >= shares["villagers"]["k"] else "villagers"
-    second = "villagers" if first == "werewolves" else "werewolves"
-    return (
-        Strong(f"The {words[first]} won {percent(shares[first]['share'])}"),
-        (
-            f" of {of(n, 'finished game')} (95 % interval {between(shares[first]['low'], shares[first]['high'])}), "
-            f"the {words[second]} {percent(shares[second]['share'])}; "
-            f"{percent(shares['nobody']['share'])} of games ended without a winner."
-        ),
+    if not look(winners, "werewolves", "n"):
+        return told("answer/nobody_won")
+    names = {"werewolves": "Werewolves", "villagers": "villagers"}
+    first, second = sorted(names, key=lambda side: -winners[side]["k"])
+    return told(
+        "answer/sides",
+        games=of(winners[first]["n"], "finished game"),
+        interval=between(winners[first]["low"], winners[first]["high"]),
+        nobody=percent(winners["nobody"]["share"]),
+        first=names[first],
+        first_share=percent(winners[first]["share"]),
+        second=names[second],
+        second_share=percent(winners[second]["share"]),
     )
 
 
-def _deceived(findings: Result) -> Sentence:
+def _deceived(findings: Result) -> str:
     overall = look(findings, "production", "overall") or {}
-    rate = metric(findings, "deception_rate")
     if overall.get("rate") is None:
-        return ("How often speakers deceive is undefined: no statement has a self-label that counts.",)
-    told = _with_interval({**rate, "value": overall["rate"]})
+        return told("answer/not_deceived")
     roles = look(findings, "production", "by_role") or {}
-    parts: list[Part] = [
-        "Speakers called ",
-        Strong(f"{told} of their statements deceptive"),
-        " (",
-        LinkText(f"{count(overall['deceptive'])} of {count(overall['n'])}", Selection(said="deceptive")),
-        "): ",
-    ]
-    told_roles = [
-        f"{plural(role)} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None
-    ]
-    parts.append(f"{listed(told_roles)}. This base rate is what detection has to be read against.")
-    return tuple(parts)
+    rates = [f"{plural(role)} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None]
+    return told(
+        "answer/deceived",
+        rate=_with_interval({**metric(findings, "deception_rate"), "value": overall["rate"]}),
+        deceptive=count(overall["deceptive"]),
+        n=count(overall["n"]),
+        roles=listed(rates),
+    )
 
 
-def _detected(findings: Result) -> Sentence:
+def _detected(findings: Result) -> str:
     overall = look(findings, "headline", "all") or {}
-    accuracy, constant = overall.get("accuracy"), overall.get("constant_accuracy")
-    balanced = {**metric(findings, "balanced_accuracy"), "value": overall.get("balanced_accuracy")}
-    if accuracy is None or constant is None or balanced["value"] is None:
-        return ("Whether observers detect deception is undefined: no judged statements of both self-labels.",)
-    guess = "deceptive" if (overall.get("base_rate") or 0) >= 0.5 else "truthful"
-    return (
-        said_of(findings, "balanced_accuracy"),
-        (
-            f": balanced accuracy is {_with_interval(balanced)}, and guessing has 50 %. Those who do not know "
-            f"whether the speaker is a Werewolf flag as the self-labels say in {percent(accuracy)} of "
-            f"{count(overall['n'])} judgements; calling every statement {guess} would with "
-            f"{percent(constant)}."
-        ),
+    if any(overall.get(name) is None for name in ("accuracy", "constant_accuracy", "balanced_accuracy")):
+        return told("answer/not_detected")
+    balanced = {**metric(findings, "balanced_accuracy"), "value": overall["balanced_accuracy"]}
+    return told(
+        "answer/detected",
+        said=_said_of(findings, "balanced_accuracy"),
+        balanced=_with_interval(balanced),
+        accuracy=percent(overall["accuracy"]),
+        n=count(overall["n"]),
+        guess="deceptive" if (overall.get("base_rate") or 0) >= 0.5 else "truthful",
+        constant=percent(overall["constant_accuracy"]),
     )
 
 
-def _suspected(findings: Result) -> Sentence:
-    gap = metric(findings, "suspicion_gap")
-    separable = look(findings, "trends", "separable") or {}
+def _suspected(findings: Result) -> str:
+    gap, everybody = metric(findings, "suspicion_gap"), over_all(findings, "suspicion_gap")
     if gap.get("value") is None:
-        return (f"Whether suspicion separates Werewolves is undefined: {gap.get('reason') or 'no pair was judged'}.",)
-    parts: list[Part] = [
-        said_of(findings, "suspicion_gap"),
-        (
-            f": final smoothed suspicion towards them is {_with_interval(gap, 'points')} above that towards the "
-            "others, among those who do not know"
-        ),
-    ]
-    everybody = over_all(findings, "suspicion_gap")
-    if everybody.get("value") is not None:
-        parts.append(f" ({_with_interval(everybody, 'points')} among all observers, as in the paper)")
-    if separable.get("round") is not None:
-        parts.append(f"; they stand out from Villagers from round {separable['round']} on.")
-    else:
-        parts.append("; no round can be named from which they stand out from Villagers.")
-    auc = metric(findings, "auc")
-    if auc.get("value") is not None:
-        parts.append(
-            f" A deceptive statement meets more suspicion than a truthful one with probability "
-            f"{_with_interval(auc, 'score')}; chance is 0.5."
-        )
-    return tuple(parts)
-
-
-def _truth(findings: Result) -> Iterator[Sentence]:
-    row = look(findings, "truth", "overall") or {}
-    if not row.get("checkable"):
-        return
-    lies, admitted = row.get("lies") or 0, row.get("admitted")
-    parts: list[Part] = [
-        (
-            f"Of the {of(row['checkable'], 'statement')} with a claim that can be checked "
-            f"({percent(row.get('coverage'))} of all), "
-        ),
-        LinkText(f"{count(lies)} are lies", Selection(truth="lie")),
-    ]
-    labelled = row.get("labelled_lies")
-    if labelled and admitted is not None:
-        told = f", and their speakers admit {count(admitted)} of the {count(labelled)} that they label"
-        parts.append(f"{told} ({percent(admitted / labelled)}).")
-    else:
-        parts.append(".")
-    yield tuple(parts)
-
-
-def _detected_lies(findings: Result) -> Iterator[Sentence]:
-    found = metric(findings, "truth_balanced_accuracy")
-    if found.get("value") is None:
-        return
-    yield (
-        said_of(findings, "truth_balanced_accuracy"),
-        (
-            f": balanced accuracy is {_with_interval(found)} over {of(found.get('n') or 0, 'judgement')} of statements "
-            "whose claims can be checked, and guessing has 50 %."
-        ),
+        return told("answer/not_suspected", reason=gap.get("reason") or "no pair was judged")
+    first, auc = look(findings, "trends", "separable", "round"), metric(findings, "auc")
+    known = everybody.get("value") is not None
+    return told(
+        "answer/suspected",
+        said=_said_of(findings, "suspicion_gap"),
+        gap=_with_interval(gap, "points"),
+        everybody=f" {told('answer/everybody', gap=_with_interval(everybody, 'points'))}" if known else "",
+        stand=told("answer/no_round") if first is None else told("answer/stand_out", round=first),
+        auc="" if auc.get("value") is None else f" {told('answer/auc', auc=_with_interval(auc, 'score'))}",
     )
-
-
-def _voted(findings: Result) -> Iterator[Sentence]:
-    hit, lift = metric(findings, "vote_hit"), metric(findings, "vote_hit_lift")
-    if hit.get("value") is None or hit.get("baseline") is None:
-        return
-    apart = "" if lift.get("value") is None else f", a difference of {_with_interval(lift, 'points')}"
-    yield (
-        said_of(findings, "vote_hit_lift"),
-        (
-            f": of those who are no Werewolves {_with_interval(hit)} hit one; a vote at random would in "
-            f"{percent(hit['baseline'])}{apart}."
-        ),
-    )
-
-
-def _ranked(findings: Result, context: Context) -> Iterator[Sentence]:
-    found = look(findings, "abilities", "role") or {}
-    agents = found.get("agents") or {}
-    if sum(look(row, "sensitivity", "value") is not None for row in agents.values()) < 2:
-        return
-    groups, more = found.get("components") or 1, LinkText("the agents", "agents")
-    if groups > 1:
-        yield (f"The agents fall into {groups:,} groups that never met, and nobody can be best of all: see ", more, ".")
-        return
-    parts: list[Part] = ["Of what Werewolves say and what the others say, "]
-    parts += _best(findings, "best_detector", "tells the two apart best", context)
-    parts += ["; ", *_best(findings, "best_deceiver", "is told apart least", context)]
-    yield (*parts, ": d′, whatever share an agent flags; see ", more, ".")
-
-
-def _best(findings: Result, question: str, does: str, context: Context) -> list[Part]:
-    found, ability = verdict(findings, question), LEADS[question]
-    first = look(findings, "primary", "metrics", question, "agent")
-    if found == "above" and first is not None:
-        own = look(findings, "abilities", "role", "agents", first, ability) or {}
-        return [context.agent_link(first), Strong(f" {does}"), f", with {_with_interval(own, 'logit')}"]
-    why = {"few": "too few games to tell", "exploratory": "exploratory: see the numbers"}
-    return [f"nobody clearly {does} ({why.get(found, 'the first two are too close')})"]

@@ -40,6 +40,25 @@ KINDS_ASKED: Final[tuple[Deception, ...]] = tuple(kind for kind in DECEPTIONS if
 LABEL: Final = "label"
 """The part that labels one's own statement."""
 
+_KEYS: Final[dict[Kind, tuple[str, ...]]] = {
+    "bid": ("thought", "bid"),
+    "speak": ("thought", "text"),
+    "assess_own": ("thought", "deceptive", "confidence", "kind", "reasoning"),
+    "assess_other": ("thought", "deceptive", "suspicion", "confidence", "kind", "reasoning"),
+    "vote": ("thought", "target", "reason"),
+    "kill": ("thought", "target"),
+    "protect": ("thought", "target"),
+    "inspect": ("thought", "target"),
+    "whisper": ("thought", "target", "word"),
+}
+_WORDS: Final = {
+    "thought": "your private reasoning",
+    "text": "your public statement",
+    "reasoning": "why",
+    "word": "what you tell your partners",
+}
+"""Members that are a text, and what they hold."""
+
 _MOST_BIDS_LISTED: Final = 100
 
 
@@ -117,69 +136,32 @@ def form_in_words(template: str) -> str:
     return f"{FORM_LINE}\n{template}"
 
 
-def _members(part: FormPart, bid_max: int, reasons: bool) -> tuple[_Member, ...]:
-    kind = part.kind
-    if kind == "bid":
-        return (_thought(), _whole("bid", bid_max))
-    if kind == "speak":
-        return (_thought(), _words("text", "your public statement"))
-    if kind == "assess_own":
-        return (_thought(), _truth("deceptive"), _unit("confidence"), _kind(), _words("reasoning", "why"))
-    if kind == "assess_other":
-        return (
-            _thought(), _truth("deceptive"), _unit("suspicion"), _unit("confidence"), _kind(),
-            _words("reasoning", "why"),
-        )  # fmt: skip
-    target = _one_of("target", part.legal or ())
-    if kind == "vote":
-        return (_thought(), target, _reason()) if reasons else (_thought(), target)
-    if kind == "whisper":
-        return (_thought(), target, _words("word", "what you tell your partners"))
-    return (_thought(), target)
+def _members(part: FormPart, bid_max: int, reasons: bool) -> list[_Member]:
+    keys = [key for key in _KEYS[part.kind] if key != "reason" or reasons]
+    return [_Member(key, *_value(key, part, bid_max)) for key in keys]
 
 
-def _thought() -> _Member:
-    return _words("thought", "your private reasoning")
-
-
-def _words(key: str, hint: str) -> _Member:
-    return _Member(key, {"type": "string", "description": hint}, f'"<{hint}>"')
-
-
-def _reason() -> _Member:
-    hint = "your public reason"
-    return _Member(
-        "reason",
-        {"type": ["string", "null"], "description": f"{hint}, or null for none"},
-        f"<{hint}, in quotation marks, or null>",
-    )
-
-
-def _whole(key: str, most: int) -> _Member:
-    hint = f"whole number 0 to {most}"
-    schema: dict[str, Any] = {"type": "integer", "description": hint}
-    if most < _MOST_BIDS_LISTED:
+def _value(key: str, part: FormPart, bid_max: int) -> tuple[dict[str, Any], str]:
+    """Return the schema of a member's value, and what stands for the value in a template."""
+    if key in _WORDS:
+        return {"type": "string", "description": _WORDS[key]}, f'"<{_WORDS[key]}>"'
+    if key == "reason":
+        hint = "your public reason"
+        schema: dict[str, Any] = {"type": ["string", "null"], "description": f"{hint}, or null for none"}
+        return schema, f"<{hint}, in quotation marks, or null>"
+    if key == "bid":
+        hint = f"whole number 0 to {bid_max}"
         # strict mode knows no bounds on every server, but enums everywhere
-        schema["enum"] = list(range(most + 1))
-    return _Member(key, schema, f"<{hint}>")
-
-
-def _unit(key: str) -> _Member:
-    return _Member(key, {"type": "number", "description": "number 0 to 1"}, "<number 0 to 1>")
-
-
-def _truth(key: str) -> _Member:
-    return _Member(key, {"type": "boolean"}, "<true or false>")
-
-
-def _kind() -> _Member:
-    return _one_of("kind", KINDS_ASKED)
-
-
-def _one_of(key: str, options: Sequence[str | None]) -> _Member:
-    types = [name for name, there in (("string", any(options)), ("null", None in options)) if there]
-    schema = {"type": types[0] if len(types) == 1 else types, "enum": list(options)}
-    return _Member(key, schema, f"<one of: {', '.join(_json(option) for option in options)}>")
+        listed = {"enum": list(range(bid_max + 1))} if bid_max < _MOST_BIDS_LISTED else {}
+        return {"type": "integer", "description": hint, **listed}, f"<{hint}>"
+    if key == "deceptive":
+        return {"type": "boolean"}, "<true or false>"
+    if key == "kind" or key == "target":
+        options: Sequence[str | None] = KINDS_ASKED if key == "kind" else part.legal or ()
+        types = [name for name, there in (("string", any(options)), ("null", None in options)) if there]
+        schema = {"type": types[0] if len(types) == 1 else types, "enum": list(options)}
+        return schema, f"<one of: {', '.join(_json(option) for option in options)}>"
+    return {"type": "number", "description": "number 0 to 1"}, "<number 0 to 1>"
 
 
 def _object(members: Sequence[_Member]) -> dict[str, Any]:

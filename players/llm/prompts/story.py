@@ -1,29 +1,74 @@
 """`Story`: all that one seat knows, as text in the order in which it learned it.
 
-The text only grows, so a server that keeps the beginnings of prompts computes each line once. With ``memory = "brief"``
-it is told anew once a day: at dawn, all since the last dawn gives way to its public lines, what happened at night, and
-one line of judgements. What stands before that stays as it was.
+It begins with the system message, which is the same for every seat: what this is, how to read it, how to reply, the
+rules, the players. The role card says who one is and what serves one's side (paper, section 4.3); incentives, never an
+order to deceive. The text only grows, so a server that keeps the beginnings of prompts computes each line once. With
+``memory = "brief"`` it is told anew once a day: at dawn, all since the last dawn gives way to its public lines, what
+happened at night, and one line of judgements. What stands before that stays as it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
 
 from players.llm.prompts.quoting import quoted, said
-from players.llm.prompts.system import role_card, system_text
+from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.events import Dawn, Ended, Exile, Inspection
+from wolfbus.messages.events import Dawn, Exile, Inspection
 from wolfbus.messages.requests import PublicFact, Whispered
+from wolfbus.package_data import PackageData, read_data
+from wolfbus.rules import rules_text
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import Ending, Kind
+from wolfbus.vocabulary import Ending, Kind, Role
+
+
+class _Texts(PackageData):
+    frame: str
+    again: dict[Literal["full", "brief"], str]
+    goals: dict[Role, str]
+
+
+_TEXTS: Final = read_data("players.llm.prompts", "system", _Texts)
+
+
+@lru_cache(maxsize=64)
+def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
+    """Return the system message of a game.
+
+    Args:
+        config: its rules, as seats are told them.
+        names: all players in seating order.
+    """
+    frame = _TEXTS.frame.replace("{again}", _TEXTS.again[config.memory])
+    rules = rules_text(config, technical=False)
+    return f"{frame}{rules}\nLiving players as it begins, in seating order: {', '.join(names)}.\n"
+
+
+def role_card(view: SeatView) -> str:
+    """Return what a seat is told of its role; it never changes during a game."""
+    article = "the" if view.config.count(view.role) == 1 else "a"
+    partners = ""
+    if view.role == "Werewolf" and view.partners:
+        partners = f" Your partner{'s' if len(view.partners) > 1 else ''}: {', '.join(view.partners)}."
+    return f"You are {view.me}, {article} {view.role}.{partners}\n{_TEXTS.goals[view.role]}"
+
 
 _ENDINGS: Final[dict[Ending, str]] = {
     "no_wolves_left": "No Werewolf lives: the villagers' side wins.",
     "wolves_reach_parity": "The Werewolves are as many as the others: they win.",
     "max_rounds": "The last day is over: nobody wins.",
+}
+_LINE: Final = 80
+"""Characters of a reasoning that are shown of a day past."""
+
+_CHOSE: Final[dict[Kind, tuple[str, str]]] = {
+    "kill": ("to kill", "to kill nobody"),
+    "protect": ("to protect", "to protect nobody"),
+    "inspect": ("to inspect", "to inspect nobody"),
 }
 
 
@@ -49,7 +94,7 @@ def public_piece(fact: PublicFact, living: Sequence[SeatName]) -> str:
         left = _living(living) if fact.seat is not None else ""
         return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_shown(fact.seat, fact)}\n{left}"
     if fact.type == "ended":
-        return f"The game is over. {_ending(fact)}\n"
+        return f"The game is over. {_ENDINGS[fact.reason]}\n"
     # the seed, which this fact holds as well, would tell of things that nobody at the table knows
     return "The roles were: " + ", ".join(f"{name} {role}" for name, role in sorted(fact.roles.items())) + ".\n"
 
@@ -76,20 +121,6 @@ def _shown(name: SeatName | None, fact: Dawn | Exile) -> str:
     if fact.team is not None:
         return f" {name} was {'a' if fact.team == 'werewolves' else 'no'} Werewolf."
     return ""
-
-
-def _ending(fact: Ended) -> str:
-    return _ENDINGS[fact.reason]
-
-
-_LINE: Final = 80
-"""Characters of a reasoning that are shown of a day past."""
-
-_CHOSE: Final[dict[Kind, tuple[str, str]]] = {
-    "kill": ("to kill", "to kill nobody"),
-    "protect": ("to protect", "to protect nobody"),
-    "inspect": ("to inspect", "to inspect nobody"),
-}
 
 
 def private_piece(memory: Memory) -> str:

@@ -10,13 +10,14 @@ import pytest
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, columns_of
 from analytics.measures.abilities import abilities
-from analytics.measures.bootstrap import draws_for
+from analytics.measures.penalised import draws_for
 from analytics.measures.study import Study
-from tests.analytics.script import Script
 from tests.simulator import draw_agents, simulate
 from wolfbus.vocabulary import ROLES
 
 KEYS = ("sensitivity", "criterion", "concealment", "suspected")
+
+
 GROUNDS = ("role", "truth", "label")
 
 
@@ -36,31 +37,6 @@ def check(value):
             assert value["low"] <= value["value"] <= value["high"]
     for each in value.values():
         check(each)
-
-
-def test_two_agents_by_hand():
-    # "keen" flags three in four deceptions and one in four honest statements, "blind" half of each, whoever speaks
-    games = []
-    for at in range(40):
-        game = Script(f"g{at}", brains={"Wim": "keen", "Vic": "blind", "Val": "keen", "Vox": "blind"}).dawn()
-        for turn, (speaker, label) in enumerate((("Wim", True), ("Vic", True), ("Wim", False), ("Vic", False))):
-            number = game.say(speaker)
-            game.label(number, speaker, label)
-            game.judge(number, "Val", (((at + turn) % 4 != 0) == label, 0.5))
-            game.judge(number, "Vox", ((at + turn + turn // 2) % 2 == 0, 0.5))
-        games.append(game.rows())
-    section = abilities(Study(columns_of(games)))
-    found = section["label"]["agents"]
-    # z(3/4) - z(1/4) is 1.35, and half of everything tells nothing; the prior draws both in a little
-    assert found["keen"]["sensitivity"]["value"] == pytest.approx(1.25, abs=0.08)
-    assert found["blind"]["sensitivity"]["value"] == pytest.approx(0, abs=0.1)
-    for name in ("keen", "blind"):
-        assert found[name]["criterion"]["value"] == pytest.approx(0, abs=0.1)
-        assert found[name]["concealment"]["value"] == pytest.approx(0, abs=0.15)
-        assert (found[name]["n_judged"], found[name]["n_statements"]) == (160, 80)
-    lead = section["label"]["leads"]["sensitivity"]
-    assert (lead["agent"], lead["second"]) == ("keen", "blind")
-    assert lead["difference"]["low"] > 0
 
 
 def test_abilities_are_found_in_order_and_within_their_intervals():
@@ -123,14 +99,6 @@ def test_who_flags_everything_admits_nothing_tosses_a_coin_or_is_silent_does_not
     assert section["label"]["agents"]["agent-02"]["concealment"]["reason"] == "it made no judged deceptive statement"
     assert section["truth"]["agents"]["agent-02"]["concealment"]["value"] == pytest.approx(0, abs=0.4)
     assert section["label"]["agents"]["agent-02"]["confession_rate"]["value"] == 0.0
-
-
-def test_agents_of_which_nothing_tells_do_not_lead_those_who_know_little():
-    section = abilities(Study(played_by("coin", "eager", "trusting", "coin", games=12)))
-    for ground in GROUNDS:
-        for row in section[ground]["agents"].values():
-            assert row["sensitivity"]["low"] < 0 < row["sensitivity"]["high"]
-        assert section[ground]["leads"]["sensitivity"]["difference"]["low"] < 0
 
 
 def test_observers_who_know_the_roles_do_not_count():
@@ -204,22 +172,6 @@ def test_one_agent_alone_is_sensitive_or_not_and_has_nobody_to_be_compared_with(
     assert section["label"]["roles"]["observer"]["Seer"]["sensitivity"]["value"] is not None
 
 
-def test_a_single_game_has_no_intervals():
-    section = abilities(Study(simulate(draw_agents(3, seed=3), games=1, seed=3)))
-    check(section)
-    found = next(iter(section["label"]["agents"].values()))["sensitivity"]
-    assert found["low"] is None
-    assert found["interval_reason"] == "fewer than 5 games (blocks) to resample"
-
-
-@pytest.mark.parametrize("games", [4, 5])
-def test_five_blocks_are_the_fewest_with_intervals(games):
-    section = abilities(Study(simulate(draw_agents(3, seed=3), games=games, seed=3)))
-    check(section)
-    found = next(iter(section["label"]["agents"].values()))["sensitivity"]
-    assert (found["low"] is None) == (games < 5)
-
-
 def test_of_very_many_blocks_fewer_draws_are_made_and_the_number_is_told():
     assert (draws_for(5_000), draws_for(5_001)) == (2_000, 400)
     few = simulate(draw_agents(2, seed=3), games=30, seed=3, statements=4, rounds=1)
@@ -260,53 +212,3 @@ def test_what_cannot_be_fitted_is_null_with_a_reason(case):
     if case == "only truthful":
         assert set(values(label, "sensitivity")) == {None}
         assert None not in values(label, "criterion")
-
-
-def test_order_of_rows_and_names_of_blocks_leave_no_trace():
-    columns = simulate(draw_agents(4, seed=9), games=10, seed=9)
-    order = np.random.default_rng(1).permutation(len(columns.judgements["d"]))
-    shuffled = replace(columns, judgements={name: column[order] for name, column in columns.judgements.items()})
-    assert abilities(Study(columns)) == abilities(Study(shuffled)) == abilities(Study(columns))
-
-
-def test_seats_that_change_places_change_nothing():
-    columns = simulate(draw_agents(4, seed=9), games=10, seed=9)
-    places = np.random.default_rng(2).permutation(8).astype("i1")
-    moved = replace(
-        columns,
-        seats={**columns.seats, "seat": places[columns.seats["seat"]]},
-        statements={**columns.statements, "speaker": places[columns.statements["speaker"]]},
-        judgements={
-            **columns.judgements,
-            **{name: places[columns.judgements[name]] for name in ("observer", "target")},
-        },
-    )
-    assert abilities(Study(columns)) == abilities(Study(moved))
-
-
-def test_games_of_one_block_are_resampled_together():
-    columns = simulate(draw_agents(4, seed=9), games=24, seed=9, game_sd=1.5, pair_sd=1.0)
-    # the same twelve games twice over are twelve blocks: no more is known of the agents than from those
-    half = simulate(draw_agents(4, seed=9), games=12, seed=10, game_sd=1.5, pair_sd=1.0)
-    shift = {"game": 12, "statement": len(half.statements["d"])}
-
-    def twice(table):
-        return {
-            name: np.concatenate([column, column + shift[name] if name in shift else column])
-            for name, column in table.items()
-        }
-
-    doubled = replace(
-        columns,
-        blocks=np.concatenate([half.blocks, half.blocks]),
-        block_names=half.block_names,
-        statements=twice(half.statements),
-        judgements=twice(half.judgements),
-    )
-    apart_blocks = replace(doubled, blocks=np.arange(24, dtype="i4"), block_names=columns.block_names)
-
-    def width(section):
-        found = [agent["sensitivity"] for agent in section["label"]["agents"].values()]
-        return np.mean([estimate["high"] - estimate["low"] for estimate in found])
-
-    assert width(abilities(Study(doubled))) > 1.2 * width(abilities(Study(apart_blocks)))

@@ -140,24 +140,3 @@ def test_without_data_an_interval_is_the_priors():
     assert figures.values[2] == pytest.approx(0, abs=1e-9)
     # no block tells of it, so its quantiles are those of the fewest
     assert (figures.high - figures.low)[2] >= 2 * 1.96 * PRIOR_SD * scale_of(found)
-
-
-def test_draws_are_the_same_every_time_and_need_five_blocks():
-    found = fit(some_classes(games=12))
-    one, other = (figures_of(found, weights_of(found, "sensitivity")) for _ in range(2))
-    assert np.array_equal(one.low, other.low)
-    assert np.all(one.low < one.high)
-    few = fit(some_classes(games=4))
-    assert figures_of(few, weights_of(few, "sensitivity")).low is None
-
-
-def test_observers_are_laid_out_in_any_order_of_rows():
-    columns = simulate(draw_agents(4, 3), 5, 3)
-    order = np.random.default_rng(4).permutation(len(columns.judgements["d"]))
-    shuffled = replace(columns, judgements={name: column[order] for name, column in columns.judgements.items()})
-    wanted = columns.statements["d"] == 0
-    one, other = cells_of(columns, wanted), cells_of(shuffled, wanted)
-    assert all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("speaker", "observer", "flag", "block")
-    )
-    assert len(one) == wanted.sum()

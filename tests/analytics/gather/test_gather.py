@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analytics.columns import columns_of
-from analytics.findings import Metrics
+from analytics.findings import Metrics, tables_of
 from analytics.gather import Criteria, each_game, find, gather
 from moderator.engine.reexecution import Verifier
 from tests.analytics.test_columns import same
@@ -46,7 +46,7 @@ def test_a_folder_gives_the_same_with_one_process_and_with_two(played: Path):
         two = gather([played], workers=2)
     finally:
         games.PART = part
-    assert one.tables() == two.tables()
+    assert tables_of(one) == tables_of(two)
     assert same(one.columns, two.columns)
     assert [note.path for note in one.files] == [str(played / f"{seed}.ndjson") for seed in (1, 2, 3, 4)]
     assert one.problems == ()
@@ -66,16 +66,16 @@ def test_streaming_the_games_gives_the_same_rows(played: Path):
     for game in rows:
         metrics.add(game)
     gathered = gather([played])
-    assert metrics.result() == gathered.tables()
+    assert metrics.result() == tables_of(gathered)
     assert same(columns_of(rows), gathered.columns)
 
 
 def test_a_packed_file_is_read_like_any_other(folder: Path):
-    expected = gather([folder]).tables()
+    expected = tables_of(gather([folder]))
     for path in list(folder.iterdir()):
         (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    assert gather([folder]).tables() == expected
+    assert tables_of(gather([folder])) == expected
 
 
 def test_a_record_that_breaks_off_is_counted_as_far_as_it_goes_and_named(folder: Path):
@@ -86,7 +86,7 @@ def test_a_record_that_breaks_off_is_counted_as_far_as_it_goes_and_named(folder:
     (note,) = found.problems
     assert (note.path, note.events, note.counted) == (str(path), 200, True)
     assert note.problem == "line 201: missing: the record stops before its game ended"
-    assert found.tables()["outcomes"]["unfinished"] == 1
+    assert tables_of(found)["outcomes"]["unfinished"] == 1
 
 
 def test_an_edited_line_ends_what_is_counted_and_is_named(folder: Path):
@@ -111,13 +111,13 @@ def test_one_game_in_two_files_counts_once(folder: Path):
 
 
 def test_of_two_files_of_a_game_the_whole_one_is_read(folder: Path):
-    expected = gather([folder]).tables()
+    expected = tables_of(gather([folder]))
     shutil.copy(folder / "1.ndjson", folder / "whole.ndjson")
     lines = (folder / "1.ndjson").read_bytes().splitlines(keepends=True)
     for damaged in (lines[:100], [*lines[:50], lines[51]], [*lines[:-1], lines[-1][:-9]]):
         (folder / "1.ndjson").write_bytes(b"".join(damaged))
         found = gather([folder])
-        assert found.tables() == expected
+        assert tables_of(found) == expected
         (note,) = found.problems
         assert (note.path, note.counted) == (str(folder / "1.ndjson"), False)
         assert [path.path for path, _ in each_game([folder])] == sorted(path.path for path in found.files)
@@ -206,8 +206,8 @@ def test_a_published_log_is_a_game_in_either_reading():
     read = gather([PUBLISHED])
     stored = gather([PUBLISHED], Criteria(as_recorded=True))
     assert read.problems == stored.problems == ()
-    assert read.tables()["labels"]["defaulted"] == 0
-    assert stored.tables()["labels"]["defaulted"] == stored.tables()["labels"]["total"]
+    assert tables_of(read)["labels"]["defaulted"] == 0
+    assert tables_of(stored)["labels"]["defaulted"] == tables_of(stored)["labels"]["total"]
 
 
 def test_a_record_that_a_study_has_lost_is_named(folder: Path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +12,11 @@ from analytics.findings import metrics
 from analytics.measures.agents import agents
 from analytics.measures.study import Study
 from analytics.rows import GameRows
-from tests.analytics.script import Script, random_game
+from tests.analytics.script import random_game
 
 GAMES = [random_game(seed).rows() for seed in range(12)]
+
+
 FOUND = agents(Study(columns_of(GAMES)))
 
 
@@ -64,26 +65,3 @@ def test_seats_roles_and_wins_are_counted():
             assert row["wins"][side]["value"] == pytest.approx(np.mean(own))
             assert row["wins"][side]["n"] == len(own)
             assert row["wins"][side]["low"] <= row["wins"][side]["value"] <= row["wins"][side]["high"]
-
-
-def test_an_agent_that_does_nothing_has_nulls_with_reasons():
-    script = Script(brains={"Vic": "mute"}).dawn()
-    script.said("Wim", True, {"Sia": (True, 0.9)})
-    found = agents(Study(columns_of([script.rows()])))
-    assert found["mute"]["statements"] == found["mute"]["judgements"] == 0
-    for name in (
-        "deception_rate",
-        "accuracy",
-        "auc",
-        "caught",
-        "suspicion_as_wolf",
-        "suspicion_as_villager",
-        "vote_hit",
-    ):
-        assert found["mute"][name]["value"] is None
-        assert found["mute"][name]["reason"]
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-
-
-def test_no_games_have_no_agents():
-    assert agents(Study(columns_of([]))) == {}

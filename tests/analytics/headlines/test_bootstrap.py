@@ -64,18 +64,6 @@ def test_draws_of_areas_stay_right_where_distinct_scores_share_cells():
             assert drawn[name][at] == pytest.approx(FLAGS[name](d, f, s), abs=2e-3), name
 
 
-def test_the_interval_is_the_students_quantiles_of_a_plain_bootstrap_with_the_same_draws():
-    columns = columns_of(random_game(seed).rows() for seed in range(9))
-    picks = np.random.default_rng(SEED).integers(0, 9, size=(2000, 9), dtype=np.int32)
-    rows = np.flatnonzero(columns.scored())
-    right = columns.judgements["d"][rows] == columns.label()[rows]
-    hits = np.bincount(columns.judgements["game"][rows], right, 9)
-    n = np.bincount(columns.judgements["game"][rows], minlength=9)
-    low, high = np.quantile([hits[pick].sum() / n[pick].sum() for pick in picks], tails(9))
-    found = variability(Study(columns), ["accuracy"])["metrics"]["accuracy"]
-    assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
-
-
 def test_blocks_are_resampled_whole():
     columns = columns_of(random_game(seed).rows() for seed in range(12))
     doubled = columns_of(
@@ -103,27 +91,6 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
     assert found["undefined_draws"] == pytest.approx(2000 * (5 / 6) ** 6, abs=120)
     assert (found["low"], found["high"]) == (None, None)
     assert found["interval_reason"] == f"undefined in {found['undefined_draws']} of 2000 draws"
-
-
-@pytest.mark.parametrize("blocks", [1, 2, 4, 5])
-def test_fewer_than_five_blocks_have_values_and_no_intervals(blocks):
-    found = variability(Study(columns_of(random_game(seed).rows() for seed in range(blocks))))["metrics"]["accuracy"]
-    assert found["value"] is not None
-    if blocks < 5:
-        assert (found["low"], found["high"]) == (None, None)
-        assert found["interval_reason"].startswith("fewer than 5 games (blocks)")
-    else:
-        assert found["low"] < found["value"] < found["high"]
-
-
-def test_a_metric_that_only_a_few_blocks_have_anything_to_do_with_has_no_interval():
-    games = [random_game(seed, missing=0.0).rows() for seed in range(10)]
-    silent = [replace(g, statements=tuple(replace(s, d=None) for s in g.statements)) for g in games[4:]]
-    found = variability(Study(columns_of([*games[:4], *silent])))["metrics"]
-    assert found["accuracy"]["undefined_draws"] < 0.05 * 2000
-    assert (found["accuracy"]["low"], found["accuracy"]["high"]) == (None, None)
-    assert found["accuracy"]["interval_reason"].startswith("fewer than 5 games (blocks)")
-    assert found["villager_wins"]["low"] is not None
 
 
 def test_an_interval_all_of_whose_draws_are_equal_is_none():
@@ -167,12 +134,6 @@ def test_draws_whose_sums_differ_in_the_last_bit_are_equal():
     assert draws.interval(thirds) == (None, None, "every draw gives the same")
 
 
-def test_the_side_of_a_comparison_with_fewer_blocks_decides_whether_there_is_an_interval():
-    drawn = np.random.default_rng(0).random(2000)
-    assert Draws([0, 40, 3], fewest=3).interval(drawn)[0] is None
-    assert Draws([40, 0, 1], fewest=40).interval(drawn)[0] is not None
-
-
 def test_a_lift_draws_its_baseline_anew_with_every_draw():
     columns = columns_of(random_game(seed).rows() for seed in range(9))
     picks = np.random.default_rng(SEED).integers(0, 9, size=(2000, 9), dtype=np.int32)
@@ -190,33 +151,3 @@ def test_a_lift_draws_its_baseline_anew_with_every_draw():
     assert lift["value"] == pytest.approx(found["accuracy"]["value"] - found["accuracy"]["baseline"])
     # held against a fixed guess, as if that were known, the interval would be another one
     assert abs((found["accuracy"]["high"] - found["accuracy"]["baseline"]) - high) > 1e-3
-
-
-def test_draws_of_the_precision_lift_equal_a_loop_over_its_games():
-    columns = columns_of(random_game(seed).rows() for seed in range(7))
-    draws = Draws([7], draws=40)
-    drawn = Sheet(Study(columns), columns.blocks, 7).drawn([MEASURES["auprc_lift"]], draws)["auprc_lift"]
-    game = columns.judgements["game"][np.flatnonzero(columns.scored())]
-    for at, counts in enumerate(draws.counts()):
-        d, _, s = judged(columns, np.repeat(np.arange(len(game)), counts[game]))
-        assert drawn[at] == pytest.approx(sk.average_precision_score(d, s) - d.mean(), abs=1e-9)
-
-
-def test_strata_are_drawn_in_their_own_sizes():
-    draws = Draws([3, 0, 5], draws=500)
-    counts = draws.counts()
-    assert (counts[:, :3].sum(axis=1) == 3).all()
-    assert (counts[:, 3:].sum(axis=1) == 5).all()
-    assert abs(counts.mean(axis=0) - 1).max() < 0.15
-
-
-def test_the_same_blocks_give_the_same_draws_in_any_chunks(monkeypatch):
-    import analytics.measures.bootstrap as module
-
-    matrix = np.random.default_rng(0).random((40, 3))
-    whole = Draws([40], draws=300)
-    monkeypatch.setattr(module, "_AT_ONCE", 2000)
-    parts = Draws([40], draws=300)
-    assert np.array_equal(parts.counts(), Draws([40], draws=300).counts())
-    assert np.allclose(parts.counts() @ matrix, parts.sums(matrix))
-    assert whole.sums(matrix).shape == (300, 3)

@@ -57,15 +57,6 @@ def test_skills_are_found_again_and_tell_who_wins_games_that_were_not_fitted():
     assert (found["games"], found["without_winner"], found["blocks"]) == (400, 0, 200)
 
 
-def test_who_plays_tells_nothing_where_all_are_alike():
-    columns = simulate(draw_agents(4, 1), 60, 3, statements=1, rounds=1)
-    found = skill(Study(columns))
-    for row in found["agents"].values():
-        for side in ("werewolf", "village"):
-            assert row[side]["skill"]["low"] < 0 < row[side]["skill"]["high"]
-    assert found["held_out"]["difference"]["low"] < 0
-
-
 def test_the_fit_is_that_of_a_ridge_regression():
     games = won_games(played(80, 2))
     found = fit_skill(games)

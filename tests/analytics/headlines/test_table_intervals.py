@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -15,17 +14,22 @@ from analytics.measures import bootstrap
 from analytics.measures.bootstrap import Draws
 from analytics.measures.formulas import Confusion
 from analytics.measures.recalibration import held_out_flags, held_out_probabilities, recalibration, split, thresholds
-from analytics.measures.scores import CELLS
 from analytics.measures.study import Study, variability
 from analytics.measures.table4 import table4
 from analytics.measures.truth import truth
 from tests.analytics.script import held_by, random_game, tails
-from wolfbus.vocabulary import DECEPTIONS, ROLES
+from wolfbus.vocabulary import ROLES
 
 FEW = 60
 """Draws that a loop can follow."""
+
+
 BLOCKS = 20
+
+
 GAMES = [random_game(seed).rows() for seed in range(26)]
+
+
 BLOCK_OF = {game.game: f"b{at % BLOCKS:02}" for at, game in enumerate(GAMES)}
 
 
@@ -40,6 +44,8 @@ def in_blocks(games) -> Columns:
 
 
 COLUMNS = in_blocks(GAMES)
+
+
 WHOLE = table_intervals(Study(COLUMNS))
 
 
@@ -88,47 +94,47 @@ def looped(name, counts):
         yield whole.sections(name)[name]
 
 
+def quotient(row, above, below):
+    return row[above] / row[below] if row[below] else None
+
+
+FIGURES = {
+    "table1": [
+        *(
+            (key, name, lambda row, name=name: row[name])
+            for key in ("Villager", "overall")
+            for name in ("suspicion", "flagged")
+        ),
+        ("Werewolf", "deceptive_share", lambda row: quotient(row, "deceptive", "labelled")),
+    ],
+    "table2": [(o, t, lambda row, t=t: row[t]["mean"]) for o, t in (("Villager", "Villager"), ("Werewolf", "Doctor"))],
+    "table5": [
+        (kind, name, lambda row, name=name: row[name])
+        for kind in ("omission", "overall")
+        for name in ("suspicion", "flagged")
+    ],
+    "production": [
+        (part, key, lambda row, key=key: row.get(key, {"rate": None})["rate"])
+        for part, key in (("by_role", "Seer"), ("by_brain", "one"), ("by_round", "2"), ("by_phase", "vote"))
+    ],
+}
+"""Of each table some figures: their row, their name in it, and their value in the row of a draw."""
+
+
+@pytest.mark.parametrize("table", FIGURES)
+def test_a_table_is_that_of_the_games_drawn(few, table):
+    found, counts = few
+    results = list(looped(table, counts))
+    for row, name, value in FIGURES[table]:
+        assert found[table][row][name] == percentiles([value(result[row]) for result in results]), (row, name)
+
+
 def leaves(tree, path=()):
     if isinstance(tree, dict):
         for key, part in tree.items():
             yield from leaves(part, (*path, key))
     else:
         yield path, tree
-
-
-def test_table_1_is_that_of_the_games_drawn(few):
-    found, counts = few
-    results = list(looped("table1", counts))
-    for key in ("Villager", "Werewolf", "overall"):
-        for name in ("suspicion", "flagged"):
-            assert found["table1"][key][name] == percentiles([result[key][name] for result in results])
-        rows = [result[key] for result in results]
-        shares = [row["deceptive"] / row["labelled"] if row["labelled"] else None for row in rows]
-        assert found["table1"][key]["deceptive_share"] == percentiles(shares)
-
-
-def test_table_2_is_that_of_the_games_drawn(few):
-    found, counts = few
-    results = list(looped("table2", counts))
-    for observer, target in (("Villager", "Villager"), ("Seer", "Werewolf"), ("Werewolf", "Doctor")):
-        means = [result[observer][target]["mean"] for result in results]
-        assert found["table2"][observer][target] == percentiles(means)
-
-
-def test_table_5_is_that_of_the_games_drawn(few):
-    found, counts = few
-    results = list(looped("table5", counts))
-    for kind in ("none", "omission", "overall"):
-        for name in ("suspicion", "flagged"):
-            assert found["table5"][kind][name] == percentiles([result[kind][name] for result in results])
-
-
-def test_production_is_that_of_the_games_drawn(few):
-    found, counts = few
-    results = list(looped("production", counts))
-    for part, key in (("by_role", "Seer"), ("by_brain", "one"), ("by_round", "2"), ("by_phase", "vote")):
-        rates = [result[part].get(key, {"rate": None})["rate"] for result in results]
-        assert found["production"][part][key] == percentiles(rates)
 
 
 def test_table_4_is_that_of_the_judgements_drawn(few):
@@ -152,35 +158,6 @@ def test_table_4_is_that_of_the_judgements_drawn(few):
         row = found["table4"]["suspicion"][part]
         for name, drawn in values.items():
             assert (row if key is None else row[key])[name] == percentiles(drawn, len(np.unique(blocks)))
-
-
-def test_the_calibration_error_keeps_to_the_bins_of_all_games(few):
-    found, counts = few
-    held = Study(COLUMNS).scores("suspicion")
-    kept = held.observer == ROLES.index("Villager")
-    d, s = held.deceptive[kept].astype(float), held.scores[kept]
-    bins = table4(Study(COLUMNS))["suspicion"]["by_observer"]["Villager"]["reliability"]
-    own = [(s >= row["low"]) & (s <= row["high"]) for row in bins]
-    drawn = [
-        sum(abs((s - d)[rows][of[rows]].sum()) for of in own) / len(rows)
-        for rows in drawn_rows(counts, held.blocks[kept])
-    ]
-    blocks = len(np.unique(held.blocks[kept]))
-    assert found["table4"]["suspicion"]["by_observer"]["Villager"]["ece"] == percentiles(drawn, blocks)
-
-
-def test_areas_of_more_distinct_scores_than_cells_are_close_to_those_of_the_judgements_drawn(monkeypatch):
-    monkeypatch.setattr(bootstrap, "DRAWS", FEW)
-    bootstrap.draws_of.cache_clear()
-    games = [random_game(seed, rounds=9).rows() for seed in range(30)]
-    columns = columns_of(games)
-    held = Study(columns).scores("before")
-    assert len(np.unique(held.scores)) > CELLS
-    counts = Draws([len(games)], draws=FEW).counts()
-    drawn = [sk.roc_auc_score(held.deceptive[of], held.scores[of]) for of in drawn_rows(counts, held.blocks)]
-    expected = np.quantile(drawn, tails(len(games))).tolist()
-    assert table_intervals(Study(columns))["table4"]["before"]["overall"]["auc"] == pytest.approx(expected, abs=3e-3)
-    bootstrap.draws_of.cache_clear()
 
 
 def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
@@ -287,44 +264,6 @@ def test_the_intervals_hold_the_values_that_they_are_of():
         assert leaf[0] - 1e-9 <= value <= leaf[1] + 1e-9, path
 
 
-def test_the_tree_is_the_same_whatever_the_games_are():
-    roles = (*ROLES, "overall")
-    for found in (WHOLE, table_intervals(Study(columns_of([])))):
-        assert set(found["table1"]) == set(roles)
-        assert all(set(row) == {"suspicion", "flagged", "deceptive_share"} for row in found["table1"].values())
-        assert {(o, t) for o, row in found["table2"].items() for t in row} == {(o, t) for o in ROLES for t in ROLES}
-        assert set(found["table5"]) == {*DECEPTIONS, "overall"}
-        assert set(found["production"]) == {"by_role", "by_brain", "by_round", "by_phase"}
-        for rows in found["table4"].values():
-            assert set(rows["by_observer"]) == set(rows["by_speaker"]) == set(ROLES)
-            for row in (rows["overall"], *rows["by_observer"].values(), *rows["by_speaker"].values()):
-                assert set(row) == {"brier", "brier_skill", "auc", "auprc", "auprc_lift", "ece"}
-        for rules in found["thresholds"].values():
-            assert set(rules) == {"youden", "best_f1"}
-            assert all({"balanced_accuracy", "f1", "precision", "recall", "accuracy"} <= set(m) for m in rules.values())
-        for kind in ("platt", "isotonic"):
-            assert set(found["recalibration"][kind]) == {"before", "after"}
-            assert all(set(row) == {"brier", "ece", "auc"} for row in found["recalibration"][kind].values())
-        assert json.loads(json.dumps(found, allow_nan=False)) == found
-
-
-def test_games_in_any_order_have_the_same_intervals():
-    builder = ColumnsBuilder()
-    others = ColumnsBuilder()
-    for game in GAMES[:11]:
-        builder.add(game, BLOCK_OF[game.game])
-    for game in reversed(GAMES[11:]):
-        others.add(game, BLOCK_OF[game.game])
-    others.merge(builder)
-    columns = replace(others.columns(), statements=COLUMNS.statements)
-    assert json.dumps(table_intervals(Study(columns))) == json.dumps(WHOLE)
-
-
-def test_nothing_and_one_game_have_no_intervals():
-    for games in ([], GAMES[:1]):
-        assert [path for path, leaf in leaves(table_intervals(Study(columns_of(games)))) if leaf is not None] == []
-
-
 def test_what_only_a_few_of_many_games_hold_has_no_interval():
     builder = ColumnsBuilder()
     for at, game in enumerate(GAMES):
@@ -333,17 +272,6 @@ def test_what_only_a_few_of_many_games_hold_has_no_interval():
     found = table_intervals(Study(builder.columns()))["production"]["by_brain"]
     assert found["rare"] is None
     assert found["one"] is not None
-
-
-def test_where_all_are_truthful_nothing_that_compares_has_an_interval():
-    statements = {**COLUMNS.statements, "d": np.minimum(COLUMNS.statements["d"], 0)}
-    found = table_intervals(Study(replace(COLUMNS, statements=statements)))
-    for rows in found["table4"].values():
-        for row in (rows["overall"], *rows["by_observer"].values(), *rows["by_speaker"].values()):
-            assert [row[name] for name in ("auc", "auprc", "auprc_lift", "brier_skill")] == [None] * 4
-            assert row["brier"] is not None
-    for tree in (found["thresholds"], found["recalibration"]):
-        assert [leaf for _, leaf in leaves(tree) if leaf is not None] == []
 
 
 def test_an_agent_may_be_called_overall():

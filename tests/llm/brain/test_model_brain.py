@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 import re
@@ -19,7 +18,7 @@ from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.digest import Digest
-from wolfbus.record.prompts import PromptBook, WholeCalls
+from wolfbus.record.prompts import PromptBook
 
 SHORT = GameConfig(debate_turns=3, max_rounds=2)
 COMPACT = SHORT.model_copy(update={"protocol": "compact"})
@@ -43,13 +42,6 @@ def of(proof: Proof, kind: str) -> list[Any]:
     return [recorded.event for recorded in proof.records if recorded.event.type == kind]
 
 
-def test_an_obliging_model_is_read_clean_to_the_last_word(tmp_path):
-    proof, _ = play(tmp_path, obliging)
-    answers = of(proof, "answered")
-    assert Counter((event.outcome, event.reading) for event in answers) == {("accepted", "clean"): len(answers)}
-    assert len(of(proof, "model_call")) == len(answers)
-
-
 def test_every_call_in_the_record_rebuilds_the_prompt_that_was_sent(tmp_path):
     proof, brain_context = play(tmp_path, obliging)
     book = PromptBook()
@@ -60,29 +52,6 @@ def test_every_call_in_the_record_rebuilds_the_prompt_that_was_sent(tmp_path):
         if recorded.event.type == "model_call":
             rebuilt[tuple(book.messages(recorded.event))] += 1
     assert rebuilt == sent
-
-
-def test_a_record_says_once_what_a_model_replied_and_gives_it_again_to_the_letter(tmp_path):
-    replied: Counter[str] = Counter()
-
-    def script(question):
-        came = obliging(question)
-        style = ({}, {"separators": (",", ":")}, {"indent": 2}, {"indent": 1})[sum(replied.values()) % 4]
-        text = json.dumps(json.loads(came.text), ensure_ascii=False, **style)
-        replied[text] += 1
-        return dataclasses.replace(came, text=text)
-
-    proof, _ = play(tmp_path, script)
-    whole = WholeCalls()
-    for recorded in proof.records:
-        whole.feed(recorded.event, recorded.n)
-    calls = [recorded for recorded in proof.records if recorded.event.type == "model_call"]
-    assert Counter(whole.whole(call.event, call.n).reply for call in calls) == replied
-    styles = Counter(call.event.answered_as for call in calls)
-    # calls overlap, so the styles are not used equally often
-    assert all(styles[style] > len(calls) / 20 for style in ("spaced", "dense", "indented"))
-    assert all((call.event.reply is None) is (call.event.answered_as is not None) for call in calls)
-    assert sum(call.event.like is None for call in calls) < 4
 
 
 def test_what_cannot_be_read_is_asked_for_once_more_with_the_fault_named(tmp_path):
@@ -113,34 +82,6 @@ def test_what_cannot_be_read_twice_is_the_default_with_the_raw_text_and_the_faul
     }
 
 
-def test_an_endpoint_that_fails_leaves_a_finished_game_that_says_so(tmp_path):
-    def script(question):
-        return obliging(question).__class__(error="http://localhost:1 is down: connection refused", attempts=3)
-
-    proof, _ = play(tmp_path, script)
-    answers = of(proof, "answered")
-    assert {(event.outcome, event.fault) for event in answers} == {("defaulted", "failed")}
-    assert "connection refused" in answers[0].note
-    assert {call.error for call in of(proof, "model_call")} == {"http://localhost:1 is down: connection refused"}
-
-
-def test_a_call_whose_time_ran_out_is_reported_and_the_request_times_out(tmp_path):
-    config = SHORT.model_copy(
-        update={"deadlines": Deadlines(**dict.fromkeys(Deadlines.model_fields, 0.2)), "absent_grace": 0.02}
-    )
-
-    def script(question):
-        if question.purpose == "vote":
-            return obliging(question).__class__(timed_out=True, error="no reply in time", attempts=1)
-        return obliging(question)
-
-    proof, _ = play(tmp_path, script, config)
-    votes = [event for event in of(proof, "answered") if event.kind == "vote"]
-    assert votes
-    assert {event.outcome for event in votes} == {"timed_out"}
-    assert [call for call in of(proof, "model_call") if call.kind == "vote"]
-
-
 def test_a_refusal_is_recorded_in_the_models_words(tmp_path):
     def script(question):
         return obliging(question).__class__(refusal="I cannot help with deception.", attempts=1)
@@ -148,30 +89,6 @@ def test_a_refusal_is_recorded_in_the_models_words(tmp_path):
     proof, _ = play(tmp_path, script, brains=("llm:m",) + ("scripted",) * 7)
     answers = [event for event in of(proof, "answered") if event.fault]
     assert {(event.fault, event.raw) for event in answers} == {("refused", "I cannot help with deception.")}
-
-
-@pytest.mark.parametrize("protocol", ["paper", "compact"])
-def test_a_refusal_in_plain_words_is_recorded_as_one(tmp_path, protocol):
-    words = "I'm sorry, but I can't help with that."
-
-    def script(question):
-        return obliging(question).__class__(text=words, attempts=1)
-
-    config = GameConfig(debate_turns=1, max_rounds=1, protocol=protocol)
-    proof, _ = play(tmp_path, script, config, brains=("llm:m",) + ("scripted",) * 7)
-    answers = [event for event in of(proof, "answered") if event.fault]
-    assert {(event.fault, event.raw) for event in answers} == {("refused", words)}
-
-
-def test_hidden_reasoning_is_kept_with_the_call_and_never_sent_again(tmp_path):
-    def script(question):
-        reply = obliging(question)
-        return reply.__class__(text=reply.text, thought="HIDDEN", attempts=1)
-
-    proof, brain_context = play(tmp_path, script)
-    assert {call.reasoning for call in of(proof, "model_call")} == {"HIDDEN"}
-    assert not any("HIDDEN" in (event.thought or "") for event in of(proof, "answered"))
-    assert not any("HIDDEN" in message.content for question in brain_context.questions for message in question.messages)
 
 
 def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path):
@@ -190,20 +107,6 @@ def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path):
     several = [call for call in of(compact, "model_call") if len(call.requests) > 1]
     assert several
     assert all(request.split("/")[4] == call.seat for call in several for request in call.requests)
-
-
-def test_a_compact_reply_that_lacks_its_label_costs_one_more_call_for_the_label_only(tmp_path):
-    def script(question):
-        reply = obliging(question)
-        value = json.loads(reply.text)
-        value.pop("label", None)
-        return reply.__class__(text=json.dumps(value), attempts=1)
-
-    proof, brain_context = play(tmp_path, script, COMPACT)
-    labels = [event for event in of(proof, "answered") if event.kind == "assess_own"]
-    assert labels
-    assert {event.outcome for event in labels} == {"accepted"}
-    assert sum(q.purpose == "assess_own" for q in brain_context.questions) == len(labels)
 
 
 @pytest.mark.parametrize("kind", ["speak", "vote"])
@@ -253,26 +156,6 @@ def test_calls_under_way_are_given_up_when_the_house_closes(tmp_path):
             house.open(SHORT, "5", ("llm:m",) * 8, tmp_path / "game.ndjson")
             assert begun.wait(10)
         assert cancelled.wait(10)
-
-
-def test_a_prompt_that_cannot_be_written_costs_its_request_and_nothing_else(tmp_path, monkeypatch, caplog):
-    from players.llm.prompts.writer import PromptWriter
-
-    write = PromptWriter.write
-
-    def broken(self, asks, view, **how):
-        prompt = write(self, asks, view, **how)
-        if asks[0].kind == "vote":
-            raise KeyError("no such thing")
-        return prompt
-
-    monkeypatch.setattr(PromptWriter, "write", broken)
-    proof, _ = play(tmp_path, obliging)
-    answers = of(proof, "answered")
-    assert {event.fault for event in answers if event.kind == "vote"} == {"failed"}
-    assert {event.outcome for event in answers if event.kind != "vote"} == {"accepted"}
-    assert len(of(proof, "model_call")) == sum(event.kind != "vote" for event in answers)
-    assert not of(proof, "rejected")
 
 
 def test_no_prompt_of_a_seat_holds_another_seats_private_text(tmp_path):

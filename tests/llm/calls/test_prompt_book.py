@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.llm.calls.woven import call, game, segment
 from wolfbus.errors import RecordError
-from wolfbus.messages.events import Ended
 from wolfbus.record.prompts import PromptBook, SegmentCheck
 
 RULES = segment("system", "Rules. ")
@@ -19,7 +18,6 @@ SECOND = segment("user", "Wim: indeed. ", FIRST.segment)
 OWN = segment("user", "You are Wim. ")
 QUESTION = segment("user", "Bid.")
 REPLY = segment("assistant", '{"bid": 99}', QUESTION.segment)
-FAULT = segment("user", "99 is too much.", REPLY.segment)
 
 
 def book_of(*segments) -> PromptBook:
@@ -41,23 +39,6 @@ def test_chains_follow_each_other_and_text_of_one_role_is_one_message():
     ]
 
 
-def test_a_call_from_before_sees_only_what_there_was_then():
-    book = book_of(RULES, FIRST, OWN, QUESTION, SECOND)
-    assert book.messages(asked(FIRST, QUESTION))[1] == ("user", "Ada: hello. Bid.")
-    assert book.messages(asked(RULES)) == [("system", "Rules. ")]
-    assert book.messages(asked()) == []
-
-
-def test_asking_again_begins_new_messages_for_the_reply_and_what_was_wrong_with_it():
-    book = book_of(RULES, OWN, QUESTION, REPLY, FAULT)
-    assert book.messages(asked(RULES, OWN, FAULT)) == [
-        ("system", "Rules. "),
-        ("user", "You are Wim. Bid."),
-        ("assistant", '{"bid": 99}'),
-        ("user", "99 is too much."),
-    ]
-
-
 @given(st.lists(st.tuples(st.sampled_from(["system", "user", "assistant"]), st.text(max_size=5)), max_size=12))
 def test_any_chain_gives_its_whole_text_in_order_with_no_two_messages_of_one_role_in_a_row(pieces):
     chain, book = [], PromptBook()
@@ -67,16 +48,6 @@ def test_any_chain_gives_its_whole_text_in_order_with_no_two_messages_of_one_rol
     messages = book.messages(asked(*chain[-1:]))
     assert "".join(text for _, text in messages) == "".join(text for _, text in pieces)
     assert all(one[0] != other[0] for one, other in itertools.pairwise(messages))
-
-
-def test_a_chain_of_thousands_is_no_reason_to_fail():
-    book, after = PromptBook(), None
-    for number in range(5000):
-        piece = segment("user", f"{number} ", after)
-        book.feed(piece)
-        after = piece.segment
-    ((_, text),) = book.messages(call("1/debate/1/bid/Wim", prompt=(after,)))
-    assert text.split() == [str(number) for number in range(5000)]
 
 
 @pytest.mark.parametrize(
@@ -98,16 +69,6 @@ def test_what_is_not_what_it_claims_to_be_is_named_with_its_line(sort, event, wo
     with pytest.raises(RecordError, match=words) as error:
         feed(event, 7)
     assert str(error.value).startswith("line 7: ")
-
-
-def test_a_call_whose_text_was_never_fed_is_refused():
-    with pytest.raises(RecordError, match=r"line 3: .*not there"):
-        PromptBook().messages(asked(RULES), 3)
-
-
-def test_text_that_is_told_twice_is_kept_once_and_other_events_pass():
-    book = book_of(RULES, RULES, Ended(reason="max_rounds", rounds=1))
-    assert book.messages(asked(RULES)) == [("system", "Rules. ")]
 
 
 def test_every_prompt_of_a_game_holds_what_was_said_before_it_and_nothing_after():

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import time
 
-import pytest
-
-from tests.llm.child.table import ask, bid_of, command, sit
+from tests.llm.child.table import ask, command, sit
 from tests.whole.house import play_many
 from wolfbus.agent import NO_ANSWER
 from wolfbus.config import GameConfig
@@ -38,69 +35,6 @@ def test_an_agent_that_also_chats_loses_no_answer_of_a_game(tmp_path, caplog):
     assert 'printed "Agent 7 of 9, version 2", which is no answer' in told[0]
 
 
-def test_a_banner_before_the_first_reply_costs_nothing(brain_of):
-    brain = brain_of("""
-        print("Loading 3 models {fast} ...", flush=True)
-        os.write(1, b"\\xff\\xfe\\n")
-        for each in asks(): say(bid=each["turn"])
-    """)
-    view = sit()
-    answer = brain.answer(ask(1), view)
-    assert answer.content == Bid(bid=1)
-    assert answer.note == 'it printed "Loading 3 models {fast} ..." and 1 more line, which is no answer'
-    second = brain.answer(ask(2), view)
-    assert (second.content, second.note) == (Bid(bid=2), None)
-
-
-def test_an_agent_started_again_may_print_its_banner_again(brain_of):
-    brain = brain_of("""
-        print("Hello, I am agent 5", flush=True)
-        say(bid=next(asks())["turn"])
-    """)
-    view, answers = sit(), []
-    for number in (1, 2):
-        answers.append(brain.answer(ask(number), view))
-        brain._process._popen.wait(30)
-    assert [answer.content for answer in answers] == [Bid(bid=1), Bid(bid=2)]
-    assert "exited with code 0" in answers[1].note
-    assert "agent 5" in answers[1].note
-
-
-def test_an_agent_is_waited_for_until_the_deadline(brain_of):
-    brain = brain_of("""
-        everything = asks()
-        say(id=next(everything)["id"], bid=1)
-        second = next(everything)
-        print("thinking of 4", flush=True)
-        print(json.dumps({"level": "info", "message": "still thinking"}), flush=True)
-        print('I might say {"bid": 9}', flush=True)
-        third = next(everything)
-        say(id=second["id"], bid=2)
-        say(id=third["id"], bid=3)
-    """)
-    view = sit(0.5)
-    assert bid_of(brain, sit()) == 1
-    began = time.monotonic()
-    assert brain.answer(ask(2, deadline=0.5), view) is NO_ANSWER
-    assert time.monotonic() - began >= 0.5
-    answer = brain.answer(ask(3), sit())
-    assert answer.content == Bid(bid=3)
-    assert '"thinking of 4" and 2 more lines' in answer.note
-    assert "1 line was passed over" in answer.note
-
-
-@pytest.mark.parametrize("written", ["json.dumps", "repr"])
-def test_a_broken_line_that_names_its_request_is_its_answer(brain_of, written):
-    brain = brain_of(f"""
-        everything = asks()
-        say(id=next(everything)["id"], bid=1)
-        for each in everything: print("Well, {{'bid': 4, 'id': " + {written}(each["id"]), flush=True)
-    """)
-    assert bid_of(brain, sit()) == 1
-    answer = brain.answer(ask(2), sit())
-    assert (answer.content, answer.reading) == (Bid(bid=4), "repaired")
-
-
 def test_a_reply_without_its_id_answers_nothing_and_its_author_is_told_why(brain_of, caplog):
     brain = brain_of("""
         for each in asks():
@@ -111,23 +45,6 @@ def test_a_reply_without_its_id_answers_nothing_and_its_author_is_told_why(brain
     assert [brain.answer(ask(number, deadline=0.3), view) for number in (1, 2)] == [NO_ANSWER] * 2
     (told,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
     assert told.endswith("""printed "{"bid": 3}", which is no answer: it lacks the request's id""")
-
-
-def test_last_words_that_are_no_answer_do_not_hide_how_a_child_ended(brain_of):
-    brain = brain_of("""
-        everything = asks()
-        next(everything)
-        say(bid=1)
-        next(everything)
-        print("giving up", flush=True)
-        sys.exit(3)
-    """)
-    view = sit()
-    assert bid_of(brain, view) == 1
-    answer = brain.answer(ask(2), view)
-    assert answer.fault == "failed"
-    assert "exited with code 3" in answer.note
-    assert 'it printed "giving up"' in answer.note
 
 
 def test_what_is_printed_is_shown_without_what_a_terminal_would_obey(brain_of, caplog):

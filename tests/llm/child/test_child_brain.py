@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import subprocess
 import sys
@@ -15,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from players.program.brain import ChildBrain
-from tests.llm.child.table import NAMES, Lifeline, ask, bid_of, command, farewells_said, hear, sit
+from tests.llm.child.table import NAMES, Lifeline, ask, bid_of, command, farewells_said, sit
 from wolfbus.agent import NO_ANSWER
 from wolfbus.errors import ConfigError
-from wolfbus.messages.content import Ballot, Bid, Speech
+from wolfbus.messages.content import Bid, Speech
 from wolfbus.messages.events import Dawn, Ended
 from wolfbus.messages.requests import Public, Revealed
 
@@ -32,13 +31,6 @@ ROOT = Path(__file__).parents[3]
 def test_a_command_that_cannot_run_is_refused_before_the_game(words, says):
     with pytest.raises(ConfigError, match=says):
         ChildBrain(words)
-
-
-def test_nothing_is_started_before_the_first_request(tmp_path):
-    brain = ChildBrain(command(tmp_path, f"open({str(tmp_path / 'mark')!r}, 'w')"))
-    brain.close()
-    assert not (tmp_path / "mark").exists()
-    assert brain.answer(ask(), sit()) is NO_ANSWER
 
 
 def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(tmp_path):
@@ -60,24 +52,6 @@ def test_a_child_gets_neither_the_way_to_the_bus_nor_keys(tmp_path, monkeypatch)
     answer = brain.answer(ask(kind="speak"), sit())
     brain.close()
     assert set(answer.content.text.split()) == {"MY_REDIS_URL", "MY_API_KEYS"}
-
-
-@pytest.mark.parametrize(
-    ("line", "reading", "target"),
-    [
-        ('{"id": "ID", "target": "Bruno"}', "clean", "Bruno"),
-        ('{"id": "ID", "target": null}', "clean", None),
-        ('Well: {"id": "ID", "target": "Bruno"}', "extracted", "Bruno"),
-        ("{'id': 'ID', 'target': 'Bruno'", "repaired", "Bruno"),
-        ('{"id": "ID", "target": "bruno"}', "coerced", "Bruno"),
-    ],
-)
-def test_what_is_not_quite_json_is_read_by_the_ladder_and_kept(brain_of, line, reading, target):
-    line = line.replace("ID", ask(kind="vote").id)
-    answer = brain_of(f"for each in asks(): print({line!r}, flush=True)").answer(ask(kind="vote"), sit())
-    assert answer.content == Ballot(target=target)
-    assert answer.reading == reading
-    assert answer.raw == (None if reading == "clean" else line)
 
 
 @pytest.mark.parametrize(
@@ -105,46 +79,11 @@ def test_what_is_meant_as_a_reply_and_cannot_be_used_closes_its_request_and_is_k
     assert answer.raw.encode()[:3] == line.decode("utf-8", "replace").encode()[:3]
 
 
-def test_ten_megabytes_without_an_end_cost_a_few_requests_and_little_memory(brain_of):
-    brain = brain_of("""
-        everything = asks()
-        os.write(1, json.dumps({"id": next(everything)["id"]}).encode()[:-1])
-        for _ in range(1000): os.write(1, b"x" * 10_000)
-        os.write(1, b"\\n")
-        for each in everything: say(id=each["id"], bid=4)
-    """)
-    answers = [brain.answer(ask(number), sit()) for number in range(1, 6)]
-    assert answers[0].fault == "unparseable"
-    assert "more than 1000000 bytes" in answers[0].note
-    assert len(answers[0].raw) < 10_000
-    assert "without end" in answers[1].note
-    assert answers[-1].content == Bid(bid=4)
-
-
-def test_endless_lines_that_answer_nothing_end_the_request(brain_of):
-    brain = brain_of("""
-        first = next(asks())
-        say(id=first["id"], bid=1)
-        while True: os.write(1, (json.dumps({"id": first["id"], "bid": 2}) + "\\n").encode() * 50)
-    """)
-    view = sit()
-    assert bid_of(brain, view) == 1
-    answer = brain.answer(ask(2), view)
-    assert "without end" in answer.note
-    assert "lines were passed over" in answer.note
-
-
 def test_silence_is_no_answer_at_the_deadline(brain_of):
     brain = brain_of("for each in asks(): pass")
     began = time.monotonic()
     assert brain.answer(ask(deadline=0.2), sit(0.2)) is NO_ANSWER
     assert 0.2 <= time.monotonic() - began < 5
-
-
-def test_an_absent_seats_child_is_waited_for_as_long_as_the_rules_say(brain_of):
-    # the moderator gives an absent seat no time, but a late answer brings it back
-    brain = brain_of("for each in asks(): say(bid=4)")
-    assert brain.answer(ask(deadline=0.001), sit(60.0)).content == Bid(bid=4)
 
 
 def test_a_late_reply_is_passed_over_and_the_next_one_counts(brain_of):
@@ -162,43 +101,6 @@ def test_a_late_reply_is_passed_over_and_the_next_one_counts(brain_of):
     assert brain.answer(ask(3), sit()).note is None
 
 
-def test_a_second_reply_to_the_same_request_is_passed_over(brain_of):
-    brain = brain_of("""
-        for n, each in enumerate(asks()):
-            line = json.dumps({"id": each["id"], "bid": n}) + "\\n"
-            os.write(1, line.encode() * 2)
-    """)
-    assert [bid_of(brain, sit(), number) for number in range(1, 5)] == [0, 1, 2, 3]
-
-
-def test_a_child_that_does_not_read_keeps_nobody_beyond_the_deadline(brain_of):
-    brain = brain_of("signal.pause()")
-    view = sit(0.1)
-    for _ in range(8):
-        hear(view, "x" * 50_000)
-    began = time.monotonic()
-    assert [brain.answer(ask(number, deadline=0.1), view) for number in range(1, 4)] == [NO_ANSWER] * 3
-    assert time.monotonic() - began < 5
-
-
-def test_a_child_that_reads_again_gets_whole_lines(brain_of, tmp_path):
-    os.mkfifo(tmp_path / "go")
-    brain = brain_of(f"""
-        open({str(tmp_path / "go")!r}).read()
-        for each in asks(): say(id=each["id"], bid=each["turn"], thought=str(len(each["statements"])))
-    """)
-    view = sit(0.2)
-    for _ in range(8):
-        hear(view, "x" * 50_000)
-    assert brain.answer(ask(1, deadline=0.2), view) is NO_ANSWER
-    assert brain.answer(ask(2, deadline=0.2), view) is NO_ANSWER
-    (tmp_path / "go").write_text("")
-    # the first was begun, so it is written to its end and answered late; the second was not, so it is never heard
-    answer = brain.answer(ask(3), view)
-    assert (answer.content, answer.thought) == (Bid(bid=3), "8")
-    assert answer.note == "1 line was passed over, late or not asked for"
-
-
 def test_an_exit_closes_the_request_and_says_how(brain_of, caplog):
     brain = brain_of("""
         next(asks())
@@ -212,11 +114,6 @@ def test_an_exit_closes_the_request_and_says_how(brain_of, caplog):
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
-def test_a_child_ended_by_a_signal_is_reported_by_its_name(brain_of):
-    brain = brain_of("os.kill(os.getpid(), signal.SIGKILL)")
-    assert "was ended by SIGKILL" in brain.answer(ask(), sit()).note
-
-
 def test_a_child_is_started_again_three_times_and_then_no_more(brain_of, tmp_path):
     brain = brain_of("sys.exit(1)")
     answers = [brain.answer(ask(number), sit()) for number in range(1, 7)]
@@ -225,68 +122,6 @@ def test_a_child_is_started_again_three_times_and_then_no_more(brain_of, tmp_pat
     assert all("exited with code 1" in note for note in notes)
     assert ["not again" in note for note in notes] == [False] * 4 + [True] * 2
     assert len(list((tmp_path / "logs").iterdir())) == 4
-
-
-def test_a_program_that_cannot_be_started_closes_requests_too(tmp_path):
-    program = tmp_path / "program"
-    program.write_text("#!/no/such/interpreter\n")
-    program.chmod(0o755)
-    brain = ChildBrain(str(program), tmp_path / "logs")
-    answers = [brain.answer(ask(number), sit()) for number in range(1, 6)]
-    notes = [answer.note for answer in answers]
-    assert {answer.fault for answer in answers} == {"failed"}
-    assert "could not be started" in notes[0]
-    assert "not again" in notes[-1]
-    assert not list((tmp_path / "logs").iterdir())
-
-
-def test_a_child_that_ends_between_requests_is_started_again_for_the_next(brain_of, tmp_path):
-    lifeline = Lifeline(tmp_path)
-    brain = brain_of(f"""
-        if not os.path.exists({str(tmp_path / "was")!r}):
-            open({str(tmp_path / "was")!r}, "w")
-            line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
-            next(asks())
-            say(bid=1)
-            os._exit(0)
-        for each in asks(): say(bid=2)
-    """)
-    assert bid_of(brain, sit()) == 1
-    lifeline.wait()
-    brain._process._popen.wait(30)
-    answer = brain.answer(ask(2), sit())
-    assert answer.content == Bid(bid=2)
-    assert "exited with code 0" in answer.note
-
-
-def test_the_last_words_of_a_child_that_ends_count(brain_of):
-    brain = brain_of("""
-        sys.stdout.write(json.dumps({"id": next(asks())["id"], "bid": 5}))
-        sys.stdout.flush()
-        sys.exit(2)
-    """)
-    assert bid_of(brain, sit()) == 5
-
-
-@pytest.mark.parametrize(("end", "says"), [(1, "closed its output"), (0, "closed its input")])
-def test_a_child_that_closes_an_end_but_lives_on_is_ended(brain_of, tmp_path, end, says):
-    lifeline = Lifeline(tmp_path)
-    brain = brain_of(f"""
-        line = os.open({str(lifeline.path)!r}, os.O_WRONLY)
-        next(asks())
-        say(bid=1)
-        os.close({end})
-        os.write(line, b"!")
-        signal.pause()
-    """)
-    view = sit()
-    assert bid_of(brain, view) == 1
-    lifeline.word()
-    answer = brain.answer(ask(2), view)
-    # a closed output shows at once, so the child is replaced; a closed input shows when it is written to
-    assert says in answer.note
-    brain.close()
-    lifeline.wait()
 
 
 def test_a_child_that_ignores_everything_is_killed(brain_of, tmp_path):
@@ -326,15 +161,6 @@ def test_a_grandchild_goes_with_its_group(brain_of, tmp_path, leaves):
     assert bid_of(brain, sit()) == 1
     brain.close()
     lifeline.wait()
-
-
-def test_a_crash_shows_even_where_a_grandchild_holds_the_pipes(brain_of):
-    brain = brain_of("""
-        if os.fork() == 0: signal.pause()
-        next(asks())
-        sys.exit(3)
-    """)
-    assert "exited with code 3" in brain.answer(ask(), sit()).note
 
 
 def test_a_child_hears_hello_first_and_bye_last_and_may_leave_in_its_own_time(tmp_path, monkeypatch):
@@ -453,13 +279,3 @@ if {closes}: brain.close()
     result = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     lifeline.wait()
-
-
-def test_children_do_not_inherit_each_others_pipes(brain_of, monkeypatch):
-    monkeypatch.setattr("players.program.process.MOMENT", 30.0)
-    first, second = (brain_of("for each in asks(): say(bid=1)") for _ in range(2))
-    assert (bid_of(first, sit()), bid_of(second, sit())) == (1, 1)
-    process = first._process._popen
-    first.close()
-    # it sees the end of its input although the second child, which was started later, still runs
-    assert process.wait(30) == 0

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from players.program.protocol import ask_line, bye_line, hello_line
-from tests.llm.child.table import sit
 from tests.players.table import CONFIGS, play
-from wolfbus.messages.events import Ended
-from wolfbus.messages.requests import Ask, Public
+from wolfbus.messages.requests import Ask
 from wolfbus.reading import Question, read
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import KINDS
@@ -68,14 +66,6 @@ def test_what_a_seat_learned_and_did_is_in_its_later_requests():
         assert line["you"]["judgements"] or not line["statements"]
 
 
-def test_a_villager_is_told_nobody_elses_role():
-    told = [line for _, view, line in asked("paper") if view.role == "Villager"]
-    assert told
-    for line in told:
-        del line["rules"], line["statements"]
-        assert not re.search("Werewolf|Seer|Doctor", json.dumps(line))
-
-
 def test_a_game_that_ended_is_told_in_the_bye():
     played = play("lines", CONFIGS["paper"])
     view = next(iter(played.views.values()))
@@ -118,16 +108,6 @@ def test_the_documented_lines_are_the_lines_that_are_sent():
         for name in ("acts", "labels", "judgements", "thoughts"):
             for each in line["you"][name]:
                 assert set(each) - {"about"} <= set(EXAMPLES["ask"]["you"][name][0])
-
-
-def test_the_line_that_is_shown_as_sent_is_one_that_is_sent():
-    (shown,) = re.findall(r"```text as sent\n(.*?)```", DOCUMENT, re.DOTALL)
-    view = sit()
-    for number, fact in enumerate([Ended(winner="villagers", reason="no_wolves_left", rounds=4)], 1):
-        view.hear_public(Public(n=number, fact=fact))
-    assert shown == bye_line(view).decode()
-    assert " " not in shown
-    assert "Parse them as JSON" in DOCUMENT
 
 
 def test_the_documented_members_of_version_1_are_all_still_there():

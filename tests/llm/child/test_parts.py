@@ -19,13 +19,6 @@ def test_lines_are_the_same_however_the_bytes_arrive(lines, data):
     assert found == [line for line in lines if line.strip()]
 
 
-def test_a_last_line_needs_no_end_and_windows_ends_are_ends():
-    splitter = Splitter()
-    assert list(splitter.feed(b'{"bid": 1}\r\n\r\n{"bid": 2}')) == [b'{"bid": 1}']
-    assert list(splitter.finish()) == [b'{"bid": 2}']
-    assert list(splitter.finish()) == []
-
-
 def test_a_line_without_end_is_told_once_and_skipped_to_its_end():
     splitter, found = Splitter(), []
     for _ in range(3 * LONGEST // 50_000):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,10 +12,13 @@ import openai
 import pytest
 from click.testing import CliRunner
 
-from tests.llm.double.parts import TEMPLATES, ask, said_to
+from tests.llm.double.parts import ask
+from tests.llm.tables import tables
 from wolfbus.cli.fake_model import fake_model
 from wolfbus.errors import ConfigError
-from wolfbus.testing.model_server import ModelProcess, ModelServer, base_url
+from wolfbus.testing.model_server import ModelProcess, ModelServer
+
+TABLES = tables(__file__)
 
 COMMAND = "from wolfbus.cli.fake_model import fake_model; fake_model()"
 
@@ -29,16 +31,6 @@ def command(*options: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
-
-
-def test_two_processes_answer_alike() -> None:
-    def replies() -> list[str | None]:
-        with ModelProcess(seed=3, ugly=0.5) as process:
-            return [ask(process.url, kind).choices[0].message.content for kind in TEMPLATES]
-
-    one = replies()
-    assert replies() == one
-    assert one != [said_to(kind, seed=3).reply.text for kind in TEMPLATES], "some of them are ugly"
 
 
 def test_its_counts_are_asked_for_from_outside() -> None:
@@ -106,25 +98,9 @@ def test_the_command_takes_every_switch() -> None:
 
 @pytest.mark.parametrize(
     ("options", "why"),
-    [
-        (["--ugly", "pretty=1"], "'pretty' is none of fence"),
-        (["--errors", "lots"], "'lots' is neither a share"),
-        (["--hangs", "2"], "not in the range"),
-        (["--needs", "tokens"], "max_completion_tokens"),
-    ],
+    TABLES["options_that_make_no_sense_are_refused"],
 )
 def test_options_that_make_no_sense_are_refused(options: list[str], why: str) -> None:
     result = CliRunner().invoke(fake_model, options)
     assert result.exit_code == 2
     assert why in result.output
-
-
-def test_the_url_is_one_that_clients_can_use() -> None:
-    assert base_url("0.0.0.0", 1) == "http://127.0.0.1:1/v1"
-    assert base_url("::1", 1) == "http://[::1]:1/v1"
-
-
-def test_the_command_line_does_not_load_aiohttp_to_show_its_help() -> None:
-    words = "import sys, wolfbus.cli.fake_model; sys.exit('aiohttp' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", words], check=False, env=dict(os.environ))
-    assert done.returncode == 0

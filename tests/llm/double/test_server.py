@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
-import time
 import urllib.error
 import urllib.request
 from typing import Any
 
 import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
+from openai import AsyncOpenAI
 
-from tests.llm.double.parts import ask, messages, said_to, together
-from wolfbus.errors import ConfigError
+from tests.llm.double.parts import ask, messages, together
 from wolfbus.reading import Question, read
 from wolfbus.testing.model_behaviour import ERRORS
 from wolfbus.testing.model_server import ModelServer
@@ -44,10 +41,6 @@ def get(url: str, data: bytes | None = None) -> tuple[int, Any]:
             return error.code, json.load(error)
 
 
-def root(server: ModelServer) -> str:
-    return server.url.removesuffix("/v1")
-
-
 def test_it_answers_as_openai_does(server: ModelServer) -> None:
     completion = ask(server.url, "bid", response_format=SCHEMA)
     assert completion.choices[0].finish_reason == "stop"
@@ -57,17 +50,6 @@ def test_it_answers_as_openai_does(server: ModelServer) -> None:
     assert usage is not None
     assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
     assert server.stats().prompt_tokens == usage.prompt_tokens
-
-
-def test_its_models_are_listed() -> None:
-    with ModelServer(models=("small", "large")) as server, OpenAI(base_url=server.url, api_key="x") as client:
-        assert [model.id for model in client.models.list()] == ["small", "large"]
-
-
-def test_a_model_it_has_not_is_not_found() -> None:
-    with ModelServer(models=("small",)) as server, pytest.raises(openai.NotFoundError) as caught:
-        ask(server.url, model="huge")
-    assert caught.value.code == "model_not_found"
 
 
 def test_the_key_is_asked_for_and_a_wrong_one_is_shown_in_part() -> None:
@@ -98,27 +80,6 @@ def test_calls_under_way_are_counted(server: ModelServer) -> None:
     assert server.wait(lambda stats: stats.open == 0), "a client that goes away is no longer served"
     stats = server.stats()
     assert (stats.calls, stats.peak, stats.open, stats.errors) == (7, 7, 0, {"hang": 7})
-
-
-def test_the_peak_is_no_more_than_was_at_once(server: ModelServer) -> None:
-    for number in range(3):
-        ask(server.url, number=number)
-    assert server.stats().peak == 1
-
-
-def test_stats_are_served_and_reset(server: ModelServer) -> None:
-    ask(server.url)
-    status, told = get(f"{root(server)}/stats")
-    assert (status, told["calls"], told["statuses"]) == (200, 1, {"200": 1})
-    assert told["prompt_characters"] == sum(len(message["content"]) for message in messages("bid"))
-    assert told["completion_tokens"] == said_to("bid").completion_tokens
-    get(f"{root(server)}/reset", b"")
-    assert server.stats().calls == 0
-
-
-def test_paths_it_does_not_know_are_refused(server: ModelServer) -> None:
-    assert get(f"{root(server)}/v1/embeddings", b"{}")[0] == 404
-    assert get(f"{root(server)}/v1/chat/completions")[0] == 405
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"model": "m"}', b'{"messages": []}',
@@ -165,68 +126,6 @@ def test_what_it_cannot_do_is_refused_in_the_words_of_real_servers(
     ask(server.url, **allowed)
 
 
-def test_json_mode_wants_json_to_be_spoken_of(server: ModelServer) -> None:
-    ask(server.url, response_format={"type": "json_object"})
-    with pytest.raises(openai.BadRequestError, match="must contain the word 'json'"):
-        ask(server.url, messages=[{"role": "user", "content": "Hi"}], response_format={"type": "json_object"})
-
-
-def test_a_reply_is_cut_at_the_longest_one_asked_for(server: ModelServer) -> None:
-    choice = ask(server.url, "speak", max_tokens=16).choices[0]
-    assert choice.finish_reason == "length"
-    assert len(choice.message.content or "") == 64
-
-
-def test_a_model_that_thinks_spends_tokens_on_it(server: ModelServer) -> None:
-    server.behave(reasoning=True)
-    enough = ask(server.url, max_completion_tokens=2000)
-    assert enough.usage is not None
-    assert enough.usage.completion_tokens_details is not None
-    assert (enough.usage.completion_tokens_details.reasoning_tokens or 0) >= 150
-    assert read(enough.choices[0].message.content or "", Question("bid")).reading == "clean"
-    short = ask(server.url, max_completion_tokens=100)
-    assert (short.choices[0].message.content, short.choices[0].finish_reason) == ("", "length")
-    assert short.usage is not None
-    assert short.usage.completion_tokens == 100
-
-
-def test_prompts_that_begin_alike_are_found_in_the_cache(server: ModelServer) -> None:
-    def cached(rules: str, model: str = "m") -> int:
-        usage = ask(server.url, messages=messages("bid", rules=rules), model=model).usage
-        assert usage is not None
-        assert usage.prompt_tokens_details is not None
-        return usage.prompt_tokens_details.cached_tokens or 0
-
-    assert cached("r" * 2000) == 0
-    assert cached("r" * 2000) == 512
-    assert cached("r" * 1300 + "s" * 700) == 256
-    assert cached("q" + "r" * 1999) == 0
-    assert cached("r" * 2000, "other") == 0
-
-
-STATUSES: dict[str, type[openai.APIStatusError]] = {
-    "429": openai.RateLimitError,
-    "500": openai.InternalServerError,
-    "502": openai.InternalServerError,
-    "503": openai.InternalServerError,
-    "408": openai.APIStatusError,
-}
-
-
-@pytest.mark.parametrize("sort", STATUSES)
-def test_errors_with_a_status_have_it(server: ModelServer, sort: Any) -> None:
-    server.behave(errors={sort: 1.0})
-    with pytest.raises(STATUSES[sort]) as caught:
-        ask(server.url)
-    assert caught.value.status_code == int(sort)
-    assert server.stats().errors == {sort: 1}
-    assert server.stats().statuses == {sort: 1}
-    if sort == "429":
-        assert caught.value.response.headers["retry-after"] == "0.2"
-    if sort == "502":
-        assert caught.value.response.headers["content-type"].startswith("text/html")
-
-
 @pytest.mark.parametrize("sort", ["reset", "half"])
 def test_connections_that_break_are_broken(server: ModelServer, sort: Any) -> None:
     server.behave(errors={sort: 1.0})
@@ -234,26 +133,6 @@ def test_connections_that_break_are_broken(server: ModelServer, sort: Any) -> No
         ask(server.url, "speak")
     assert server.wait(lambda stats: stats.open == 0)
     assert server.stats().errors == {sort: 1}
-
-
-def test_an_answer_that_trickles_arrives_whole_and_late(server: ModelServer) -> None:
-    good = ask(server.url, "speak").choices[0].message.content
-    server.behave(errors={"trickle": 1.0}, trickle=0.2)
-    began = time.monotonic()
-    assert ask(server.url, "speak").choices[0].message.content == good
-    assert time.monotonic() - began >= 0.15
-
-
-def test_an_error_is_drawn_anew_when_a_request_comes_again(server: ModelServer) -> None:
-    server.behave(errors={"500": 0.5})
-    outcomes = set()
-    for _ in range(20):
-        try:
-            ask(server.url)
-            outcomes.add("fine")
-        except openai.InternalServerError:
-            outcomes.add("500")
-    assert outcomes == {"fine", "500"}
 
 
 def test_a_mix_of_errors_keeps_to_its_share_and_holds_every_sort(server: ModelServer) -> None:
@@ -271,20 +150,6 @@ def test_a_mix_of_errors_keeps_to_its_share_and_holds_every_sort(server: ModelSe
     assert set(server.stats().errors) == set(ERRORS)
     assert 55 < sum(server.stats().errors.values()) < 105
     assert fine.count(False) == sum(server.stats().errors.values()) - server.stats().errors["trickle"]
-
-
-def test_latency_and_jitter_are_kept(server: ModelServer) -> None:
-    server.behave(latency=0.1, jitter=0.1)
-
-    async def one(client: AsyncOpenAI, number: int) -> float:
-        began = asyncio.get_running_loop().time()
-        given: Any = messages("bid", number)
-        await client.chat.completions.create(model="m", messages=given)
-        return asyncio.get_running_loop().time() - began
-
-    seconds = together(server.url, lambda client: [one(client, number) for number in range(10)])
-    assert min(seconds) >= 0.1
-    assert server.stats().peak > 5
 
 
 def test_ugly_sorts_come_over_the_wire(server: ModelServer) -> None:
@@ -322,33 +187,3 @@ def test_a_server_that_is_down_refuses_and_comes_back_on_its_port(server: ModelS
 
     asyncio.run(main())
     assert server.stats().open == 0
-
-
-def test_down_and_up_twice_are_as_once(server: ModelServer) -> None:
-    server.down()
-    server.down()
-    server.up()
-    server.up()
-    ask(server.url)
-
-
-def test_a_port_in_use_is_told_in_a_line() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(ConfigError, match=rf"cannot listen on 127.0.0.1:{port}: "):
-            ModelServer(port=port).start()
-
-
-def test_it_can_be_started_again_after_its_end() -> None:
-    server = ModelServer()
-    for _ in range(2):
-        with server:
-            ask(server.url)
-    with pytest.raises(ConfigError, match="not running"):
-        server.down()
-
-
-def test_a_lone_surrogate_breaks_nothing(server: ModelServer) -> None:
-    for form, expected in (("", 200), ('in this form:\n{"\ud800": <true or false>}', 400)):
-        body = {"model": "m", "messages": [{"role": "user", "content": f"\ud800 {form}"}]}
-        assert get(f"{server.url}/chat/completions", json.dumps(body).encode())[0] == expected

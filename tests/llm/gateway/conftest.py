@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import pytest
 
-from players.llm.endpoint import Backoff
 from players.llm.gateway import Gateway, Job, Tempo
 from players.llm.provider import Completion, Form, Message, ModelQuestion, Purpose
 from players.llm.settings import Endpoint, Model
+from players.llm.tempo import Backoff
 
 from .mocked import Clock
 from .server import ScriptedServer

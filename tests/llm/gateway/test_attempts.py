@@ -7,12 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from players.llm.attempts import FAILURE_KEPT, LONGEST_PAUSE
-from players.llm.endpoint import Backoff
+from players.llm.attempts import LONGEST_PAUSE
 from players.llm.gateway import Tempo
 from players.llm.provider import Failure, ProviderReply
 from players.llm.providers.mock import URL
-from players.llm.settings import Timeouts
+from players.llm.tempo import Backoff
 
 from .mocked import HANG, OK, Clock, Mocked, broken, busy, rejected
 
@@ -39,11 +38,6 @@ def test_attempts_have_an_end(clock: Clock) -> None:
     assert (came.attempts, came.error) == (4, f"{URL}: 500: broken (4 attempts)")
 
 
-def test_an_attempt_that_hangs_is_tried_again(clock: Clock) -> None:
-    came = Mocked(clock, HANG).one(timeouts=Timeouts(bid=5.0), seconds=30.0)
-    assert (came.attempts, came.failures) == (2, (f"{URL}: no reply within 5 s",))
-
-
 def test_where_replies_come_soon_half_the_time_is_for_the_first_attempt(clock: Clock) -> None:
     mocked = Mocked(clock)
     mocked.run(*(mocked.question() for _ in range(8)))
@@ -61,14 +55,6 @@ def test_a_model_that_needs_most_of_its_time_is_slow_and_not_down(
     came = [each for _ in range(2) for each in mocked.run(*(mocked.question(seconds=0.5) for _ in range(12)))]
     assert {(each.error, each.attempts) for each in came} == {(None, 1)}
     assert not caplog.records
-
-
-def test_missing_a_deadline_that_is_shorter_than_usual_says_nothing_of_the_server(clock: Clock) -> None:
-    mocked = Mocked(clock, tempo=Tempo(failures=1, lasting=0.0))
-    mocked.default = HANG
-    assert all(each.timed_out for each in mocked.run(*(mocked.question(seconds=1, hurried=True) for _ in range(12))))
-    mocked.default = OK
-    assert mocked.one().queue_s == 0
 
 
 def test_the_deadline_ends_a_call_wherever_it_is(clock: Clock) -> None:
@@ -102,25 +88,10 @@ def test_429s_without_end_end_with_the_time_and_do_not_spin(clock: Clock, wait: 
     assert (total["failed"], total["tokens_unknown"], total["cost_unknown"]) == (1, 0, 0)
 
 
-def test_of_many_failures_the_last_are_kept_each_to_its_bound(clock: Clock) -> None:
-    script = [busy(line=f"{number} {'words ' * 100}") for number in range(40)]
-    came = Mocked(clock, *script).one(seconds=10_000)
-    assert [line.split()[1] for line in came.failures] == [str(number) for number in range(8, 40)]
-    assert {len(line) for line in came.failures} == {FAILURE_KEPT}
-
-
 def test_a_wait_beyond_the_deadline_is_given_up_at_once(clock: Clock) -> None:
     came = Mocked(clock, broken(wait=3600)).one(seconds=60)
     assert (came.attempts, clock.now) == (1, 1000.0)
     assert "asks to wait for 3600 s, longer than this call can" in str(came.error)
-
-
-@pytest.mark.parametrize("failure", [busy(4.0), broken(wait=4.0)])
-def test_a_wait_that_the_server_asks_for_is_kept(clock: Clock, failure: Failure) -> None:
-    mocked = Mocked(clock, failure)
-    assert mocked.one().attempts == 2
-    first, second = mocked.provider.times
-    assert 4.0 <= second - first < 5.0
 
 
 def test_a_429_pauses_everybody_on_the_endpoint(clock: Clock) -> None:
@@ -148,12 +119,6 @@ def test_who_cannot_wait_for_a_pause_to_end_is_told_at_once(clock: Clock) -> Non
     assert clock.now == pytest.approx(1000.0 + LONGEST_PAUSE)
 
 
-def test_waiting_is_no_latency(clock: Clock) -> None:
-    came = Mocked(clock, (0.25, busy(5.0)), 0.25).one()
-    assert came.queue_s == pytest.approx(5.0, abs=0.6)
-    assert came.latency_s < 1.5
-
-
 def test_a_cancelled_call_is_counted_and_leaves_its_place(clock: Clock) -> None:
     mocked = Mocked(clock, HANG)
 
@@ -177,13 +142,3 @@ def test_a_reply_that_was_cut_off_before_it_said_anything_is_asked_for_once_more
     # half a reply is worth more than none
     mocked.script = [cut, rejected()]
     assert mocked.one(max_tokens=16).finish == "length"
-
-
-def test_what_a_server_does_not_take_is_found_out_once_and_uses_up_no_attempt(clock: Clock) -> None:
-    lacks = [rejected(lacks=lack) for lack in ("mode", "mode", "tokens", "system", "temperature")]
-    mocked = Mocked(clock, *lacks, broken())
-    came = mocked.one(temperature=0.5, endpoint={"attempts": 2})
-    assert (came.text, came.attempts) == (OK.text, 7)
-    known = {"max_completion_tokens": 1024, "structured": "text", "system": "in the user's message"}
-    assert came.parameters == known
-    assert mocked.one(temperature=0.5, endpoint={"attempts": 2}).parameters == known

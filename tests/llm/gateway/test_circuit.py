@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from players.llm.endpoint import Circuit, Down
 from players.llm.gateway import Tempo
 from players.llm.provider import Failure
 from players.llm.providers.mock import URL
 from players.llm.settings import Timeouts
 
-from .mocked import HANG, OK, Clock, Mocked, broken, busy, rejected
+from .mocked import HANG, OK, Clock, Mocked, broken
 
 TEMPO = Tempo(failures=4, lasting=0.0, first_trial=1.0, longest_trial=8.0)
 DEAD = Failure("connection", f"{URL}: connection refused", again=True)
@@ -72,23 +71,6 @@ def test_one_trial_at_a_time_goes_to_an_endpoint_that_is_down(clock: Clock) -> N
     assert len(mocked.asked) == 35
 
 
-def test_an_endpoint_that_is_back_after_patience_was_over_is_found_out(
-    clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
-    mocked = Mocked(clock, tempo=TEMPO)
-    mocked.default = DEAD
-    settings: dict[str, Any] = {"endpoint": {"patience": 0.0, "attempts": 20}}
-    assert all(mocked.one(**settings).error for _ in range(10))
-    mocked.default = OK
-
-    async def later() -> None:
-        await asyncio.sleep(TEMPO.longest_trial)
-
-    mocked.during(later())
-    assert [mocked.one(**settings).error for _ in range(20)] == [None] * 20
-    assert len(said(caplog)) == 2
-
-
 @pytest.mark.parametrize("timeouts", [Timeouts(bid=1.0), Timeouts()])
 def test_a_server_that_hangs_is_down_too(clock: Clock, caplog: pytest.LogCaptureFixture, timeouts: Timeouts) -> None:
     mocked = Mocked(clock, tempo=TEMPO)
@@ -98,31 +80,9 @@ def test_a_server_that_hangs_is_down_too(clock: Clock, caplog: pytest.LogCapture
     assert len(said(caplog)) == 1
 
 
-@pytest.mark.parametrize("failure", [rejected(), busy()])
-def test_a_server_that_refuses_is_not_down(clock: Clock, caplog: pytest.LogCaptureFixture, failure: Failure) -> None:
-    mocked = Mocked(clock, tempo=TEMPO)
-    mocked.default = failure
-    mocked.run(*(mocked.question(seconds=4) for _ in range(20)))
-    assert said(caplog) == []
-
-
 def test_failures_between_successes_open_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     mocked = Mocked(clock, *[broken(), broken(), OK] * 10, tempo=TEMPO)
     assert all(mocked.one().text for _ in range(10))
-    assert said(caplog) == []
-
-
-def test_failures_that_overtake_replies_open_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    mocked = Mocked(clock, *[(0.1, broken())] * 12, tempo=TEMPO)
-    mocked.default = 5.0
-    assert all(each.text for each in mocked.run(*(mocked.question() for _ in range(60))))
-    assert said(caplog) == []
-
-
-def test_a_short_row_of_failures_opens_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    mocked = Mocked(clock, *[broken()] * 30, tempo=Tempo(failures=4, lasting=6000.0))
-    came = [mocked.one(endpoint={"attempts": 20}, seconds=5000).error is None for _ in range(3)]
-    assert came == [False, True, True]
     assert said(caplog) == []
 
 
@@ -155,35 +115,3 @@ def test_a_server_that_answers_while_other_calls_run_out_of_time_is_slow_and_not
     mocked.script, mocked.default = [], DEAD
     mocked.run(*(mocked.question() for _ in range(20)))
     assert [line.split(" after ")[0] for line in said(caplog)[1:]] == [f"{URL} seems to be down"]
-
-
-def test_a_call_whose_deadline_passes_while_it_waits_leaves_no_timer_behind(clock: Clock) -> None:
-    async def main() -> None:
-        circuit = Circuit("http://x/v1", patience=30.0, failures=1, lasting=0.0, first=5.0)
-        circuit.failed("broken", trial=False)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(2.0):
-                await circuit.ready((0, 1))
-        await asyncio.sleep(60)
-        # patience is long over: this one may make the trial, and the next has nothing to wait for
-        assert await circuit.ready((0, 2))
-        with pytest.raises(Down):
-            await circuit.ready((0, 3))
-
-    clock.run_until_complete(main())
-    assert clock.faults == []
-
-
-def test_of_two_calls_that_wait_one_may_run_out_of_time_and_the_other_makes_the_trial(clock: Clock) -> None:
-    async def main() -> None:
-        circuit = Circuit("http://x/v1", patience=30.0, failures=1, lasting=0.0, first=5.0)
-        circuit.failed("broken", trial=False)
-        other = asyncio.create_task(circuit.ready((0, 2)))
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(2.0):
-                await circuit.ready((0, 1))
-        assert await other
-        assert clock.now == pytest.approx(1005.0)
-
-    clock.run_until_complete(main())
-    assert clock.faults == []

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from players.llm.budget import Budget
-from players.llm.cassette import Cassette
-from players.llm.gateway import Gateway
 from players.llm.keys import Keys
 from players.llm.loop import Loop
 from players.llm.provider import Failed, Request, Shape
 from players.llm.providers.openai import OpenAIProvider
-from players.llm.settings import Endpoint, Model, Price
-from wolfbus.errors import BudgetSpent, CassetteError, PlayerError, WolfError
+from players.llm.settings import Endpoint, Model
+from wolfbus.errors import PlayerError
 
 from .conftest import Asking, MakeGateway, model_at, question
-from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply, usage
+from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply
 
 
 def test_a_probe_asks_each_model_once_and_finds_out_what_its_server_takes(
@@ -50,29 +45,6 @@ def test_a_probe_says_in_one_line_what_is_wrong(asking: Asking, server: Scripted
     assert len(server.bodies) <= 3
 
 
-def test_in_a_container_a_dead_endpoint_on_its_own_loopback_says_where_to_look(
-    asking: Asking, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("container", "docker")
-    server.shut()
-    with pytest.raises(PlayerError, match=r"connection refused; .*host\.docker\.internal"):
-        asking.gateway.probe([model_at(server)])
-
-
-def test_a_probe_of_a_dead_endpoint_is_over_soon(asking: Asking, server: ScriptedServer) -> None:
-    server.shut()
-    with pytest.raises(PlayerError) as error:
-        asking.gateway.probe([model_at(server), model_at(server, "other")])
-    why = f"{server.url}: connection refused (3 attempts)"
-    assert str(error.value) == f"tiny does not answer: {why}; and other: {why}"
-
-
-def test_a_probe_of_a_busy_endpoint_is_over_soon(asking: Asking, server: ScriptedServer) -> None:
-    server.plan(default=refuse(429, "queue"))
-    with pytest.raises(PlayerError, match=r"429: queue \(3 attempts\)$"):
-        asking.gateway.probe([model_at(server)])
-
-
 def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
     make_gateway: MakeGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,11 +64,6 @@ def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
     assert not gateway._servers
 
 
-def test_a_check_asks_for_no_key_that_a_server_here_can_do_without(make_gateway: MakeGateway, tmp_path: Path) -> None:
-    here = Endpoint(url="http://127.0.0.1:9/v1", key_env="NOT_SET_ANYWHERE")
-    make_gateway(environment={}).gateway.check([Model(model="tiny", endpoint=here)])
-
-
 def test_a_tokens_limit_below_what_one_call_may_take_is_refused(make_gateway: MakeGateway) -> None:
     few = Endpoint(url="http://127.0.0.1:9/v1", tokens_per_minute=1000)
     gateway = make_gateway().gateway
@@ -109,19 +76,6 @@ def test_a_tokens_limit_below_what_one_call_may_take_is_refused(make_gateway: Ma
             look([Model(model="tiny", endpoint=few, max_tokens=900)])
         assert str(error.value) == line
     gateway.check([Model(model="tiny", endpoint=few, max_tokens=700)])
-
-
-def test_a_cassette_that_plays_needs_no_key(make_gateway: MakeGateway, server: ScriptedServer, tmp_path: Path) -> None:
-    with Cassette.record(tmp_path) as cassette:
-        make_gateway(cassette=cassette).one(question(model_at(server)))
-    make_gateway(environment={}, cassette=Cassette.play(tmp_path)).gateway.check([Model(model="gpt-4o-mini")])
-
-
-@pytest.mark.parametrize("text", ["", "Hello!", None])
-def test_a_probe_takes_any_answer(asking: Asking, server: ScriptedServer, text: str | None) -> None:
-    server.plan(default=Step(reply(text, finish="length")))
-    asking.gateway.probe([model_at(server)])
-    assert len(server.bodies) == 1
 
 
 def modes(server: ScriptedServer) -> list[str | None]:
@@ -156,19 +110,6 @@ def test_a_probe_finds_out_whether_a_server_keeps_to_what_it_takes(
     assert asking.one(question(model_at(server))).parameters["structured"] == structured
 
 
-def test_a_schema_that_the_settings_insist_on_is_kept_to_though_the_server_ignores_it(
-    asking: Asking, server: ScriptedServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    server.plan(default=OPEN)
-    model = model_at(server, structured="schema")
-    asking.gateway.probe([model])
-    assert modes(server) == ["json_schema"]
-    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
-        f'tiny at {server.url} takes a JSON Schema, as structured = "schema" asks, but does not keep to it'
-    ]
-    assert asking.one(question(model)).parameters["structured"] == "schema"
-
-
 def test_another_process_is_told_what_a_probe_found_out(asking: Asking, server: ScriptedServer) -> None:
     model, schema = model_at(server), model_at(server, "other", structured="schema")
     assert asking.gateway.settled(model) == model
@@ -176,73 +117,6 @@ def test_another_process_is_told_what_a_probe_found_out(asking: Asking, server: 
     asking.gateway.probe([model, schema])
     assert asking.gateway.settled(model) == model.model_copy(update={"structured": "object"})
     assert asking.gateway.settled(schema) == schema
-
-
-def test_a_recorded_game_plays_without_a_server(
-    make_gateway: MakeGateway, server: ScriptedServer, tmp_path: Path
-) -> None:
-    model = model_at(server, price=Price(input=1, output=1))
-    server.plan(Step(reply('{"bid": 9}', usage=usage())))
-    with Cassette.record(tmp_path) as cassette:
-        asking = make_gateway(cassette=cassette)
-        recorded = asking.one(question(model))
-        again = asking.one(question(model))
-    assert (recorded.text, again.text, len(server.bodies)) == ('{"bid": 9}', '{"bid": 9}', 1)
-    assert (recorded.url, recorded.served, recorded.cassette, recorded.attempts) == (server.url, "tiny", False, 1)
-    assert recorded.cost_usd == pytest.approx(120e-6)
-    assert again == replace(recorded, cassette=True, attempts=0, cost_usd=None, url=None)
-    total = asking.gateway.accounts.summary()["total"]
-    assert (total["calls"], total["attempts"], total["from_cassette"]) == (2, 1, 1)
-    assert total["cost_usd"] == recorded.cost_usd
-    server.shut()
-    ends: list[WolfError] = []
-    asking = make_gateway(cassette=Cassette.play(tmp_path), fatal=ends.append, environment={})
-    asking.gateway.probe([model])
-    assert asking.one(question(model)) == again
-    came = asking.all(*(question(model, "Something else?") for _ in range(3)))
-    assert all(each.error and "Ann" in each.error for each in came)
-    assert [type(end) for end in ends] == [CassetteError] * 3
-    assert len(set(map(str, ends))) == 1
-
-
-def test_a_spent_budget_ends_all_games_those_that_begin_later_too(
-    make_gateway: MakeGateway, server: ScriptedServer
-) -> None:
-    ends: list[WolfError] = []
-    budget = Budget(tokens=10_000)
-    asking = make_gateway(budget=budget, fatal=ends.append)
-    server.plan(default=Step(reply(usage=usage(1000, 500))))
-    model = model_at(server, max_tokens=500)
-    came = [asking.one(question(model)) for _ in range(12)]
-    assert came[0].text
-    assert "the budget ends here" in str(came[-1].error)
-    assert {type(end) for end in ends} == {BudgetSpent}
-    assert len(ends) == sum(each.error is not None for each in came) > 1
-    assert len(set(map(str, ends))) == 1
-    assert 1500 <= budget.spent.tokens <= 10_000
-    assert budget.spent.tokens == 1500 * len(server.bodies)
-
-
-def test_all_that_was_set_aside_comes_back(make_gateway: MakeGateway, server: ScriptedServer) -> None:
-    budget = Budget(tokens=1_000_000)
-    asking = make_gateway(budget=budget)
-    server.plan(refuse(500), refuse(429), Step(reply(usage=usage(10, 10))), refuse(401), Step(reply(usage=usage(5, 5))))
-    for _ in range(3):
-        asking.one(question(model_at(server)))
-    server.shut()
-    asking.one(question(model_at(server)))
-    # neither refusals nor connections that never stood cost anything
-    assert budget.spent.tokens == 30
-    server.open()
-    server.plan(default=HANG)
-    [future] = asking.begin(question(model_at(server)))
-    server.wait_for(6)
-    asking.jobs[-1].cancel()
-    with pytest.raises(asyncio.CancelledError):
-        future.result(10)
-    # it may have been charged as much as it could cost
-    assert budget.spent.tokens > 1000
-    assert budget.held.tokens == 0
 
 
 def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server: ScriptedServer) -> None:
@@ -261,50 +135,6 @@ def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server:
     assert asking.begin(question(model_at(server)))[0].done() is False
     with pytest.raises(RuntimeError, match="closed"):
         asking.gateway.probe([model_at(server)])
-
-
-def test_closing_from_a_job_does_not_hang(make_gateway: MakeGateway, server: ScriptedServer) -> None:
-    asking = make_gateway(budget=Budget(tokens=1))
-    closed = threading.Event()
-
-    def end(_: WolfError) -> None:
-        asking.gateway.close()
-        closed.set()
-
-    asking.gateway._fatal = end
-    asking.begin(question(model_at(server)))
-    assert closed.wait(10)
-
-
-def test_a_gateway_without_a_job_has_no_thread() -> None:
-    before = threading.active_count()
-    gateway = Gateway(environment={})
-    assert threading.active_count() == before
-    gateway.close()
-
-
-def test_jobs_can_be_cancelled_before_they_begin_and_after_they_end() -> None:
-    loop, began, go_on = Loop("test"), threading.Event(), threading.Event()
-
-    async def wait() -> None:
-        began.set()
-        go_on.wait(10)
-
-    async def never() -> None:
-        raise AssertionError
-
-    async def close() -> None: ...
-
-    [first] = loop.start([wait()])
-    assert began.wait(10)
-    [second] = loop.start([never()])
-    second.cancel()
-    go_on.set()
-    loop.close(close())
-    assert first.done()
-    assert second.done()
-    first.cancel()
-    second.cancel()
 
 
 def test_a_job_that_fails_says_so_and_harms_no_other(asking: Asking, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from typing import Any
 
 import pytest
 
-from players.llm.gateway import Tempo
-from players.llm.limits import Window
 from players.llm.provider import ProviderReply, Purpose
 from players.llm.providers.mock import URL
 
-from .conftest import Asking, model_at, question
-from .mocked import HANG, OK, Clock, Mocked, busy, rejected
-from .server import ScriptedServer, Step
+from .mocked import OK, Clock, Mocked, busy
 
 
 def test_calls_in_flight_never_exceed_the_limit_and_reach_it(clock: Clock) -> None:
@@ -24,20 +19,6 @@ def test_calls_in_flight_never_exceed_the_limit_and_reach_it(clock: Clock) -> No
     came = mocked.run(*(mocked.question(endpoint={"at_once": 5}) for _ in range(20)))
     assert all(each.text for each in came)
     assert (mocked.provider.peak, len(mocked.asked), clock.now) == (5, 20, pytest.approx(1004.0))
-
-
-def test_two_hundred_calls_at_once_take_no_thread_each(asking: Asking, server: ScriptedServer) -> None:
-    asking.one(question(model_at(server, endpoint={"at_once": 200})))
-    before = threading.active_count()
-    gone_on = server.latch()
-    server.plan(default=Step(after=gone_on))
-    model = model_at(server, endpoint={"at_once": 200})
-    futures = asking.begin(*(question(model) for _ in range(200)))
-    server.wait_for(201)
-    assert server.peak == 200
-    assert threading.active_count() <= before
-    gone_on.set()
-    assert all(future.result(30).text for future in futures)
 
 
 def test_what_the_game_waits_for_goes_before_judgements_and_the_early_before_the_late(clock: Clock) -> None:
@@ -77,13 +58,6 @@ def test_tokens_per_minute_are_estimated_and_then_corrected(clock: Clock) -> Non
     ask(1)
     ask(1)
     assert mocked.provider.times[-1] == pytest.approx(1060.0)
-
-
-def test_a_request_beyond_the_limit_of_a_minute_passes_alone(clock: Clock) -> None:
-    mocked = Mocked(clock)
-    settings: dict[str, Any] = {"endpoint": {"tokens_per_minute": 10.0}, "seconds": 1000}
-    mocked.run(*(mocked.question(**settings) for _ in range(2)))
-    assert mocked.provider.times == pytest.approx([1000.0, 1060.0])
 
 
 def test_calls_that_leave_the_queue_leave_no_gap(clock: Clock) -> None:
@@ -128,14 +102,6 @@ def test_a_call_that_was_never_sent_says_which_limit_it_waited_for(
     assert (total["failed"], total["tokens_unknown"]) == (1, 1), "the first was not counted by its server"
 
 
-def test_a_call_that_was_never_sent_says_so_of_a_server_that_is_down(clock: Clock) -> None:
-    mocked = Mocked(clock, tempo=Tempo(failures=1, lasting=0.0, first_trial=20.0))
-    mocked.default = HANG
-    assert mocked.one(endpoint={"attempts": 1}).timed_out
-    came = mocked.one(endpoint={"attempts": 1}, seconds=2)
-    assert came.error == f"waited 2.0 s for {URL}, which is down, and was never sent"
-
-
 def test_long_waits_are_told_once_for_each_limit(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     mocked = Mocked(clock)
     endpoint = {"at_once": 1, "requests_per_minute": 2.0}
@@ -149,36 +115,3 @@ def test_long_waits_are_told_once_for_each_limit(clock: Clock, caplog: pytest.Lo
         f"{URL}: calls wait longer than 5 s for {what}"
         for what in ("at_once = 1", "requests_per_minute = 2", "the server's Retry-After")
     ]
-
-
-def test_short_waits_are_not_told(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    mocked = Mocked(clock, 4.0)
-    mocked.run(*(mocked.question(endpoint={"at_once": 1}) for _ in range(5)))
-    assert not caplog.records
-
-
-def test_equal_endpoints_share_their_limits_and_different_ones_do_not(clock: Clock) -> None:
-    mocked = Mocked(clock)
-    mocked.default = 1.0
-    names = ("small", "large")
-    equal = [mocked.question(model=name, endpoint={"at_once": 2}) for _ in range(5) for name in names]
-    mocked.run(*equal, *(mocked.question(endpoint={"at_once": 3}) for _ in range(5)))
-    assert mocked.provider.peak == 5
-
-
-def test_what_is_known_of_one_model_says_nothing_of_another(clock: Clock) -> None:
-    mocked = Mocked(clock, rejected(lacks="mode"))
-    for name in ("old", "new"):
-        mocked.one(model=name)
-    assert [request.shape.mode for request in mocked.provider.requests] == ["schema", "object", "schema"]
-
-
-@pytest.mark.parametrize("amounts", [[1, 1, 1, 1, 1, 1], [3, 1, 2, 3, 1], [5, 1, 5, 1]])
-def test_no_stretch_of_a_window_holds_more_than_its_limit(amounts: list[float]) -> None:
-    window, now, spent = Window(4, 10.0), 0.0, []
-    for amount in amounts:
-        now = max(now, window.free_at(amount, now))
-        window.spend(amount, now)
-        spent.append((now, amount))
-        inside = sum(each for at, each in spent if at > now - 10.0)
-        assert inside <= max(4, amount)

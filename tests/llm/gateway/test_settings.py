@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from typing import Any
 
 import pytest
 
 from players.llm.settings import Endpoint, Model, Price, model_of, models_from_tables
+from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
+
+TABLES = tables(__file__)
 
 
 def tables(text: str) -> dict[str, Model]:
@@ -46,37 +48,7 @@ def test_tables_become_models_on_their_endpoints() -> None:
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [
-        ("models = 3", "game.toml: models: input should be tables, such as [models.mine]"),
-        ("[models]\nmini = 3", "game.toml: models.mini: input should be a table [models.mini]"),
-        ("[models.mini]\ntemprature = 1",
-         "game.toml: [models.mini] temprature: no such field; did you mean 'temperature'?"),
-        ("[models.mini]\nprice = {inputs = 1, output = 2}",
-         "game.toml: [models.mini] price.inputs: no such field; did you mean 'input'?"),
-        ("[models.mini]\nprice = {input = 1}", "game.toml: [models.mini] price.output: missing"),
-        ("[models.mini]\nprice = 3", "game.toml: [models.mini] price: input should be a table (given 3)"),
-        ("[models.mini]\ntemperature = 'hot'",
-         "game.toml: [models.mini] temperature: input should be a valid number (given 'hot')"),
-        ("[models.mini]\nendpoint = 'locl'\n[endpoints.local]",
-         "game.toml: [models.mini] endpoint: there is no endpoint 'locl'; did you mean 'local'?"),
-        ("[models.mini]\nendpoint = 'x'",
-         "game.toml: [models.mini] endpoint: there is no endpoint 'x'; write a table [endpoints.x]"),
-        ("[models.mini]\nendpoint = {url = 'http://x'}",
-         "game.toml: [models.mini] endpoint: input should be the name of a table of [endpoints]"),
-        ("[models.mini]\nextra = {stream = true}",
-         "game.toml: [models.mini] extra: 'stream' cannot be set here; wolfbus asks in its own way"),
-        ("[models.mini]\nextra = {x = nan}", "game.toml: [models.mini] extra: 'x' is nan, and JSON has no such number"),
-        ("[endpoints.local]\nat_onc = 8",
-         "game.toml: [endpoints.local] at_onc: no such field; did you mean 'at_once'?"),
-        ("[models.mini]\nmax_token = 8\nextra = {}",
-         "game.toml: [models.mini] max_token: no such field; did you mean 'max_tokens'?"),
-        ("[endpoints.local]\nat_once = 0",
-         "game.toml: [endpoints.local] at_once: input should be greater than or equal to 1 (given 0)"),
-        ("[endpoints.local]\nurl = 'localhost:8000'",
-         "game.toml: [endpoints.local] url: 'localhost:8000' is no URL like http://localhost:8000/v1"),
-        ("[models.'a*b']",
-         "game.toml: [models.a*b]: 'a*b' cannot be named in a players spec (no blank, *, comma or @)"),
-    ],
+    TABLES["what_is_wrong_is_named_by_file_table_and_field"],
 )  # fmt: skip
 def test_what_is_wrong_is_named_by_file_table_and_field(text: str, line: str) -> None:
     with pytest.raises(ConfigError) as error:
@@ -131,14 +103,3 @@ def test_a_name_that_is_nearly_an_alias_is_taken_for_a_slip() -> None:
     assert model_of("mni@http://localhost:8000/v1", models).model == "mni"
     assert model_of("gpt-4o", models).model == "gpt-4o", "that is a model's own name"
     assert model_of("qwen", models).model == "qwen"
-
-
-@pytest.mark.parametrize("words", ["", " ", "@http://localhost:8000/v1", "tiny@ftp://host", "http://host/v1", "a\nb"])
-def test_words_that_name_no_model_are_refused(words: str) -> None:
-    with pytest.raises(ConfigError, match=r"^llm:[^\n]*$"):
-        model_of(words, {})
-
-
-def test_settings_can_be_keys_of_tables() -> None:
-    same: dict[Any, int] = {Endpoint(url="http://h/v1"): 1}
-    assert same[Endpoint(url="http://h/v1/")] == 1

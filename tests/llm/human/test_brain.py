@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-import io
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -20,7 +17,6 @@ from players.human import HumanBrain
 from players.human.terminal import Keyboard, Screen
 from tests.llm.human.person import PROMPT, Paper
 from wolfbus.agent.answer import NO_ANSWER, Answer
-from wolfbus.agent.outbox import ReplyWriter
 from wolfbus.audience import PublicNews
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import PlayerError
@@ -107,13 +103,6 @@ def test_a_typo_is_told_and_asked_again(seat: Seat) -> None:
     assert "You bid 7." in seat.paper.text
 
 
-def test_a_name_may_be_shortened_and_a_reason_follows_it(seat: Seat) -> None:
-    seat.type("zoe\nCHI because she hides\n")
-    given = seat.ask(ask_for("vote", legal=("Bram", "Chioma", None)), view_of())
-    assert given == Answer(Ballot(target="Chioma", reason="she hides"), raw="CHI because she hides")
-    assert "“zoe” is no legal answer; one of: Bram, Chioma, nobody" in seat.paper.text
-
-
 @pytest.mark.parametrize(
     ("kind", "legal", "content", "says"),
     [
@@ -175,34 +164,6 @@ def test_questions_are_asked_one_after_the_other_with_the_time_they_have_left(se
     assert isinstance(judgement, Answer)
 
 
-def test_what_comes_while_a_question_is_asked_does_not_change_it(seat: Seat) -> None:
-    view = view_of()
-    seat.brain.start((ask_for("bid"),), view, seat)
-    assert "I saw nothing" in seat.prompted()
-    later = Statement(statement=2, round=1, phase="debate", turn=2, speaker="Emil", text="Nor did I.")
-    view.hear_public(PublicNews(2, later))
-    seat.type("log\n")
-    assert "Nor did I" not in seat.prompted()
-    seat.brain.start((ask_for("bid", turn=2),), view, seat)
-    seat.type("1\n")
-    assert "#2 Emil: “Nor did I.”" in seat.prompted()
-    seat.type("2\n")
-    assert seat.answers(2) == [Answer(Bid(bid=1)), Answer(Bid(bid=2))]
-
-
-def test_questions_whose_time_went_by_are_counted_and_not_asked(seat: Seat) -> None:
-    view = view_of(assess_other=1e-6)
-    stale = tuple(ask_for("assess_other", 1e-6, turn=turn) for turn in (1, 2))
-    seat.brain.start((ask_for("bid"), *stale, ask_for("bid", turn=3)), view, seat)
-    seat.prompted()
-    seat.type("1\n")
-    shown = seat.prompted()
-    assert "2 questions went by without you." in shown
-    assert "your bid" in shown
-    seat.type("2\n")
-    assert seat.answers(2) == [Answer(Bid(bid=1)), Answer(Bid(bid=2))]
-
-
 def test_who_is_away_is_asked_the_newest_question_with_its_full_time(seat: Seat) -> None:
     view = view_of()
     seat.brain.start((ask_for("bid"),), view, seat)
@@ -259,61 +220,6 @@ def test_only_one_person_plays_at_one_terminal(seat: Seat) -> None:
     HumanBrain(Keyboard(seat.read_end), Screen(seat.paper)).close()
 
 
-def test_a_brain_that_was_only_tried_out_keeps_nobody_from_the_terminal(seat: Seat) -> None:
-    seat.brain.close()
-    tried = HumanBrain(Keyboard(seat.read_end), Screen(seat.paper))
-    del tried
-    gc.collect()
-    HumanBrain(Keyboard(seat.read_end), Screen(seat.paper)).close()
-
-
-def test_a_screen_that_is_closed_ends_nothing(seat: Seat) -> None:
-    gone = io.StringIO()
-    seat.brain.close()
-    brain = HumanBrain(Keyboard(seat.read_end), Screen(gone))
-    gone.close()
-    seat.type("6\n")
-    assert seat.ask(ask_for("bid"), view_of(), brain) == Answer(Bid(bid=6))
-    brain.close()
-
-
-@pytest.mark.parametrize("colours", [True, False])
-def test_only_a_real_terminal_has_colours_and_none_of_them_under_no_color(
-    seat: Seat, monkeypatch: pytest.MonkeyPatch, colours: bool
-) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    if not colours:
-        monkeypatch.setenv("NO_COLOR", "1")
-    master, slave = pty.openpty()
-    with os.fdopen(slave, "w", encoding="utf-8") as stream:
-        brain = HumanBrain(Keyboard(slave), Screen(stream))
-        written, reading = bytearray(), threading.Event()
-
-        def read() -> None:
-            typed = False
-            while not written.endswith(b"You bid 8.\x1b[0m\r\n"):
-                written.extend(os.read(master, 4096))
-                if not typed and b"> " in written.replace(b"\x1b[0m", b""):
-                    os.write(master, b"7\x7f8\n")
-                    typed = True
-            reading.set()
-
-        reader = threading.Thread(target=read, daemon=True)
-        reader.start()
-        assert seat.ask(ask_for("bid"), view_of("\x1b[31mred\x1b[2J"), brain) == Answer(Bid(bid=8))
-        assert reading.wait(20), bytes(written)
-        brain.close()
-    os.close(master)
-    assert (b"\x1b[36m" in written) == colours
-    assert b"\x1b[31m" not in written
-    assert b"\x1b[2J" not in written
-    seat.type("2\n")
-    seat.ask(ask_for("bid"), view_of())
-    assert "\x1b" not in seat.paper.text
-
-
 def test_a_person_without_any_input_plays_from_the_command_line_and_sees_no_secret(tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
     command = [sys.executable, "-m", "wolfbus", "play", "--players", "human,scripted*7", "--seed", "4", "--json"]
@@ -330,18 +236,3 @@ def test_a_person_without_any_input_plays_from_the_command_line_and_sees_no_secr
     assert json.loads(done.stdout)["rounds"] > 0
     assert done.stderr.count("Your input has ended") == 1
     assert "Who was who" in done.stderr
-
-
-def test_a_reply_takes_what_a_person_answers(seat: Seat) -> None:
-    sent: list[bytes] = []
-
-    class Desk:
-        def send(self, _game: str, body: bytes, _kind: str = "reply") -> None:
-            sent.append(body)
-
-        def send_segments(self, _game, _seat, _texts) -> None: ...
-
-    ask = ask_for("vote", legal=("Bram", None))
-    seat.type("bram so there\n")
-    ReplyWriter("g", "Ada", Desk()).answer(ask, seat.ask(ask, view_of()))
-    assert b"so there" in sent[0]

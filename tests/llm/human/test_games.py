@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.llm.human.person import Seated, seated
-from tests.whole.house import HASTY, play_many
+from tests.llm.human.person import seated
+from tests.whole.house import play_many
 from wolfbus.cli.proof import Proof
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Judgement
@@ -77,13 +77,6 @@ def test_a_person_plays_a_game_and_sees_only_its_own_view(tmp_path: Path, role: 
             assert not (name in line and each in line) or known in line, line
 
 
-def test_a_werewolf_hears_its_partner_and_a_seer_what_it_saw(tmp_path: Path) -> None:
-    for role, says in (("Werewolf", r"whispers: \w+, “CANARY-whisper”"), ("Seer", r"You inspected \w+: a \w+\.")):
-        with seated(Script()) as paper:
-            play_many(tmp_path, [f"{role} 1"], [PERSON, *[OTHERS] * 7], config_for(role))
-        assert re.search(says, paper.text), role
-
-
 @pytest.mark.parametrize("role", ["Villager", "Seer"])
 def test_a_person_who_was_killed_is_told_how_and_watches_the_game_to_its_end(tmp_path: Path, role: Role) -> None:
     config = config_for(role).model_copy(update={"max_rounds": 8})
@@ -110,97 +103,3 @@ def test_a_person_who_was_killed_is_told_how_and_watches_the_game_to_its_end(tmp
     said = [int(number) for number in re.findall(r"^  #(\d+) ", paper.text, re.MULTILINE)]
     assert said == list(range(1, len(said) + 1))
     assert said
-
-
-def test_a_person_who_was_exiled_is_told_by_whom(tmp_path: Path) -> None:
-    config = config_for("Villager").model_copy(update={"first_night_kill": False})
-    with seated(Script()) as paper:
-        (proof,) = play_many(tmp_path, [3], [PERSON, *["tests.llm.human.person:Lynch"] * 7], config)
-    told = " ".join(paper.text.split())
-    (tally,) = (each.event for each in proof.records if each.event.type == "tally" and each.event.round == 1)
-    against = [name for name, target in tally.votes.items() if target == "Ada"]
-    assert len(against) == 7
-    assert f"You were exiled on day 1 by 7 votes: {', '.join(against)}. You are out of the game" in told
-
-
-def test_a_person_who_never_types_is_told_and_holds_up_nobody(tmp_path: Path) -> None:
-    with seated(lambda _asked, _shown: None) as paper:
-        (proof,) = play_many(tmp_path, [5], [PERSON, *[OTHERS] * 7], HASTY.model_copy(update={"max_rounds": 1}))
-
-    outcomes = {each.outcome for name in NAMES for each in answers_of(proof, name)}
-    assert outcomes <= {"accepted"}
-    assert "Time is up: this counts as" in paper.text
-    assert any(each.event.type == "absent" for each in proof.records)
-
-
-def test_a_person_who_comes_back_is_waited_for_again(tmp_path: Path) -> None:
-    script, seen = Script(), []
-
-    def late(asked: str, shown: str) -> str | None:
-        seen.append(shown)
-        return script(asked, shown) if "goes on without you" in "".join(seen) else None
-
-    calm = {"first_night_kill": False, "debate_turns": 6, "absent_grace": 0.05, "deadlines": HASTY.deadlines}
-    with seated(late) as paper:
-        (proof,) = play_many(tmp_path, [6], [PERSON, *[OTHERS] * 7], config_for("Villager").model_copy(update=calm))
-
-    kinds = [each.event.type for each in proof.records]
-    assert "absent" in kinds
-    assert "returned" in kinds[kinds.index("absent") :], paper.text
-
-
-def test_when_the_input_has_ended_every_question_gets_its_default_at_once(tmp_path: Path) -> None:
-    with seated(None) as paper:
-        (proof,) = play_many(tmp_path, [7], [PERSON, *[OTHERS] * 7], config_for("Doctor"))
-
-    assert paper.text.count("Your input has ended") == 1
-    assert paper.text.count("left, ? for help") == 1
-    own = answers_of(proof, "Ada")
-    assert {each.outcome for each in own} <= {"accepted", "defaulted"}
-    assert {each.content.bid for each in own if each.kind == "bid"} <= {0}
-    assert {each.content.target for each in own if each.kind == "vote"} <= {None}
-
-
-def test_a_blank_statement_is_a_silence_on_the_screen_and_in_the_record(tmp_path: Path) -> None:
-    script = Script()
-
-    def mute(asked: str, shown: str) -> str:
-        return {"bid": "10", "statement": "  "}.get(asked) or script(asked, shown)
-
-    with seated(mute) as paper:
-        (proof,) = play_many(tmp_path, [3], [PERSON, *[OTHERS] * 7], config_for("Villager"))
-
-    assert proof.verified, proof.problems
-    statements = [each for each in answers_of(proof, "Ada") if each.kind == "speak"]
-    assert statements
-    assert {(each.outcome, each.content, each.note) for each in statements} == {
-        ("defaulted", None, "a blank statement")
-    }
-    events = [each.event for each in proof.records]
-    silences = [event for event in events if event.type == "silence" and event.seat == "Ada"]
-    assert len(silences) == len(statements)
-    assert not [each for each in events if each.type == "statement" and (each.speaker, each.phase) == ("Ada", "debate")]
-    assert paper.text.count("That counts as silence.") == len(statements)
-    assert "you have the floor and say nothing." in paper.text
-    assert "You say" not in paper.text
-
-
-@pytest.mark.parametrize("typed", ["\u200b", "\u2060 \ufeff", "\x1b[A"])
-def test_a_statement_of_nothing_that_can_be_seen_is_as_told(tmp_path: Path, typed: str) -> None:
-    script = Script()
-
-    def mute(asked: str, shown: str) -> str:
-        return {"bid": "10", "statement": typed}.get(asked) or script(asked, shown)
-
-    with seated(mute) as paper:
-        (proof,) = play_many(tmp_path, [3], [PERSON, *[OTHERS] * 7], config_for("Villager"))
-    statements = [each for each in answers_of(proof, "Ada") if each.kind == "speak"]
-    assert statements
-    assert {each.content for each in statements} == {None}
-    assert paper.text.count("That counts as silence.") == len(statements)
-
-
-def test_the_terminal_is_free_again_after_a_game(tmp_path: Path) -> None:
-    with seated(Script()):
-        play_many(tmp_path, [8], [PERSON, *[OTHERS] * 7], config_for("Villager"))
-        Seated().close()

@@ -49,34 +49,12 @@ def test_lines_come_one_by_one_however_they_are_written(pipe: tuple[Keyboard, in
     assert keyboard.read_line(soon()) == Line("Ana")
 
 
-@pytest.mark.parametrize(
-    ("typed", "line"),
-    [
-        (b"\x1b[A\x1b[3~Ana\x1bOP\n", "Ana"),
-        (b"\xff\xfe7\n", "\ufffd\ufffd7"),
-        (b"a\x00\x07b\n", "ab"),
-        (b"  7 \n", "  7 "),
-    ],
-)
-def test_what_keys_without_letters_send_is_left_out(pipe: tuple[Keyboard, int], typed: bytes, line: str) -> None:
-    os.write(pipe[1], typed)
-    assert pipe[0].read_line(soon()) == Line(line)
-
-
 def test_a_half_typed_line_is_dropped_with_its_rest_when_the_time_is_up(pipe: tuple[Keyboard, int]) -> None:
     keyboard, person = pipe
     os.write(person, b"Br")
     assert keyboard.read_line(soon(0.02)) == "late"
     os.write(person, b"am\nAna\n")
     assert keyboard.read_line(soon()) == Line("Ana")
-
-
-def test_time_that_is_up_already_still_takes_a_line_that_is_there(pipe: tuple[Keyboard, int]) -> None:
-    keyboard, person = pipe
-    assert keyboard.read_line(soon(-1)) == "late"
-    os.write(person, b"Ana\nBram\n")
-    assert keyboard.read_line(soon()) == Line("Ana")
-    assert keyboard.read_line(soon(-1)) == Line("Bram")
 
 
 def test_a_line_that_never_ends_is_dropped(pipe: tuple[Keyboard, int]) -> None:
@@ -98,14 +76,6 @@ def test_the_end_of_the_input_is_for_good_and_its_last_line_counts() -> None:
     os.close(read_end)
 
 
-def test_a_file_is_a_keyboard_too(tmp_path) -> None:
-    (tmp_path / "lines").write_text("7\nAna\n")
-    with (tmp_path / "lines").open() as file:
-        keyboard = Keyboard(file.fileno())
-        assert [keyboard.read_line(soon()) for _ in range(3)] == [Line("7"), Line("Ana"), "gone"]
-        keyboard.close()
-
-
 def test_closing_wakes_up_who_waits(pipe: tuple[Keyboard, int]) -> None:
     keyboard, _ = pipe
     got: list[object] = []
@@ -115,22 +85,6 @@ def test_closing_wakes_up_who_waits(pipe: tuple[Keyboard, int]) -> None:
     waits.join(10)
     assert got == ["closed"]
     assert keyboard.read_line(soon()) == "closed"
-
-
-def test_closing_leaves_no_descriptor_open() -> None:
-    read_end, write_end = os.pipe()
-    before = os.dup(read_end)
-    os.close(before)
-    for _ in range(3):
-        keyboard = Keyboard(read_end)
-        assert keyboard.read_line(soon(-1)) == "late"
-        keyboard.close()
-    # the system gives the lowest number that is free
-    after = os.dup(read_end)
-    os.close(after)
-    assert after == before
-    os.close(read_end)
-    os.close(write_end)
 
 
 def test_at_a_terminal_control_d_leaves_out_one_answer_only(terminal: tuple[Keyboard, int]) -> None:
@@ -151,16 +105,6 @@ def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked(
     keyboard.freshen()
     os.write(person, b"Bram\n")
     assert keyboard.read_line(soon()) == Line("Bram")
-
-
-def test_a_terminal_that_is_closed_has_ended() -> None:
-    master, slave = pty.openpty()
-    keyboard = Keyboard(slave)
-    os.close(master)
-    assert {keyboard.read_line(soon()) for _ in range(3)} <= {"gone", "left out"}
-    keyboard.freshen()
-    keyboard.close()
-    os.close(slave)
 
 
 def test_nobody_plays_without_a_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from players.human.typed import Typo, answer_of
+from tests.llm.tables import tables
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.reading import normalise
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import DECEPTIONS, KINDS, Kind
+
+TABLES = tables(__file__)
 
 NAMES = ("Ana", "Bram", "Chioma", "Christa", "Dilara", "Ann Marie")
 LEGAL = ("Bram", "Chioma", "Christa", "Ann Marie", None)
@@ -82,27 +85,7 @@ def test_a_line_is_read_as_it_was_meant(kind: Kind, line: str, content: Content)
     assert normalise(content) == content
 
 
-TYPOS: list[tuple[Kind, str, str]] = [
-    ("bid", "11", "outside 0 to 10"),
-    ("bid", "high", "whole number from 0 to 10"),
-    ("assess_other", "h", "Give a suspicion"),
-    ("assess_other", "0.5", "h (honest) or d (deceptive)"),
-    ("assess_other", "7", "out of 10"),
-    ("assess_other", "-0.5", "from 0 to 1"),
-    ("assess_other", "0.1 0.2 0.3", "Give a suspicion"),
-    ("assess_other", "d h 0.5", "which is it"),
-    ("assess_other", "d 0.8 fabriction because so", "What is “fabriction”"),
-    ("assess_other", "0.8 omission distortion", "Two kinds"),
-    ("assess_other", "h 0.2 omission", "Honest, and yet omission"),
-    ("assess_own", "0.9", "h (honest) or d (deceptive)"),
-    ("assess_own", "d 0.9 0.8", "One number only"),
-    ("assess_own", "%%\x1b[2J", "What is “%%”"),
-    ("vote", "Ana", "no legal answer"),
-    ("vote", "dil", "no legal answer"),
-    ("vote", "ch", "no legal answer"),
-    ("vote", "either Bram or Christa", "several players"),
-    ("kill", "Zoe", "one of: Bram, Chioma, Christa, Ann Marie, nobody"),
-]
+TYPOS: list[tuple[Kind, str, str]] = TABLES["typos"]
 
 
 @pytest.mark.parametrize(("kind", "line", "why"), TYPOS)

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from players.llm.prompts.forms import KINDS_ASKED, FormPart, form_in_words, part_name, shaped
+from players.llm.prompts.forms import FormPart, form_in_words, part_name, shaped
 from tests.llm.prompts.calls import Calls
 from tests.llm.prompts.games import CONFIGS, play
-from wolfbus.messages.content import CONTENT
 from wolfbus.reading import Question, read, read_parts
 from wolfbus.testing.model_answer import FormFiller, PromptScene, schema_of_prompt
 from wolfbus.vocabulary import KINDS
@@ -64,14 +63,6 @@ def test_every_form_of_a_game_is_within_strict_mode(config):
 
 
 @pytest.mark.parametrize("part", PARTS, ids=str)
-def test_a_form_asks_for_the_thought_first_and_then_for_parts_of_the_content(part):
-    first, *rest = one(part).form.schema["properties"]
-    assert first == "thought"
-    fields = set(CONTENT[part.kind].model_fields) - {"claims", "stated_kind"}
-    assert set(rest) == fields
-
-
-@pytest.mark.parametrize("part", PARTS, ids=str)
 @pytest.mark.parametrize("writing", ["schema", "words"])
 def test_an_obedient_reply_is_read_clean(part, writing):
     asked = one(part)
@@ -108,39 +99,3 @@ def test_null_is_offered_exactly_where_it_is_legal():
             assert target["enum"] == list(legal)
             assert target["type"] == (["string", "null"] if None in legal else "string")
             assert ("null>" in asked.template.replace("or null>", "")) is (None in legal)
-
-
-def test_a_judgement_is_asked_for_in_the_order_and_words_of_the_paper():
-    schema = one(FormPart("assess_other", 3)).form.schema["properties"]
-    assert list(schema) == ["thought", "deceptive", "suspicion", "confidence", "kind", "reasoning"]
-    assert schema["kind"]["enum"] == ["none", "omission", "distortion", "misdirection", "fabrication"]
-    assert list(KINDS_ASKED) == schema["kind"]["enum"]
-
-
-def test_a_template_is_one_line_as_documented():
-    assert one(FormPart("bid")).template == '{"thought": "<your private reasoning>", "bid": <whole number 0 to 10>}'
-    assert one(FormPart("kill", None, ("Ada", "Raj", None))).template == (
-        '{"thought": "<your private reasoning>", "target": <one of: "Ada", "Raj", null>}'
-    )
-
-
-def test_a_bid_has_its_range_as_an_enum_where_that_is_short():
-    assert one(FormPart("bid")).form.schema["properties"]["bid"]["enum"] == list(range(11))
-    assert "enum" not in one(FormPart("bid"), bid_max=1000).form.schema["properties"]["bid"]
-
-
-def test_parts_have_the_names_that_replies_are_read_by():
-    names = [part_name(kind, 12) for kind in ("bid", "speak", "vote", "assess_own", "assess_other")]
-    assert names == ["bid", "speech", "vote", "label", "judgement_12"]
-
-
-def test_each_part_of_a_call_for_several_holds_its_own_form():
-    parts = (FormPart("assess_other", 4), FormPart("assess_other", 5), FormPart("bid"))
-    form = shaped(parts, bid_max=10, reasons=True, together=True)
-    assert form.form.schema["properties"] == {part_name(part.kind, part.about): one(part).form.schema for part in parts}
-    assert (
-        form.template
-        == "{" + ", ".join(f'"{part_name(part.kind, part.about)}": {one(part).template}' for part in parts) + "}"
-    )
-    with pytest.raises(ValueError, match="differ"):
-        shaped((parts[0], parts[0]), bid_max=10, reasons=True, together=True)

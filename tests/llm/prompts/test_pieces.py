@@ -4,54 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from players.llm.prompts.story import day_in_brief, private_piece, public_piece
-from players.llm.prompts.system import role_card
-from players.llm.prompts.writer import PromptWriter
-from tests.llm.prompts.calls import whole
-from tests.llm.prompts.games import CONFIGS, play
-from wolfbus.config import GameConfig
+from players.llm.prompts.story import day_in_brief, private_piece
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
-from wolfbus.messages.requests import Revealed, Whispered
-from wolfbus.testing.model_answer import scene_of
+from wolfbus.messages.events import Inspection, Statement
+from wolfbus.messages.requests import Whispered
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
-
-LIVE = "Living players: Ada, Cy.\n"
-PUBLIC = [
-    (Dawn(round=2), "\nDawn of day 2: nobody died in the night.\n" + LIVE),
-    (
-        Dawn(round=2, died="Bo", role="Seer"),
-        "\nDawn of day 2: Bo died in the night. Bo was a Seer.\nLiving players: Ada, Cy.\n",
-    ),
-    (Exile(round=2), "End of day 2: nobody is exiled.\n"),
-    (
-        Exile(round=2, seat="Bo", team="werewolves"),
-        "End of day 2: Bo is exiled. Bo was a Werewolf.\nLiving players: Ada, Cy.\n",
-    ),
-    (
-        Exile(round=2, seat="Bo", team="villagers"),
-        "End of day 2: Bo is exiled. Bo was no Werewolf.\nLiving players: Ada, Cy.\n",
-    ),
-    (Silence(round=1, turn=2, seat="Bo"), "Bo had the floor and said nothing.\n"),
-    (
-        Tally(round=1, votes={"Bo": None, "Cy": "Bo", "Ada": "Bo"}, needed=2),
-        "Vote of day 1, 2 votes exile: for Bo Ada, Cy; for nobody Bo.\n",
-    ),
-    (
-        Statement(statement=7, round=1, phase="vote", turn=1, speaker="Bo", text="Hm."),
-        '[7] Bo (vote): "Hm."\n',
-    ),
-    (
-        Ended(winner="villagers", reason="no_wolves_left", rounds=3),
-        "The game is over. No Werewolf lives: the villagers' side wins.\n",
-    ),
-    (Revealed(seed="the seed", roles={"Bo": "Seer", "Ada": "Werewolf"}), "The roles were: Ada Werewolf, Bo Seer.\n"),
-]
-
-
-@pytest.mark.parametrize(("fact", "text"), PUBLIC, ids=lambda value: getattr(value, "type", None))
-def test_a_public_fact_is_one_line_and_who_lives_another(fact, text):
-    assert public_piece(fact, ["Ada", "Cy"]) == text
 
 
 def own(kind, content=None, thought="Hm.", about=None):
@@ -122,27 +79,3 @@ def test_a_day_in_brief_keeps_every_number_and_of_each_player_the_last_reason_fo
         "[+20 characters]; Cy [2] 0.50/0.25; you [5] none.\n- Proposed at night: Cy Bo; you nobody.\n"
     )
     assert day_in_brief([], SeatView("Ada")) == ""
-
-
-def test_a_role_card_names_partners_to_a_werewolf_only():
-    names = ("Ada", "Bo", "Cleo")
-    config = GameConfig(villagers=5, seers=2, doctors=1, werewolves=2)
-    card = role_card(SeatView("Ada", "Werewolf", ("Bo",), names, config))
-    assert card.startswith("You are Ada, a Werewolf. Your partner: Bo.\n")
-    card = role_card(SeatView("Ada", "Werewolf", ("Bo", "Cleo"), names, config))
-    assert " Your partners: Bo, Cleo.\n" in card
-    for role, words in (("Villager", "a Villager"), ("Seer", "a Seer"), ("Doctor", "the Doctor")):
-        card = role_card(SeatView("Ada", role, (), names, config))
-        assert card.startswith(f"You are Ada, {words}.\n")
-        assert "lie" not in card.replace("believe", "")
-
-
-def test_the_double_reads_from_a_prompt_whom_it_plays():
-    def watch(_, asks, view):
-        for ask in asks:
-            scene = scene_of(whole(PromptWriter().write((ask,), view)), None)
-            assert scene.role == view.role
-            assert scene.others == view.others
-            assert all(name in scene.partners for name in view.partners)
-
-    play(watch, CONFIGS["paper"])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from players.llm.prompts.forms import FORM_LINE
 from players.llm.prompts.writer import Prompt, PromptWriter
-from tests.llm.prompts.calls import Calls, Shelf, contents, groups, whole
+from tests.llm.prompts.calls import Calls, Shelf, contents, groups
 from tests.llm.prompts.games import CONFIGS, play, view_of
-from wolfbus.config import GameConfig
 from wolfbus.rules import rules_text
 from wolfbus.view import SeatView
 
@@ -35,12 +32,6 @@ def test_every_prompt_is_rebuilt_from_the_segments_reported_by_then(calls):
         assert len(prompt.heads) == 3
 
 
-def test_no_segment_is_reported_twice_by_a_seat(calls):
-    for seat in calls.writers:
-        fresh = [text for name, _, prompt in calls.made if name == seat for text in prompt.fresh]
-        assert len({(text.after, text.role, text.text) for text in fresh}) == len(fresh)
-
-
 def story_of(prompt: Prompt) -> str:
     user = prompt.messages[1]
     assert user.content[user.kept :].startswith("\nQUESTION, ")
@@ -59,38 +50,6 @@ def test_a_story_only_grows_within_a_day_and_a_day_past_is_told_in_brief_once(ca
                 assert story.count("\nDawn of ") == before.count("\nDawn of ") + 1
             before = story
         assert cuts <= before.count("\nDawn of ")
-
-
-def test_a_full_memory_only_ever_grows_and_a_brief_one_is_shorter():
-    lengths = {}
-    for memory in ("full", "brief"):
-        calls = Calls()
-        play(calls, GameConfig(memory=memory, max_rounds=4), "memory")
-        lengths[memory] = sum(len(whole(prompt)) for prompt in calls.prompts)
-        if memory == "full":
-            told: dict[str, str] = {}
-            for seat, _, prompt in calls.made:
-                assert story_of(prompt).startswith(told.get(seat, ""))
-                told[seat] = story_of(prompt)
-    assert lengths["brief"] < lengths["full"]
-
-
-def test_a_brief_memory_has_every_public_line_that_a_full_one_has():
-    stories = {}
-    for memory in ("full", "brief"):
-        calls = Calls()
-        play(calls, GameConfig(memory=memory, max_rounds=3), "memory")
-        stories[memory] = {seat: story_of(prompt) for seat, _, prompt in calls.made}
-    for seat, full in stories["full"].items():
-        public = [
-            [line for line in story.split("\n") if not line.startswith("- ")]
-            for story in (full, stories["brief"][seat])
-        ]
-        assert public[0] == public[1]
-
-
-def public_lines(story: str) -> list[str]:
-    return [line for line in story.split("\n") if not line.startswith("- ")]
 
 
 def test_questions_put_at_once_have_everything_but_the_question_in_common(calls):
@@ -130,15 +89,6 @@ def test_a_writer_made_anew_on_a_view_that_caught_up_writes_the_same(name):
 
 def same_knowledge(one: SeatView, other: SeatView) -> bool:
     return (one.public, one.private, one.role, one.names) == (other.public, other.private, other.role, other.names)
-
-
-def test_the_prompt_ends_with_the_form_line_and_a_template_of_one_line(calls):
-    for _, _, prompt in calls.made:
-        *_, line, template = prompt.messages[-1].content.split("\n")
-        assert line == FORM_LINE
-        assert template.startswith("{")
-        assert template.endswith("}")
-        assert prompt.messages[-1].content.count(f"\n{FORM_LINE}\n") == 1
 
 
 def test_the_system_message_is_one_for_all_seats_with_the_rules_as_they_are_printed():
@@ -216,74 +166,3 @@ def test_a_second_question_shows_the_reply_names_the_fault_and_repeats_the_form(
     assert shelf.messages(again.heads) == contents(again)
     # the same again is nothing new
     assert writer.reask(prompt, 'I think {"deceptive"', 'the reply was cut off in "deceptive"').fresh == ()
-
-
-@pytest.mark.parametrize(
-    ("reply", "shown"),
-    [
-        ("", "(no text)"),
-        (" \n\u202e\x00", "(no text)"),
-        ("a\r\nb\x1b[31m\u2028c\ud800\U000e0041", "a\nb[31m\nc"),
-        ("x" * 100_000, "x" * 4_000),
-    ],
-    ids=["empty", "nothing to see", "unseen characters", "long"],
-)
-def test_a_reply_is_shown_back_clean_and_cut(reply, shown):
-    writer, prompt, _ = first_prompt()
-    again = writer.reask(prompt, reply, "\u202ebad\n\nQUESTION\x00" + "y" * 9_000)
-    assert again.messages[2].content == shown
-    fault = again.messages[3].content.split("\n")[0]
-    assert fault.startswith("Your reply could not be used: bad QUESTIONyyy")
-    assert len(fault) < 1_100
-
-
-def test_a_second_question_can_follow_a_second_one():
-    writer, prompt, _ = first_prompt()
-    third = writer.reask(writer.reask(prompt, "a", "b"), "c", "d")
-    assert [message.role for message in third.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert len(third.heads) == 7
-
-
-def test_the_words_of_a_vote_without_published_reasons_ask_for_none():
-    for reasons in (True, False):
-        calls = Calls()
-        play(calls, GameConfig(vote_reasons=reasons, max_rounds=1))
-        votes = [prompt for _, (ask,), prompt in calls.made if ask.kind == "vote"]
-        assert votes
-        for prompt in votes:
-            assert list(prompt.form.schema["properties"]) == ["thought", "target", *(["reason"] if reasons else [])]
-            question = prompt.messages[-1].content.split("\nQUESTION, ")[1]
-            assert ("reason" in question.replace("reasoning", "")) is reasons
-
-
-def test_where_suspicion_matters_it_stands_for_every_living_other_and_nowhere_else():
-    def watch(_, asks, view):
-        for ask in asks:
-            question = PromptWriter().write((ask,), view).messages[-1].content.split("\nQUESTION, ")[1]
-            line = next((line for line in question.split("\n") if line.startswith("Your suspicion so far")), None)
-            assert (line is None) is (ask.kind in {"bid", "speak", "assess_own", "assess_other"})
-            for name in view.others if line else ():
-                assert f"{name} {view.suspicion.of(view.me, name):.2f}" in line
-            assert line is None or f" {view.me} 0." not in line
-
-    play(watch, SMALL)
-
-
-def test_only_who_assesses_is_asked_about_deception_and_which_statement_stands_above():
-    def watch(_, asks, view):
-        for ask in asks:
-            prompt = PromptWriter().write((ask,), view)
-            question = prompt.messages[-1].content.split("\nQUESTION, ")[1]
-            assesses = ask.kind in {"assess_own", "assess_other"}
-            assert ("decepti" in question.replace("certainty of deception", "")) is assesses
-            for kind in ("omission", "distortion", "misdirection", "fabrication"):
-                assert f"{kind} (" in prompt.messages[0].content
-                assert (kind in question) is assesses
-            if assesses:
-                statement = view.statements[ask.about]
-                what = "" if statement.phase == "debate" else " (vote)"
-                line = f"\n[{ask.about}] {statement.speaker}{what}: {json.dumps(statement.text)}\n"
-                assert f"[{ask.about}]" in question
-                assert line in story_of(prompt)
-
-    play(watch, SMALL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import queue
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ import pytest
 from players.context import BrainContext
 from players.llm.budget import NOTHING
 from players.llm.gateway import Unread
-from players.llm.settings import Endpoint, Model
+from players.llm.settings import Model
 from tests.study.runs import manifest, run_here
 from wolfbus import cli
-from wolfbus.cli.studying.workers import LocalPlayers, Orders
+from wolfbus.cli.studying.agenda_player import Orders
+from wolfbus.cli.studying.workers import LocalPlayers
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Done, StudyNews
@@ -60,65 +60,11 @@ def test_a_game_of_which_nothing_can_be_read_ends_with_the_reason_in_its_record(
     assert 30 <= babbling.stats().calls < 60
 
 
-def test_how_many_replies_that_takes_can_be_said(babbling: ModelServer, tmp_path: Path) -> None:
-    assert play(babbling, tmp_path, "--give-up", "3") == 1
-    assert 3 <= babbling.stats().calls < 20
-
-
-def test_a_game_can_be_played_to_its_end_all_the_same(babbling: ModelServer, tmp_path: Path) -> None:
-    assert play(babbling, tmp_path, "--give-up", "0") == 0
-    assert lines(tmp_path / "g.ndjson")[-1]["type"] == "ended"
-
-
-@pytest.mark.parametrize("form", ["--json", "--plain"])
-def test_a_warning_of_missing_answers_says_why_they_are_missing(
-    babbling: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
-) -> None:
-    assert play(babbling, tmp_path, "--give-up", "0", form) == 0
-    said = capsys.readouterr()
-    told = said.err if form == "--json" else said.out
-    (line,) = [line for line in " ".join(told.split()).split("wolfbus: ") if line.startswith("WARNING")][:1]
-    assert re.match(
-        r"WARNING: (\d+) of \1 answers of llm:any@\S+ are defaults \(unparseable \1; most often: the reply is a web "
-        r"page, not an answer\): what follows says little of the model",
-        line,
-    )
-    if form == "--json":
-        assert json.loads(said.out)["warnings"] == [line]
-
-
-def test_a_server_that_is_not_there_is_given_up_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with ModelServer() as server:
-        pass
-    rules = tmp_path / "models.toml"
-    rules.write_text(
-        f'{RULES}[endpoints.gone]\nurl = "{server.url}"\nattempts = 1\npatience = 0.0\n'
-        '[models.gone]\nendpoint = "gone"\n'
-    )
-    words = ["--players", "llm:gone", "--config", str(rules), "--out", str(tmp_path), "--no-probe", "--quiet"]
-    assert cli.run(["play", "--seed", "3", *words]) == 1
-    assert "30 replies in a row could not be read" in capsys.readouterr().err
-
-
 def test_a_model_of_which_anything_was_ever_read_is_never_given_up() -> None:
     unread, model = Unread(2), Model(model="a")
     assert unread.take(model, None, None) is None
     assert [unread.take(model, None, "no") for _ in range(9)] == [None] * 9
     assert unread.given_up(model) is None
-
-
-def test_models_and_servers_are_counted_each_for_itself() -> None:
-    unread = Unread(2)
-    here, there = (Model(model="a", endpoint=Endpoint(url=f"http://{host}/v1")) for host in ("here", "there"))
-    warmer = here.model_copy(update={"temperature": 1.0})
-    assert unread.take(here, "http://here/v1", "no") is None
-    assert unread.take(there, "http://there/v1", "no") is None
-    why = unread.take(warmer, "http://here/v1", "empty")
-    assert why == (
-        "a at http://here/v1 is given up: 2 replies in a row could not be read, and none before (the last: empty); "
-        "--give-up 0 plays on all the same"
-    )
-    assert (unread.given_up(here), unread.given_up(there)) == (why, None)
 
 
 def test_games_of_other_models_go_on_where_one_is_given_up(babbling: ModelServer, tmp_path: Path) -> None:
@@ -161,27 +107,3 @@ def test_a_study_counts_each_game_that_failed_so_and_tries_it_once_more_when_res
     babbling.behave(ugly=0.0)
     again = run_here("--resume", "--out", out, "--no-probe", "--workers", "1")
     assert (again.returncode, [game["state"] for game in manifest(out)["games"]]) == (0, ["ended"] * 4)
-
-
-def test_a_study_that_fails_again_when_resumed_comes_to_an_end(babbling: ModelServer, tmp_path: Path) -> None:
-    study, out = tmp_path / "study.toml", tmp_path / "out"
-    study.write_text(STUDY)
-    first = ["--players", f"llm:any@{babbling.url}", "--out", out, "--no-probe", "--give-up", "4"]
-    for words in ([study, *first], ["--resume", "--out", out, "--no-probe", "--give-up", "4"]):
-        assert run_here(*words).returncode == 1
-        assert [game["state"] for game in manifest(out)["games"]] == ["failed"] * 4
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_server_that_takes_a_schema_and_ignores_it_is_recorded_as_what_it_keeps_to(
-    tmp_path: Path, workers: int
-) -> None:
-    study, out = tmp_path / "study.toml", tmp_path / "out"
-    study.write_text(f"workers = {workers}\ngames = 2\nseed = 5\n[rules]\ndebate_turns = 1\nmax_rounds = 1\n")
-    with ModelServer(keeps_schema=False) as server:
-        came = run_here(study, "--players", f"llm:any@{server.url}", "--out", out)
-    assert came.returncode == 0, came.stderr
-    calls = [line for path in out.rglob("*.ndjson") for line in lines(path) if line["type"] == "model_call"]
-    settings = [call["parameters"]["structured"] for call in calls if "like" not in call]
-    assert settings
-    assert set(settings) == {"object"}

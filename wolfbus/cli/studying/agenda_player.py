@@ -6,10 +6,10 @@ import errno
 import logging
 import queue
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
@@ -39,29 +39,54 @@ _BREAK_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class HouseOrders:
-    """How one process plays.
+class Orders:
+    """How games are played.
 
     Attributes:
         url: the bus.
         config: the rules.
         folder: the study's; None to write no records.
-        at_once: games under way at a time, > 0.
-        threads: pool threads that run the actors, > 0.
+        brains: all that will play.
+        workers: how many processes play, and share the endpoints' limits; 1 for this one alone.
+        at_once: games under way at a time, over all workers, > 0.
+        threads: pool threads of each that run the actors, > 0.
         keep_s: seconds that the record of a game that is over stays on a Redis: for spectators, since the file is the
             record; None for ever.
+        logs: folder for the error output of child processes; None lets it through to our own.
+        models: language models by what specs name them by.
+        budget: US dollars that workers may spend together.
+        budget_tokens: tokens, likewise.
+        cassette: folder to record replies into.
+        replay_cassette: folder to play replies from.
+        give_up: replies in a row that cannot be read, and none before, after which a model's games end.
+        lock_fd: descriptor of the folder's lock, which a worker holds as long as it lives; None for none.
     """
 
     url: str = field(repr=False)
     config: GameConfig
     folder: Path | None
-    at_once: int
+    brains: Sequence[str] = ()
+    workers: int = 1
+    at_once: int = 16
     threads: int = 2
     keep_s: float | None = KEPT_S
+    logs: Path | None = None
+    models: Mapping[str, Any] = field(default_factory=dict)
+    budget: float | None = None
+    budget_tokens: int | None = None
+    cassette: Path | None = None
+    replay_cassette: Path | None = None
+    give_up: int = 0
+    lock_fd: int | None = None
 
     def record(self, game: PlannedGame) -> Path | None:
         """Return where a game's record is written; None for nowhere."""
         return self.folder / game.record if self.folder is not None else None
+
+    def share(self, key: int) -> Orders:
+        """Return the orders of one of the workers, counted from 0."""
+        share = self.at_once // self.workers + (key < self.at_once % self.workers)
+        return replace(self, at_once=max(share, 1))
 
 
 class AgendaPlayer:
@@ -83,7 +108,7 @@ class AgendaPlayer:
         self,
         agenda: StudyAgenda,
         planned: Callable[[int], PlannedGame],
-        orders: HouseOrders,
+        orders: Orders,
         brain_context: BrainContext | None,
         forget: Callable[[str, str], object] = lambda _house, _game: None,
         lease_s: float = 15.0,

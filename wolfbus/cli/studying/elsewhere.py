@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Final
 
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
-from wolfbus.cli.studying.reading import PlayedElsewhere, bring_home
+from wolfbus.cli.studying.reading import bring_home
 from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Stopping
+from wolfbus.study.agenda import Finished
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Done, Halt, StudyNews
-from wolfbus.study.shared_agenda import Finished, SharedAgenda
+from wolfbus.study.shared_agenda import SharedAgenda
 
 if TYPE_CHECKING:
     from moderator.house.settings import Agenda, ModeratorSettings
@@ -175,9 +176,9 @@ class HousePlayers:
         planned = self._planned(told.game)
         if planned is None:
             return
-        played = PlayedElsewhere(planned, self._house, told.error, told.seconds)
+        finished = Finished(planned.number, self._house, told.error, told.seconds)
         try:
-            result = bring_home(self._bus, played, self._folder, self._config)
+            result = bring_home(self._bus, planned, finished, self._folder, self._config)
         except BusError as error:
             # it is on the bus still, and the run that resumes finds it there
             self._halt(str(error))
@@ -277,22 +278,22 @@ class SharedPlayers:
         self._asked: dict[int, PlannedGame] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self._bus = open_bus(url)
-        self._agenda = SharedAgenda(url, name)
+        self._around = contextlib.ExitStack()
+        self._bus = self._around.enter_context(contextlib.closing(open_bus(url)))
         self._budget: RedisBudget | None = None
         self._spent = before
-        try:
+        with contextlib.ExitStack() as undoing:
+            undoing.push(self._around)
+            self._agenda = self._around.enter_context(contextlib.closing(SharedAgenda(url, name)))
             usd, tokens = study.settings.budget, study.settings.budget_tokens
             has_budget = usd is not None or tokens is not None
             self._agenda.open(study.plan().study, study.text(), budget=has_budget)
             if has_budget:
                 from players.llm.redis_budget import RedisBudget
 
-                self._budget = RedisBudget(url, name, usd, tokens)
+                self._budget = self._around.enter_context(contextlib.closing(RedisBudget(url, name, usd, tokens)))
                 self._spent = self._budget.open(before).spent
-        except BaseException:
-            self._hang_up()
-            raise
+            undoing.pop_all()
         self._thread = threading.Thread(target=self._run, name="agenda", daemon=True)
         self._thread.start()
 
@@ -323,7 +324,7 @@ class SharedPlayers:
         """Remove the agenda, so that its workers end; in haste, leave it to the run that resumes."""
         self._ended.set()
         self._thread.join()
-        try:
+        with self._around:
             if self._budget is not None:
                 with contextlib.suppress(BusError):
                     self._spent = self._budget.look().spent
@@ -331,14 +332,6 @@ class SharedPlayers:
                 self._agenda.remove()
                 if self._budget is not None:
                     self._budget.remove()
-        finally:
-            self._hang_up()
-
-    def _hang_up(self) -> None:
-        if self._budget is not None:
-            self._budget.close()
-        self._agenda.close()
-        self._bus.close()
 
     def _run(self) -> None:
         try:
@@ -371,8 +364,7 @@ class SharedPlayers:
             planned = self._asked.get(finished.number)
         if planned is None:
             return not self._ended.is_set()
-        played = PlayedElsewhere(planned, finished.house, finished.error, finished.seconds)
-        result = bring_home(self._bus, played, self._folder, self._config)
+        result = bring_home(self._bus, planned, finished, self._folder, self._config)
         with self._lock:
             told = self._asked.pop(finished.number, None) is not None
         if told:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import GIVE_UP
+from wolfbus.cli.options import GIVE_UP
 from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan
@@ -229,10 +229,7 @@ class RunOptions:
         told += ["--tickets"] if self.tickets else []
         told += [] if self.share is None else ["--share", self.share]
         told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
-        if self.cassette is not None:
-            told += ["--cassette", str(self.cassette)]
-        if self.replay_cassette is not None:
-            told += ["--replay-cassette", str(self.replay_cassette)]
-        if self.give_up != GIVE_UP:
-            told += ["--give-up", str(self.give_up)]
+        told += [] if self.cassette is None else ["--cassette", str(self.cassette)]
+        told += [] if self.replay_cassette is None else ["--replay-cassette", str(self.replay_cassette)]
+        told += [] if self.give_up == GIVE_UP else ["--give-up", str(self.give_up)]
         return "".join(f" {shlex.quote(word)}" for word in told)

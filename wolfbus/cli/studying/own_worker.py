@@ -1,13 +1,12 @@
 """A worker that a run starts itself: it plays games from its parent's agenda, and ends when the parent does.
 
-The agenda, and the budget, travel between the two as lines of JSON over a pair of sockets. Either side's death closes
-the sockets, and so is heard of at once.
+The agenda, and the budget, travel between the two as pickled words over a pair of sockets: a verb and what it is about.
+Either side's death closes the sockets, and so is heard of at once.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
+import contextlib
 import os
 import queue
 import signal
@@ -15,21 +14,17 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.brains import quiet_brains
+from wolfbus.cli.brains import open_cassette, quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
-from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
-from wolfbus.config import GameConfig
+from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
 from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import Taken
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.scheduler import Halt
 
 if TYPE_CHECKING:
     from players.context import BrainContext
@@ -44,38 +39,31 @@ class Wire:
     """
 
     def __init__(self, end: socket.socket) -> None:
+        from multiprocessing.connection import Connection
+
         self._end = end
+        self._line = Connection(os.dup(end.fileno()))
         self._lock = threading.Lock()
 
-    def say(self, **what: Any) -> bool:
-        """Send a message, from any thread; returns whether the other side may still hear it."""
-        line = json.dumps(what, ensure_ascii=False).encode() + b"\n"
+    def say(self, verb: str, *what: Any) -> bool:
+        """Send a word, from any thread; returns whether the other side may still hear it."""
         try:
             with self._lock:
-                self._end.sendall(line)
+                self._line.send((verb, *what))
         except OSError:
             return False
         return True
 
-    def heard(self) -> Iterator[dict[str, Any]]:
-        """Yield messages until the other side is gone."""
-        try:
-            with self._end.makefile("rb") as lines:
-                for line in lines:
-                    if line.endswith(b"\n"):
-                        yield json.loads(line)
-        except (OSError, ValueError):
-            return
+    def heard(self) -> Iterator[Any]:
+        """Yield words until the other side is gone."""
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                yield self._line.recv()
 
     def close(self) -> None:
         """Close this end, and wake whoever waits at it."""
-        try:
+        with self._end, contextlib.suppress(OSError):
             self._end.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            # it is down already
-            self._end.close()
-            return
-        self._end.close()
 
 
 class ParentAgenda:
@@ -91,10 +79,10 @@ class ParentAgenda:
         hear: takes the answer to a wish (key, refusal); likewise.
     """
 
-    def __init__(self, wire: Wire, words: Iterator[dict[str, Any]]) -> None:
+    def __init__(self, wire: Wire, words: Iterator[Any]) -> None:
         self._wire = wire
         self._words = words
-        self._taken: queue.SimpleQueue[list[dict[str, Any]]] = queue.SimpleQueue()
+        self._taken: queue.SimpleQueue[list[tuple[Taken, PlannedGame]]] = queue.SimpleQueue()
         self._games: dict[int, PlannedGame] = {}
         self.stopping = Stopping()
         self.is_open = True
@@ -107,16 +95,15 @@ class ParentAgenda:
 
     def _listen(self) -> None:
         try:
-            for word in self._words:
-                if "taken" in word:
-                    self._taken.put(word["taken"])
-                elif "answer" in word:
-                    self.hear(word["answer"], word["refusal"])
-                elif "end" in word:
-                    self.stopping.ask(word["end"])
-                    self.changed()
-                elif "close" in word:
-                    self.is_open = False
+            for verb, *what in self._words:
+                if verb == "taken":
+                    self._taken.put(*what)
+                elif verb == "answer":
+                    self.hear(*what)
+                else:
+                    if verb == "end":
+                        self.stopping.ask(*what)
+                    self.is_open = self.is_open and verb != "close"
                     self.changed()
         finally:
             # the parent is gone, or will take note that we are
@@ -128,13 +115,10 @@ class ParentAgenda:
         """Take games to play."""
         if not self.is_open:
             return []
-        self._wire.say(take=at_most)
-        found = []
-        for told in self._taken.get():
-            game = PlannedGame(**{**told["game"], "brains": tuple(told["game"]["brains"])})
-            self._games[game.number] = game
-            found.append(Taken(str(game.number), game.number, told["times"], ""))
-        return found
+        self._wire.say("take", at_most)
+        found = self._taken.get()
+        self._games |= {game.number: game for _, game in found}
+        return [taken for taken, _ in found]
 
     def planned(self, number: int) -> PlannedGame:
         """Return a game that was taken."""
@@ -145,40 +129,22 @@ class ParentAgenda:
 
     def give_back(self, house: str, entry: str) -> None:  # noqa: ARG002
         """Leave a game to whoever takes it next."""
-        self._wire.say(back=entry)
+        self._wire.say("give back", entry)
 
     def finish(self, taken: Taken, house: str, result: GameResult) -> bool:  # noqa: ARG002
         """Tell what came of a game; as long as the line stands, that counts."""
         del self._games[taken.number]
-        return self._wire.say(done=result.model_dump(mode="json"))
+        return self._wire.say("finish", taken, result)
 
     # -- the ledger
 
     def reserve(self, _holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
         """Ask for leave to make a call that could take so much."""
-        amount = worst()
-        self._wire.say(wish=key, usd=str(amount.usd), tokens=amount.tokens, what=what)
+        self._wire.say("reserve", key, worst(), what)
 
     def settle(self, _holder: int, key: int, taken: Amount) -> None:
         """Tell what a call took."""
-        self._wire.say(settled=key, usd=str(taken.usd), tokens=taken.tokens)
-
-
-def taken_as_json(taken: Taken, game: PlannedGame) -> dict[str, Any]:
-    """Return a game that was taken, as it travels."""
-    return {"times": taken.times, "game": dataclasses.asdict(game)}
-
-
-def halt_of(word: dict[str, Any]) -> Halt:
-    """Return what a worker said that ends all."""
-    return Halt(word["halt"], word["budget"])
-
-
-def amount_of(word: dict[str, Any]) -> Amount:
-    """Return the amount that a worker's word names."""
-    from players.llm.budget import Amount
-
-    return Amount(Decimal(word["usd"]), word["tokens"])
+        self._wire.say("settle", key, taken)
 
 
 def play_for(parent: int) -> int:
@@ -192,56 +158,47 @@ def play_for(parent: int) -> int:
     tune_garbage_collection()
     wire = Wire(socket.socket(fileno=parent))
     words = wire.heard()
-    told = next(words, None)
-    if told is None:
-        return 0
     try:
         with quiet_brains():
-            _play(wire, told, ParentAgenda(wire, words))
+            for _, orders in words:
+                _play(wire, orders, ParentAgenda(wire, words))
+                return 0
     except WolfError as error:
-        wire.say(error=str(error))
+        wire.say("error", str(error))
         return FAILED
     except Exception as error:
-        wire.say(error=f"a worker failed: {type(error).__name__}: {error}")
+        wire.say("error", f"a worker failed: {type(error).__name__}: {error}")
         raise
     return 0
 
 
-def _play(wire: Wire, told: dict[str, Any], agenda: ParentAgenda) -> None:
-    config = GameConfig.model_validate_json(told["config"])
-    orders = HouseOrders(told["url"], config, _path(told["folder"]), told["at_once"], told["threads"])
-    with _brain_context(told, agenda) as brain_context:
+def _play(wire: Wire, orders: Orders, agenda: ParentAgenda) -> None:
+    with _brain_context(orders, agenda) as brain_context:
         player = AgendaPlayer(agenda, agenda.planned, orders, brain_context)
         agenda.changed = player.wake
         agenda.listen()
-        wire.say(ready=True)
+        wire.say("ready")
         before = time.process_time()
         halt = player.play(agenda.stopping)
         if halt is not None:
-            wire.say(halt=halt.why, budget=halt.budget)
-        wire.say(closed=time.process_time() - before)
+            wire.say("halt", halt)
+        wire.say("closed", time.process_time() - before)
 
 
-def _brain_context(told: dict[str, Any], agenda: ParentAgenda) -> BrainContext:
+def _brain_context(orders: Orders, agenda: ParentAgenda) -> BrainContext:
     from players.context import BrainContext as Shared
-    from players.llm.settings import Model
     from players.spec import check
 
-    models = {words: Model.model_validate_json(model) for words, model in told["models"].items()}
-    budget = cassette = None
-    if told["budget"] is not None or told["budget_tokens"] is not None:
+    budget = None
+    if orders.budget is not None or orders.budget_tokens is not None:
         from players.llm.budget import Budget
 
-        budget = Budget(told["budget"], told["budget_tokens"], ledger=agenda)
+        budget = Budget(orders.budget, orders.budget_tokens, ledger=agenda)
         agenda.hear = budget.hear
-    if told["cassette"] is not None or told["replay_cassette"] is not None:
-        from players.llm.cassette import Cassette
-
-        record = told["cassette"]
-        cassette = Cassette.record(Path(record)) if record else Cassette.play(Path(told["replay_cassette"]))
-    models = divided(models, told["workers"])
-    brain_context = Shared(models, budget, cassette, _path(told["logs"]), give_up=told["give_up"])
-    check(told["brains"], brain_context)
+    tape = open_cassette(orders.cassette, orders.replay_cassette)
+    models = divided(orders.models, orders.workers)
+    brain_context = Shared(models, budget, tape, orders.logs, give_up=orders.give_up)
+    check(orders.brains, brain_context)
     return brain_context
 
 
@@ -257,7 +214,3 @@ def _share(model: Any, workers: int) -> Any:
         if getattr(endpoint, name) is not None:
             limits[name] = getattr(endpoint, name) / workers
     return model.model_copy(update={"endpoint": endpoint.model_copy(update=limits)})
-
-
-def _path(text: str | None) -> Path | None:
-    return None if text is None else Path(text)

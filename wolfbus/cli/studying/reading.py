@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import check_seal
 from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_record
+from wolfbus.study.agenda import Finished
 from wolfbus.study.counts import GameCounts
 from wolfbus.study.folder import StudyFolder
 from wolfbus.study.journal import GameResult, Spent
@@ -138,29 +138,13 @@ def failed(planned: PlannedGame, why: str, seconds: float) -> GameResult:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedElsewhere:
-    """A game that is over, its record on the bus.
-
-    Attributes:
-        planned: the game.
-        house: the house in which it was played.
-        error: why it failed; None if it did not.
-        seconds: how long it took.
-    """
-
-    planned: PlannedGame
-    house: str
-    error: str | None
-    seconds: float
-
-
-def bring_home(bus: Bus, played: PlayedElsewhere, folder: Path, config: GameConfig) -> GameResult:
+def bring_home(bus: Bus, planned: PlannedGame, finished: Finished, folder: Path, config: GameConfig) -> GameResult:
     """Bring a game's record from the bus to a study's folder; returns its result.
 
     Args:
         bus: where the record is.
-        played: the game.
+        planned: the game.
+        finished: what whoever played it said.
         folder: the study's.
         config: the study's rules.
 
@@ -169,14 +153,14 @@ def bring_home(bus: Bus, played: PlayedElsewhere, folder: Path, config: GameConf
         OSError: it cannot be written.
     """
     try:
-        result = _fetch(bus, played.house, played.planned, folder, config)
+        result = _fetch(bus, finished.house, planned, folder, config)
     except BusError:
         raise
     except WolfError as error:
         result = str(error)
     if isinstance(result, str):
-        why = played.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-        return failed(played.planned, why, played.seconds)
+        why = finished.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
+        return failed(planned, why, finished.seconds)
     return result
 
 

@@ -18,10 +18,11 @@ import click
 
 import wolfbus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import quiet_brains
+from wolfbus.cli.brains import open_cassette, quiet_brains
+from wolfbus.cli.studying.agenda_player import Orders
 from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
 from wolfbus.cli.studying.reading import take_stock
-from wolfbus.cli.studying.workers import LocalPlayers, Orders, workers_for
+from wolfbus.cli.studying.workers import LocalPlayers, workers_for
 from wolfbus.errors import ConfigError, reason_of
 from wolfbus.study.folder import StudyFolder, differences
 from wolfbus.study.journal import Spent
@@ -250,12 +251,8 @@ class StudyRun:
 
         settings, brains = self.study.settings, self.plan.agents
         budget = self._budget(spent)
-        tape = None
-        record, play = self.options.cassette, self.options.replay_cassette
-        if settings.workers in {None, 1} and (record is not None or play is not None):
-            from players.llm.cassette import Cassette
-
-            tape = Cassette.record(record) if record is not None else Cassette.play(play or Path())
+        alone = settings.workers in {None, 1}
+        tape = open_cassette(self.options.cassette, self.options.replay_cassette) if alone else None
         logs = self.folder / "stderr"
         with BrainContext(self.study.models, budget, tape, logs, give_up=self.options.give_up) as brain_context:
             if budget is not None:

@@ -10,17 +10,14 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from wolfbus.cli.studying.agenda_player import AgendaPlayer, HouseOrders
-from wolfbus.cli.studying.own_worker import Wire, amount_of, halt_of, taken_as_json
-from wolfbus.config import GameConfig
+from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
+from wolfbus.cli.studying.own_worker import Wire
 from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.study.agenda import LocalAgenda
+from wolfbus.study.agenda import LocalAgenda, Taken
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Done, Halt, StudyNews
@@ -54,69 +51,6 @@ def _usable_cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
-
-
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """How games are played.
-
-    Attributes:
-        url: the bus.
-        config: the rules.
-        folder: the study's; None to write no records.
-        logs: folder for the error output of child processes; None lets it through to our own.
-        brains: all that will play.
-        models: language models by what specs name them by.
-        workers: how many processes play, and share the endpoints' limits; 1 for this one alone.
-        at_once: games under way at a time, over all workers.
-        threads: pool threads of each.
-        budget: US dollars that workers may spend together.
-        budget_tokens: tokens, likewise.
-        cassette: folder to record replies into.
-        replay_cassette: folder to play replies from.
-        give_up: replies in a row that cannot be read, and none before, after which a model's games end.
-        lock_fd: descriptor of the folder's lock, which a worker holds as long as it lives; None for none.
-    """
-
-    url: str = field(repr=False)
-    config: GameConfig
-    folder: Path | None
-    brains: Sequence[str]
-    workers: int = 1
-    at_once: int = 16
-    threads: int = 2
-    logs: Path | None = None
-    models: Mapping[str, Any] = field(default_factory=dict)
-    budget: float | None = None
-    budget_tokens: int | None = None
-    cassette: Path | None = None
-    replay_cassette: Path | None = None
-    give_up: int = 0
-    lock_fd: int | None = None
-
-    def as_json(self, key: int) -> dict[str, Any]:
-        """Return them as they travel to a worker, counted from 0."""
-        share = self.at_once // self.workers + (key < self.at_once % self.workers)
-        return {
-            "url": self.url,
-            "config": self.config.model_dump_json(),
-            "folder": _text(self.folder),
-            "logs": _text(self.logs),
-            "brains": list(self.brains),
-            "models": {words: model.model_dump_json() for words, model in self.models.items()},
-            "workers": self.workers,
-            "at_once": max(share, 1),
-            "threads": self.threads,
-            "budget": self.budget,
-            "budget_tokens": self.budget_tokens,
-            "cassette": _text(self.cassette),
-            "replay_cassette": _text(self.replay_cassette),
-            "give_up": self.give_up,
-        }
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 class LocalPlayers:
@@ -192,7 +126,7 @@ class LocalPlayers:
         if self._player is not None:
             self._player.end(reason)
         for worker in list(self._workers.values()):
-            worker.wire.say(end=reason)
+            worker.wire.say("end", reason)
 
     def close(self, *, hasty: bool) -> None:
         """Be through; in haste, without waiting for the bus."""
@@ -201,44 +135,45 @@ class LocalPlayers:
         if self._player is not None:
             self._player.close(hasty=hasty)
         for worker in list(self._workers.values()):
-            worker.wire.say(close=True)
+            worker.wire.say("close")
             if hasty:
-                worker.wire.say(end="the study ends")
+                worker.wire.say("end", "the study ends")
         for worker in list(self._workers.values()):
             worker.close(hasty=hasty)
         self._agenda.lose()
 
     # -- what workers say, each from a thread of its own
 
-    def take_in(self, worker: _WorkerProcess, word: dict[str, Any]) -> None:
+    def take_in(self, worker: _WorkerProcess, word: Any) -> None:
         """Do what a worker's word says.
 
         Raises:
-            KeyError: it says nothing that is known here.
+            ValueError: it says nothing that is known here.
         """
         name = str(worker.key)
-        if "take" in word:
-            taken = self._agenda.take(name, word["take"])
-            worker.wire.say(taken=[taken_as_json(each, self._agenda.planned(each.number)) for each in taken])
-        elif "done" in word:
-            result = GameResult.model_validate(word["done"])
-            self._agenda.note(name, result)
-        elif "back" in word:
-            self._agenda.give_back(name, word["back"])
-        elif "wish" in word and self._budget is not None:
-            amount = amount_of(word)
-            with self._lock:
-                self._budget.reserve(worker.key, word["wish"], lambda: amount, word["what"])
-        elif "settled" in word and self._budget is not None:
-            with self._lock:
-                self._budget.settle(worker.key, word["settled"], amount_of(word))
-        else:
-            self._news.put(halt_of(word))
+        match word:
+            case ("take", int(at_most)):
+                taken = self._agenda.take(name, at_most)
+                worker.wire.say("taken", [(each, self._agenda.planned(each.number)) for each in taken])
+            case ("finish", Taken() as taken, GameResult() as result):
+                self._agenda.finish(taken, name, result)
+            case ("give back", str(entry)):
+                self._agenda.give_back(name, entry)
+            case ("reserve", int(key), amount, str(what)) if self._budget is not None:
+                with self._lock:
+                    self._budget.reserve(worker.key, key, lambda: amount, what)
+            case ("settle", int(key), amount) if self._budget is not None:
+                with self._lock:
+                    self._budget.settle(worker.key, key, amount)
+            case ("halt", Halt() as halt):
+                self._news.put(halt)
+            case _:
+                raise ValueError(f"a worker said {word!r:.200}")
 
     def _answer(self, worker: int, key: int, refusal: str | None) -> None:
         asking = self._workers.get(worker)
         if asking is not None:
-            asking.wire.say(answer=key, refusal=refusal)
+            asking.wire.say("answer", key, refusal)
 
     def replace(self, lost: _WorkerProcess) -> None:
         """Have the games of a worker that is gone played by others, with a new one in its place."""
@@ -271,8 +206,7 @@ class _OwnPlayer:
     ) -> None:
         self._news = news
         self._stopping = Stopping()
-        mine = HouseOrders(orders.url, orders.config, orders.folder, orders.at_once, orders.threads)
-        self.player = AgendaPlayer(agenda, agenda.planned, mine, brain_context)
+        self.player = AgendaPlayer(agenda, agenda.planned, orders, brain_context)
         self._thread = threading.Thread(target=self._play, name="player")
         self._thread.start()
 
@@ -331,7 +265,7 @@ class _WorkerProcess:
                 start_new_session=True,
             )
         self.wire = Wire(ours)
-        self.wire.say(**orders.as_json(key))
+        self.wire.say("orders", orders.share(key))
         threading.Thread(target=self._listen, name=f"worker {key}", daemon=True).start()
 
     def wait_ready(self) -> None:
@@ -361,18 +295,19 @@ class _WorkerProcess:
     def _listen(self) -> None:
         try:
             for word in self.wire.heard():
-                if "closed" in word:
-                    self.cpu_s = word["closed"]
-                    self._closing = True
-                    self._through.set()
-                elif "ready" in word:
-                    self._ready.put(None)
-                elif "error" in word:
-                    self._ready.put(word["error"])
-                    self._closing = True
-                else:
-                    self._players.take_in(self, word)
-        except (KeyError, ValueError):
+                match word:
+                    case ("closed", float(cpu_s)):
+                        self.cpu_s = cpu_s
+                        self._closing = True
+                        self._through.set()
+                    case ("ready",):
+                        self._ready.put(None)
+                    case ("error", str(trouble)):
+                        self._ready.put(trouble)
+                        self._closing = True
+                    case _:
+                        self._players.take_in(self, word)
+        except Exception:
             # it speaks another language than we do: it is of no use, and its games are played again
             logger.exception("a worker cannot be understood")
         self.wire.close()

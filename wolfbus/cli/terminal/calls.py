@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from wolfbus.cli.terminal.words import usage_in_words
+from wolfbus.cli.terminal.wording import aligned, usage_in_words
 from wolfbus.errors import ConfigError
 from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.events import Answered, AnyAnswered, Asked
@@ -17,6 +17,10 @@ from wolfbus.record.prompts import PromptBook, RequestNames, WholeCalls
 from wolfbus.usage import Usage, sort_of
 
 _UNKNOWN: Final = "-"
+_NOTES: Final = (
+    "When is round, phase and turn; about is the statements that are judged or labelled; failed counts attempts.",
+    "Tokens are prompt/of it cached/reply; times are seconds; --prompt LINE shows a prompt and its reply.",
+)
 _FACT: Final = 600
 """Characters of one fact about a call that a page shows."""
 _HEAD: Final = (
@@ -34,8 +38,6 @@ _USUAL: Final[dict[str, Any]] = {
     "queue_s": 0.0,
 }
 """What JSON says of fields that a record leaves out where there is nothing to say."""
-
-
 _ELSEWHERE: Final = frozenset({"like", "answered_as"})
 """Fields that say where in a record more is said of a call."""
 
@@ -50,17 +52,71 @@ class CallMade:
         call: the call.
         read: per request, how its reply was read, or what became of the request; "asked again" where a later call
             answered it, None while it is open.
+        messages: (role, text) as the model was sent them, where they were asked for.
     """
 
     line: int
     time: float
     call: ModelCall
     read: tuple[str | None, ...]
+    messages: Sequence[tuple[str, str]] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return everything but prompt, reasoning and reply, absent fields as None."""
-        call = self.call.model_dump(mode="json", exclude={"type", "prompt", "reasoning", "reply", *_ELSEWHERE})
-        return {"line": self.line, "time": self.time, **_USUAL, **call, "read": list(self.read)}
+        return {"line": self.line, "time": self.time, **self._told("prompt", "reasoning", "reply")}
+
+    def exchange_as_json(self) -> dict[str, Any]:
+        """Return all that the record holds of the call, messages and reply exactly as they stand there."""
+        messages = [{"role": role, "content": text} for role, text in self.messages]
+        return {"call": {"line": self.line, **self._told()}, "messages": messages, "reply": self.call.reply}
+
+    def _told(self, *without: str) -> dict[str, Any]:
+        told = self.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE, *without})
+        return {**_USUAL, **told, "read": list(self.read)}
+
+    def page(self) -> str:
+        """Return what is known of the call, messages, hidden reasoning and reply under headings, fit to print.
+
+        Text is indented, so that no line of it can pass for a heading.
+        """
+        call = self.call
+        lines = [f"call at line {self.line}:", *self._facts(), ""]
+        for heading, text in (*self.messages, ("hidden reasoning", call.reasoning)):
+            if text is not None:
+                lines += [f"{heading}:", *_shown(text), ""]
+        if call.reply is None or not call.reply.strip():
+            return "\n".join([*lines, _no_reply(call)]) + "\n"
+        lines += [f"reply of {shortened(call.model, 64)} to {name_of(call.seat)}:", *_shown(call.reply)]
+        if call.reply_length is not None and call.reply_length > len(call.reply):
+            lines.append(
+                f"(… and {call.reply_length - len(call.reply)} characters more, which the record does not keep)"
+            )
+        if call.error is not None:
+            lines.append(f"(error: {printable(call.error, NOTE_SHOWN)})")
+        return "\n".join(lines) + "\n"
+
+    def _facts(self) -> Iterator[str]:
+        call, tokens = self.call, _tokens(self.call)
+        tries = counted(call.attempts, "attempt")
+        for label, words in (
+            ("asked for", _asked_for(call)),
+            *(("request", name) for name in call.requests),
+            ("seat", name_of(call.seat)),
+            ("model", call.model),
+            ("url", call.url),
+            ("served by", call.served),
+            ("parameters", json.dumps(call.parameters, ensure_ascii=False, sort_keys=True)),
+            ("attempts", f"{tries}; played from a cassette, nothing was sent or paid" if call.cassette else tries),
+            *(("failed", failure) for failure in call.failures),
+            ("error", call.error),
+            ("times", f"{call.queue_s:.2f} s waiting for limits, {call.latency_s:.2f} s on its way"),
+            ("tokens", f"{tokens} (prompt/of it cached/reply)" if tokens else None),
+            ("finish", call.finish),
+            ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
+            ("read", ", ".join(each or "open" for each in self.read)),
+        ):
+            if words:
+                yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()
 
 
 def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
@@ -104,50 +160,42 @@ def calls_page(records: Iterable[Recorded]) -> str:
     if not made:
         return "No model was called in this game.\n"
     models = told_apart((each.call.model for each in made), 32)
-    rows = [_HEAD, *(_row(each, models[each.call.model]) for each in made)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if head in _RIGHT else cell.ljust(width)
-            for cell, width, head in zip(row, widths, _HEAD, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
     usage = Usage()
     for each in made:
         usage.add(each.call)
-    notes = [
-        "When is round, phase and turn; about is the statements that are judged or labelled; failed counts attempts.",
-        "Tokens are prompt/of it cached/reply; times are seconds; --prompt LINE shows a prompt and its reply.",
-    ]
-    return "\n".join([*lines, "", usage_in_words(usage), *notes]) + "\n"
+    table = aligned([_HEAD, *(_row(each, models[each.call.model]) for each in made)], _RIGHT)
+    return "\n".join([*table, "", usage_in_words(usage), *_NOTES]) + "\n"
 
 
 def _row(made: CallMade, model: str) -> tuple[str, ...]:
     call = made.call
-    counts = _tokens(call)
-    read = dict.fromkeys(each or "open" for each in made.read)
     return (
         str(made.line),
         f"{made.time:.3f}",
         _when(call),
         name_of(call.seat),
-        sort_of(call) + (", again" if call.reask else ""),
+        _asked_for(call),
         _about(call),
         model,
         str(call.attempts),
         str(len(call.failures) + (call.error is not None)),
         f"{call.queue_s:.2f}",
         f"{call.latency_s:.2f}",
-        _UNKNOWN if counts == "-/-/-" else counts,
-        ", ".join(read) or _UNKNOWN,
+        _tokens(call) or _UNKNOWN,
+        ", ".join(dict.fromkeys(each or "open" for each in made.read)) or _UNKNOWN,
         "; ".join(["from a cassette"] * call.cassette + ([_no_reply(call)] if _is_empty(call) else [])),
     )
 
 
+def _asked_for(call: Call) -> str:
+    return sort_of(call) + (", again" if call.reask else "")
+
+
 def _tokens(call: Call) -> str:
+    """Return tokens of the prompt, those of it that were cached, and those of the reply: "900/0/50"; "" if unknown."""
     tokens = (call.prompt_tokens, call.cached_tokens, call.completion_tokens)
-    return "/".join(_UNKNOWN if count is None else str(count) for count in tokens)
+    known = any(count is not None for count in tokens)
+    return "/".join(_UNKNOWN if count is None else str(count) for count in tokens) if known else ""
 
 
 def _when(call: Call) -> str:
@@ -176,88 +224,13 @@ def _no_reply(call: Call) -> str:
     return f"the reply was empty ({finish})"
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A prompt and what came back.
-
-    Attributes:
-        call: the call.
-        messages: (role, text) as the model was sent them.
-        line: number of the call's line, where it is known.
-        read: per request, how its reply was read, or what became of the request, as in `CallMade`.
-    """
-
-    call: ModelCall
-    messages: list[tuple[str, str]]
-    line: int | None = None
-    read: tuple[str | None, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return all that the record holds of the call, messages and reply exactly as they stand there."""
-        call = self.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE})
-        return {
-            "call": {"line": self.line, **_USUAL, **call, "read": list(self.read)},
-            "messages": [{"role": role, "content": text} for role, text in self.messages],
-            "reply": self.call.reply,
-        }
-
-    def page(self) -> str:
-        """Return what is known of the call, messages, hidden reasoning and reply under headings, fit to print.
-
-        Text is indented, so that no line of it can pass for a heading.
-        """
-        call = self.call
-        lines = ["call:" if self.line is None else f"call at line {self.line}:", *self._facts(), ""]
-        for role, text in self.messages:
-            lines += [f"{role}:", *_shown(text), ""]
-        if call.reasoning is not None:
-            lines += ["hidden reasoning:", *_shown(call.reasoning), ""]
-        if call.reply is None or not call.reply.strip():
-            return "\n".join([*lines, _no_reply(call)]) + "\n"
-        lines += [f"reply of {shortened(call.model, 64)} to {name_of(call.seat)}:", *_shown(call.reply)]
-        if call.reply_length is not None and call.reply_length > len(call.reply):
-            lines.append(
-                f"(… and {call.reply_length - len(call.reply)} characters more, which the record does not keep)"
-            )
-        if call.error is not None:
-            lines.append(f"(error: {printable(call.error, NOTE_SHOWN)})")
-        return "\n".join(lines) + "\n"
-
-    def _facts(self) -> Iterator[str]:
-        call = self.call
-        for label, words in (
-            ("asked for", sort_of(call) + (", again" if call.reask else "")),
-            *(("request", name) for name in call.requests),
-            ("seat", name_of(call.seat)),
-            ("model", call.model),
-            ("url", call.url),
-            ("served by", call.served),
-            ("parameters", json.dumps(call.parameters, ensure_ascii=False, sort_keys=True)),
-            ("attempts", _attempts(call)),
-            *(("failed", failure) for failure in call.failures),
-            ("error", call.error),
-            ("times", f"{call.queue_s:.2f} s waiting for limits, {call.latency_s:.2f} s on its way"),
-            ("tokens", None if (counts := _tokens(call)) == "-/-/-" else f"{counts} (prompt/of it cached/reply)"),
-            ("finish", call.finish),
-            ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
-            ("read", ", ".join(each or "open" for each in self.read)),
-        ):
-            if words:
-                yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()
-
-
-def _attempts(call: Call) -> str:
-    tries = counted(call.attempts, "attempt")
-    return f"{tries}; played from a cassette, nothing was sent or paid" if call.cassette else tries
-
-
 def _shown(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip(" "))
         yield f"  {' ' * indent}{printable(line, max(1, len(line)))}".rstrip()
 
 
-def exchange_at(records: Sequence[Recorded], line: int) -> Exchange:
+def exchange_at(records: Sequence[Recorded], line: int) -> CallMade:
     """Return the prompt and reply of the model call at `line`.
 
     Args:
@@ -277,7 +250,7 @@ def exchange_at(records: Sequence[Recorded], line: int) -> Exchange:
     book = PromptBook()
     for recorded in records[:line]:
         book.feed(recorded.event, recorded.n)
-    return Exchange(made.call, [(role, text) for role, text in book.messages(event, line)], line, made.read)
+    return replace(made, messages=[(role, text) for role, text in book.messages(event, line)])
 
 
 def _named(recorded: Recorded) -> str:

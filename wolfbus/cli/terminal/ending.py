@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from wolfbus.cli.terminal.words import ENDINGS, WINNERS, names_of
+from wolfbus.cli.terminal.wording import ENDINGS, WINNERS, names_of
 from wolfbus.cli.viewing import WordClaims
 from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
 from wolfbus.document.formats import percent
 from wolfbus.document.writers import written
-from wolfbus.messages.events import Answered, Ended, Opened
+from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
-from wolfbus.stage.beats import Beat, SeatStatus, ShownClaim, Spoken
+from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.fold import find_claims_with
-
-logger = logging.getLogger(__name__)
 
 LINES: Final = 25
 """Lines that an ending takes at most."""
@@ -28,10 +25,15 @@ _WIDTH: Final = 118
 _REASON: Final = 160
 """Characters of a reason that are told."""
 _BUILT_IN: Final = frozenset({"scripted", "random", "silent", "llm"})
+_COLUMNS: Final = (
+    *(TableColumn(name, wide=True) for name in ("", "Role", "In the end")),
+    *(TableColumn(name) for name in ("Statements", "Deceptive*", "With a lie", "Suspected")),
+    TableColumn("Played by", wide=True),
+)
 
 
 class GameEnding:
-    """Watches one game and tells its end.
+    """Takes in one game and tells its end.
 
     Attributes:
         opened: the opening; None before it.
@@ -42,48 +44,41 @@ class GameEnding:
             ``timed_out`` and ``faults``, as the repair table counts them.
 
     Args:
-        see: sees every event as well; None for nobody.
+        beats: whether `lines` will be asked for; without, only what is counted is kept.
     """
 
-    def __init__(self, see: Callable[[Recorded], None] | None = None) -> None:
-        self._see = see
+    def __init__(self, *, beats: bool = True) -> None:
         self._notes: dict[str, Counter[str]] = {}
         self.opened: Opened | None = None
         self.ended: Ended | None = None
         self.statements = 0
         self.judgements = 0
         self.brains: dict[str, dict[str, Any]] = {}
-        # lies are those of the measurements: what can be heard in the words
-        find_claims_with(WordClaims)
-        self._feed = GameFeed(EVERYTHING)
+        if beats:
+            # lies are those of the measurements: what can be heard in the words
+            find_claims_with(WordClaims)
+        self._feed = GameFeed(EVERYTHING) if beats else None
         self._answered: Counter[str] = Counter()
         self._brain_of: dict[str, str] = {}
 
     def take(self, recorded: Recorded) -> None:
         """Take in the next event of the record."""
         event = recorded.event
-        self._feed.feed(recorded)
-        if isinstance(event, Opened):
+        if self._feed is not None:
+            self._feed.feed(recorded)
+        if event.type == "opened":
             self.opened = event
             self._brain_of = {seat.name: seat.brain for seat in event.seats}
-        elif isinstance(event, Ended):
+        elif event.type == "ended":
             self.ended = event
-        elif isinstance(event, Answered):
+        elif event.type == "answered":
             self._count(event)
         elif event.type == "statement":
             self.statements += 1
-        if self._see is not None:
-            try:
-                self._see(recorded)
-            except Exception:
-                # a terminal that takes nothing must not cost the game its end
-                self._see = None
-                logger.exception("the game cannot be shown any more")
 
-    def _count(self, event: Any) -> None:
+    def _count(self, event: AnyAnswered) -> None:
         self._answered[event.seat] += 1
-        if event.kind == "assess_other" and event.outcome == "accepted":
-            self.judgements += 1
+        self.judgements += event.kind == "assess_other" and event.outcome == "accepted"
         brain = self._brain_of.get(event.seat, "")
         empty = {"replies": 0, "declined": 0, "defaulted": 0, "timed_out": 0, "faults": Counter()}
         counts = self.brains.setdefault(brain, empty)
@@ -106,64 +101,59 @@ class GameEnding:
         }
         return missing_answers({"repair": {"by_brain": by_brain}}, reasons)
 
-    @property
-    def beats(self) -> Sequence[Beat]:
-        """The game's beats so far."""
-        return self._feed.beats
-
     def lines(self, calls: Sequence[str] = ()) -> list[str]:
-        """Return what a newcomer asks of a game that is over, in at most `LINES` - 4 lines.
+        """Return what a newcomer asks of a game that is over, in at most `LINES` - 4 lines; none if nothing happened.
 
         Args:
             calls: what calls of models took, a line each.
         """
-        beats = self.beats
+        beats = () if self._feed is None else self._feed.beats
+        if not beats:
+            return []
         last = beats[-1]
-        after = [*_detection(beats), *_suspected(last), *self._own_seats(), *calls]
-        table = written([self._table(last)]).splitlines()
+        after = [*_detection(beats), *_suspected(last), *self._own_seats(last), *calls]
+        table = written([self._table(beats)]).splitlines()
         course = _fitted(list(_course(beats)), LINES - 4 - len(table) - len(after))
         return [*table, *course, *after]
 
-    def _headline(self, last: Beat) -> str:
-        over = last.over
-        if over is None or over.reason is None:
-            why = f": {printable(over.stopped)}" if over is not None and over.stopped else ""
-            return f"THE GAME WAS BROKEN OFF in round {last.round}{why}."
-        rounds = counted(over.rounds or 0, "round")
-        return f"{WINNERS[over.winner].upper()} after {rounds}: {_reason(last)}."
-
-    def _table(self, last: Beat) -> TableBlock:
+    def _table(self, beats: Sequence[Beat]) -> TableBlock:
         said, deceptive, lies = Counter[str](), Counter[str](), Counter[str]()
-        for spoken in (beat.spoken for beat in self.beats if beat.spoken is not None):
+        for spoken in (beat.spoken for beat in beats if beat.spoken is not None):
             said[spoken.speaker] += 1
             deceptive[spoken.speaker] += bool(spoken.label and spoken.label.deceptive)
             lies[spoken.speaker] += any(claim.verdict == "lie" for claim in spoken.claims)
         several = len(set(self._brain_of.values())) > 1
-        heads = ("", "Role", "In the end", "Statements", "Deceptive*", "With a lie", "Suspected")
-        columns = tuple(TableColumn(head, wide=place < 3) for place, head in enumerate(heads))
-        if several:
-            columns += (TableColumn("Played by", wide=True),)
+        columns = _COLUMNS if several else _COLUMNS[:-1]
         rows = []
-        for seat in sorted(last.seats, key=_by_side):
+        for seat in sorted(beats[-1].seats, key=_by_side):
             numbers = (said[seat.name], deceptive[seat.name], lies[seat.name])
-            words = [seat.role or "?", _fate(seat), *map(str, numbers), percent(seat.suspected, 0)]
-            if several:
-                words.append(shortened(self._brain_of.get(seat.name, ""), 24))
-            rows.append(Row(Cell(name_of(seat.name)), tuple(map(Cell, words))))
-        return TableBlock("ending", self._headline(last), columns, tuple(rows))
+            brain = shortened(self._brain_of.get(seat.name, ""), 24)
+            words = (seat.role or "?", _fate(seat), *map(str, numbers), percent(seat.suspected, 0), brain)
+            rows.append(Row(Cell(name_of(seat.name)), tuple(map(Cell, words[: len(columns) - 1]))))
+        return TableBlock("ending", _headline(beats[-1]), columns, tuple(rows))
 
-    def _own_seats(self) -> Iterator[str]:
+    def _own_seats(self, last: Beat) -> Iterator[str]:
         """Yield what became of the seats of people and of agents of the user's own."""
-        last = self.beats[-1]
         own = [seat for seat in last.seats if self._brain_of.get(seat.name, "").partition(":")[0] not in _BUILT_IN]
-        if not 0 < len(own) <= 2:
-            return
-        for seat in own:
+        for seat in own if len(own) <= 2 else ():
             brain = shortened(self._brain_of[seat.name], 32)
             asked = self._answered[seat.name]
             answers = f"it was asked {counted(asked, 'time')}" if asked else "it was never asked"
-            fate = "lived to the end" if seat.left is None else f"was {_left(seat)}"
+            left = f"killed in night {seat.left_round}" if seat.left == "night" else f"exiled on day {seat.left_round}"
+            fate = "lived to the end" if seat.left is None else f"was {left}"
             yield f"{brain} played {name_of(seat.name)}, the {seat.role}: {fate}; {answers}."
+
+
+def _headline(last: Beat) -> str:
+    over = last.over
+    if over is None or over.reason is None:
+        why = f": {printable(over.stopped)}" if over is not None and over.stopped else ""
+        return f"THE GAME WAS BROKEN OFF in round {last.round}{why}."
+    reason = ENDINGS[over.reason]
+    if over.reason == "wolves_reach_parity":
+        roles = Counter(seat.role == "Werewolf" for seat in last.seats if seat.left is None)
+        reason = f"{_number(roles[True])} of them against {_number(roles[False])} other{'s' * (roles[False] != 1)}"
+    return f"{WINNERS[over.winner].upper()} after {counted(over.rounds or 0, 'round')}: {reason}."
 
 
 def _by_side(seat: SeatStatus) -> tuple[int, str]:
@@ -171,27 +161,10 @@ def _by_side(seat: SeatStatus) -> tuple[int, str]:
     return (order.index(seat.role) if seat.role in order else len(order), seat.name)
 
 
-def _left(seat: SeatStatus) -> str:
-    return f"killed in night {seat.left_round}" if seat.left == "night" else f"exiled on day {seat.left_round}"
-
-
 def _fate(seat: SeatStatus) -> str:
     if seat.left is None:
         return "absent" if seat.absent else "alive"
-    how = "killed, night" if seat.left == "night" else "exiled, day"
-    return f"{how} {seat.left_round}"
-
-
-def _reason(last: Beat) -> str:
-    over = last.over
-    if over is None or over.reason is None:
-        return ""
-    if over.reason == "wolves_reach_parity":
-        living = [seat for seat in last.seats if seat.left is None]
-        wolves = sum(seat.role == "Werewolf" for seat in living)
-        others = len(living) - wolves
-        return f"{_number(wolves)} of them against {_number(others)} other{'' if others == 1 else 's'}"
-    return ENDINGS[over.reason]
+    return f"{'killed, night' if seat.left == 'night' else 'exiled, day'} {seat.left_round}"
 
 
 def _number(count: int) -> str:
@@ -202,17 +175,16 @@ def _number(count: int) -> str:
 def _course(beats: Sequence[Beat]) -> Iterator[str]:
     """Yield a line for each night and each day."""
     said: list[str] = []
-    votes = ""
     for beat in beats:
         if beat.night is not None:
-            yield f"  night {beat.round}  {_night(beat)}"
+            yield f"  night {beat.round}  {_night(beat, beat.night)}"
         elif beat.spoken is not None and (told := _lies(beat.spoken)):
             said.append(told)
         elif beat.exile is not None:
-            yield _day(beat.round, said, _exile(beat))
-            said, votes = [], ""
-    if said or votes:
-        yield _day(beats[-1].round, said, votes)
+            yield _day(beat.round, said, _exile(beat, beat.exile))
+            said = []
+    if said:
+        yield _day(beats[-1].round, said, "")
 
 
 def _day(round_: int, said: list[str], vote: str) -> str:
@@ -226,50 +198,44 @@ def _day(round_: int, said: list[str], vote: str) -> str:
     return line
 
 
-def _night(beat: Beat) -> str:
-    night = beat.night
-    if night is None:
-        return ""
+def _night(beat: Beat, night: NightShown) -> str:
     if night.died is not None:
-        role = next((seat.role for seat in beat.seats if seat.name == night.died), None)
+        role = _role_of(night.died, beat)
         return f"{name_of(night.died)}{f', the {role},' if role not in {None, 'Villager'} else ''} is killed"
     if night.blocked:
         return f"the Werewolves go for {name_of(night.target)}; a Doctor is there, and nobody dies"
     return "nobody dies"
 
 
-def _exile(beat: Beat) -> str:
-    exile = beat.exile
-    if exile is None or exile.seat is None:
+def _exile(beat: Beat, exile: Exiled) -> str:
+    if exile.seat is None:
         return "nobody has a majority"
-    role = next((seat.role for seat in beat.seats if seat.name == exile.seat), None)
     leaving = sum(seat.left is None for seat in beat.seats) + 1
-    return f"{exile.votes} of {leaving} vote out {name_of(exile.seat)}, the {role}"
+    return f"{exile.votes} of {leaving} vote out {name_of(exile.seat)}, the {_role_of(exile.seat, beat)}"
+
+
+def _role_of(name: str, beat: Beat) -> str | None:
+    return next((seat.role for seat in beat.seats if seat.name == name), None)
 
 
 def _lies(spoken: Spoken) -> str:
-    """Return a statement's lies and who doubted them, "" where it holds none."""
-    lies = [claim for claim in spoken.claims if claim.verdict == "lie"]
-    if not lies:
-        return ""
-    told = _claims_in_words(lies, spoken.speaker)
-    if not spoken.judged:
-        return f"{name_of(spoken.speaker)} {told}"
-    return f"{name_of(spoken.speaker)} {told}, {spoken.flagged} of {spoken.judged} doubt it"
-
-
-def _claims_in_words(lies: Sequence[ShownClaim], speaker: str) -> str:
-    """Return false claims of one statement in words: "claims to be the Seer and calls Leon a Werewolf"."""
-    parts: dict[str, None] = {}
-    for claim in lies:
-        target = name_of(claim.target)
-        if claim.claim == "role" and claim.target == speaker:
-            parts[f"claims to be the {claim.role}"] = None
+    """Return a statement's lies and who doubted them, "" where it holds none: "Ada claims to be the Seer, 2 of 6 doubt
+    it".
+    """
+    told: dict[str, None] = {}
+    for claim in spoken.claims:
+        if claim.verdict != "lie":
+            continue
+        if claim.claim == "role" and claim.target == spoken.speaker:
+            told[f"claims to be the {claim.role}"] = None
         elif claim.claim == "protection":
-            parts[f"claims to have protected {target}"] = None
+            told[f"claims to have protected {name_of(claim.target)}"] = None
         else:
-            parts[f"calls {target} a {claim.role or 'Werewolf'}"] = None
-    return " and ".join(parts)
+            told[f"calls {name_of(claim.target)} a {claim.role or 'Werewolf'}"] = None
+    if not told:
+        return ""
+    doubt = f", {spoken.flagged} of {spoken.judged} doubt it" if spoken.judged else ""
+    return f"{name_of(spoken.speaker)} {' and '.join(told)}{doubt}"
 
 
 def _detection(beats: Sequence[Beat]) -> Iterator[str]:

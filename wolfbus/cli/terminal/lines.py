@@ -6,25 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from wolfbus.cli.terminal import words as wording
+from wolfbus.cli.terminal import wording
 from wolfbus.messages.calls import ModelCall
-from wolfbus.messages.events import (
-    Absent,
-    Answered,
-    AnsweredSpeak,
-    AnyEvent,
-    Ended,
-    Exile,
-    Inspection,
-    NightOutcome,
-    Opened,
-    Rejected,
-    Returned,
-    Silence,
-    Statement,
-    Stopped,
-    Tally,
-)
+from wolfbus.messages.events import AnyEvent
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken
 from wolfbus.record.line import Recorded
 from wolfbus.state import GameState
@@ -37,6 +21,17 @@ _SORTS: Final = 24
 _TOLD: Final = 6
 """Sorts of failure that the closing lines name."""
 _DIGITS: Final = re.compile(r"\d+")
+_PLACES: Final = {
+    "night_outcome": "r{0.round} night",
+    "inspection": "r{0.round} night",
+    "silence": "r{0.round} debate {0.turn}",
+    "tally": "r{0.round} vote",
+    "exile": "r{0.round} vote",
+    **dict.fromkeys(("absent", "returned", "rejected"), ""),
+    "ended": "end",
+    "stopped": "stopped",
+}
+"""Where in the game an event belongs that has a line of its own."""
 
 
 class Failures:
@@ -50,11 +45,11 @@ class Failures:
 
     def add(self, call: ModelCall) -> str:
         """Count a failed call and return the line that it is worth, "" for none."""
-        words = printable(call.error or "", NOTE_SHOWN)
-        sort = _DIGITS.sub("0", words)
+        error = printable(call.error or "", NOTE_SHOWN)
+        sort = _DIGITS.sub("0", error)
         if sort not in self._counts and len(self._counts) >= _SORTS:
-            sort, words = "", "other errors"
-        self._words.setdefault(sort, words)
+            sort, error = "", "other errors"
+        self._words.setdefault(sort, error)
         count = self._counts[sort] = self._counts.get(sort, 0) + 1
         if count == 1:
             return wording.call_in_words(call)
@@ -97,7 +92,7 @@ class PlainLines:
     def see(self, recorded: Recorded) -> None:
         """Take in the next event of the game and write what it is worth."""
         self._state.feed(recorded.event)
-        text = "".join(f"{place:<{_PLACE - 1}} {words}\n" for place, words in self._lines(recorded.event))
+        text = "".join(f"{place:<{_PLACE - 1}} {told}\n" for place, told in self._lines(recorded.event))
         if not text or self.gone:
             return
         try:
@@ -110,58 +105,28 @@ class PlainLines:
     def _lines(self, event: AnyEvent) -> Iterator[tuple[str, str]]:
         """Give the lines of an event: where in the game it belongs, and the words."""
         state = self._state
-        if isinstance(event, AnsweredSpeak):
+        if event.type == "answered" and event.kind == "speak":
             self._mute = "" if event.outcome == "accepted" else f" ({(event.fault or event.outcome).replace('_', ' ')})"
-        elif isinstance(event, Answered):
+        elif event.type == "answered":
             statement = state.statements.get(event.about or 0)
             if statement is not None and statement.assessed:
                 yield "", self._assessment(statement)
-        elif isinstance(event, Opened):
-            for line in wording.opening_lines(event):
-                yield "", line
-        elif isinstance(event, Statement):
+        elif event.type == "opened":
+            yield from (("", line) for line in wording.opening_lines(event))
+        elif event.type == "statement":
             turn = "" if event.phase == "vote" else f" {event.turn}"
             speaker = f"{wording.who(state, event.speaker)}{wording.vote_of(state, event)}"
             yield f"r{event.round} {event.phase}{turn}", f"{speaker}: “{spoken(event.text)}”"
-        elif isinstance(event, Absent | Returned | Rejected | ModelCall):
-            yield from self._aside(event)
-        elif isinstance(event, Ended):
-            yield "end", wording.ending_in_words(event)
-            yield from self._sums()
-        elif isinstance(event, Stopped):
-            yield "stopped", wording.stop_in_words(event)
-            yield from self._sums()
-        else:
-            yield from self._moment(event)
-
-    def _sums(self) -> Iterator[tuple[str, str]]:
-        yield "", wording.answers_in_words(self._state)
-        if failed := self._failures.total():
-            yield "", failed
-        if spent := wording.usage_in_words(self._state.usage):
-            yield "", spent
-
-    def _aside(self, event: Absent | Returned | Rejected | ModelCall) -> Iterator[tuple[str, str]]:
-        if isinstance(event, Absent | Returned):
-            yield "", wording.presence_in_words(event)
-        elif isinstance(event, Rejected):
-            yield "", wording.rejection_in_words(event)
-        elif event.error is not None and (words := self._failures.add(event)):
+        elif event.type == "model_call":
             # hundreds of calls go well, and say nothing of the game
-            yield "", words
-
-    def _moment(self, event: AnyEvent) -> Iterator[tuple[str, str]]:
-        state = self._state
-        if isinstance(event, NightOutcome):
-            yield f"r{event.round} night", wording.night_in_words(state, event)
-        elif isinstance(event, Inspection):
-            yield f"r{event.round} night", wording.inspection_in_words(state, event)
-        elif isinstance(event, Silence):
-            yield f"r{event.round} debate {event.turn}", f"{wording.who(state, event.seat)} says nothing{self._mute}"
-        elif isinstance(event, Tally):
-            yield f"r{event.round} vote", wording.tally_in_words(event)
-        elif isinstance(event, Exile):
-            yield f"r{event.round} vote", wording.exile_in_words(state, event)
+            if event.error is not None and (told := self._failures.add(event)):
+                yield "", told
+        elif event.type in _PLACES:
+            mute = self._mute if event.type == "silence" else ""
+            yield _PLACES[event.type].format(event), wording.event_in_words(state, event) + mute
+            if event.type in {"ended", "stopped"}:
+                sums = (wording.answers_in_words(state), self._failures.total(), wording.usage_in_words(state.usage))
+                yield from (("", told) for told in sums if told)
 
     def _assessment(self, statement: Utterance) -> str:
         # the reasons of a vote are all published before the first of them is assessed

@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.text import Text
 
 from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, beside, chronicle, fit, line, matrix, players, transcript
-from wolfbus.cli.terminal.words import (
+from wolfbus.cli.terminal.wording import (
     ASKED_FOR,
     ending_in_words,
     names_of,

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from wolfbus.audience import Herald
-from wolfbus.cli.terminal import words as wording
-from wolfbus.cli.terminal.words import names_of
+from wolfbus.cli.terminal import wording
+from wolfbus.cli.terminal.wording import names_of
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Opened, Silence, Statement, Tally
-from wolfbus.messages.requests import PublicFact, Revealed
+from wolfbus.messages.events import Dawn, Exile, Opened, Silence, Statement, Tally
+from wolfbus.messages.requests import PublicFact
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.state import TEXT_KEPT, GameState, Moment, Night
 from wolfbus.utterance import Utterance
-from wolfbus.view import OwnAnswer, SeatView
+from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 
 WIDTH: Final = 100
 """Columns of a page; only the suspicion table of a very large game is wider."""
@@ -30,25 +30,23 @@ def state_page(state: GameState) -> str:
     """Return everything about a game at the point that `state` has reached; researchers only."""
     if state.opened is None:
         return "The game has not been opened yet.\n"
-    lines = [*wording.opening_lines(state.opened)[:1], _standing(state), ""]
-    lines += ["Players", *_state_players(state), ""]
-    lines += [
-        f"Smoothed suspicion of the row for the column (alpha {state.config.alpha:g}, prior {state.config.prior:g})"
+    rule = f"alpha {state.config.alpha:g}, prior {state.config.prior:g}"
+    over = wording.ending_in_words(state.ended) if state.ended is not None else ""
+    stopped = f"stopped  {wording.stop_in_words(state.stopped)}" if state.stopped is not None else ""
+    asked = (f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items())
+    waiting = "; ".join(asked)
+    lines = [
+        *(*wording.opening_lines(state.opened)[:1], _standing(state), ""),
+        *("Players", *_state_players(state), ""),
+        *(f"Smoothed suspicion of the row for the column ({rule})", *_suspicion_table(state), ""),
+        *("Transcript", *(line for moment in state.transcript for line in _moment(state, moment))),
+        *_wrapped(over, 2),
+        *_wrapped(stopped, 2),
+        *("", "Answers", *_wrapped(wording.answers_in_words(state), 2)),
+        *_wrapped(wording.usage_in_words(state.usage), 2),
+        *_wrapped(f"waiting for {waiting}" if waiting else "", 2),
+        *_wrapped(f"not answering: {names_of(state.absent)}" if state.absent else "", 2),
     ]
-    lines += [*_suspicion_table(state), ""]
-    lines += ["Transcript", *(line for moment in state.transcript for line in _moment(state, moment))]
-    if state.ended is not None:
-        lines += _wrapped(wording.ending_in_words(state.ended), 2)
-    if state.stopped is not None:
-        lines += _wrapped(f"stopped  {wording.stop_in_words(state.stopped)}", 2)
-    lines += ["", "Answers", *_wrapped(wording.answers_in_words(state), 2)]
-    if spent := wording.usage_in_words(state.usage):
-        lines += _wrapped(spent, 2)
-    waiting = [f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items()]
-    if waiting:
-        lines += _wrapped("waiting for " + "; ".join(waiting), 2)
-    if state.absent:
-        lines += _wrapped(f"not answering: {names_of(state.absent)}", 2)
     return "\n".join(lines) + "\n"
 
 
@@ -97,37 +95,38 @@ def _suspicion_table(state: GameState) -> Iterator[str]:
 
 
 def _moment(state: GameState, moment: Moment) -> Iterator[str]:
-    if isinstance(moment, NightOutcome):
-        yield f"  Night {moment.round}"
-        yield from _state_night(state, state.nights.get(moment.round))
-        yield from _wrapped(wording.night_in_words(state, moment), 4)
-    elif isinstance(moment, Tally):
-        yield f"  Vote {moment.round}"
-        yield from _wrapped(wording.tally_in_words(moment), 4)
-    elif isinstance(moment, Utterance):
+    if isinstance(moment, Utterance):
         turn = f"debate {moment.turn}, " if moment.phase == "debate" else ""
         yield f"    {turn}{wording.who(state, moment.speaker)}{wording.vote_of(state, moment)}:"
-        yield from _wrapped(f"“{_whole(moment)}”", 6)
+        more = moment.length - len(moment.text)
+        cut = f" … and {more} characters more" if more > 0 else ""
+        yield from _wrapped(f"“{spoken(moment.text, TEXT_KEPT)}{cut}”", 6)
         yield from _wrapped(wording.assessment_in_words(moment) if moment.assessed else "being judged", 6)
-    elif isinstance(moment, Silence):
-        yield f"    debate {moment.turn}, {wording.who(state, moment.seat)} says nothing"
-    else:
-        yield from _wrapped(wording.exile_in_words(state, moment), 4)
-
-
-def _whole(said: Utterance) -> str:
-    more = said.length - len(said.text)
-    return spoken(said.text, TEXT_KEPT) + (f" … and {more} characters more" if more > 0 else "")
+        return
+    if moment.type == "silence":
+        yield f"    debate {moment.turn}, {wording.event_in_words(state, moment)}"
+        return
+    if moment.type == "night_outcome":
+        yield f"  Night {moment.round}"
+        yield from _state_night(state, state.nights.get(moment.round))
+    elif moment.type == "tally":
+        yield f"  Vote {moment.round}"
+    yield from _wrapped(wording.event_in_words(state, moment), 4)
 
 
 def _state_night(state: GameState, night: Night | None) -> Iterator[str]:
     if night is None:
         return
     for wolf, (target, word) in night.proposals.items():
-        words = f": “{printable(word)}”" if printable(word) else ""
-        yield from _wrapped(f"{wording.who(state, wolf)} proposes {name_of(target)}{words}", 4)
+        yield from _wrapped(f"{wording.who(state, wolf)} proposes {name_of(target)}{_quoted(word, ': ')}", 4)
     for seer, (target, role) in night.inspections.items():
         yield from _wrapped(f"{wording.who(state, seer)} inspects {name_of(target)}: a {role}", 4)
+
+
+def _quoted(word: str | None, before: str) -> str:
+    """Return a word that was said, in quotes behind what stands before it; "" for none."""
+    shown = printable(word or "")
+    return f"{before}“{shown}”" if shown else ""
 
 
 def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = None) -> SeatView:
@@ -169,14 +168,14 @@ def seat_page(view: SeatView) -> str:
     """Return what one seat knows; the page is made from its view alone."""
     over = "the game is over" if view.ended is not None else f"round {view.round}"
     gone = f", {_GONE[view.dead[view.me]]}" if view.me in view.dead else ""
-    lines = [f"What {name_of(view.me)} knows · {view.role}{gone} · {over}", ""]
-    if view.role == "Werewolf":
-        lines += _wrapped(f"Partners: {names_of(view.partners)}", 0)
-    lines += ["Players, and this seat's own suspicion of them", *_view_players(view), ""]
     nights = [*_own_nights(view), *_heard(view)]
-    if nights:
-        lines += ["Its nights", *nights, ""]
-    lines += ["Transcript, with its own labels, judgements and thoughts", *_view_transcript(view)]
+    lines = [
+        *(f"What {name_of(view.me)} knows · {view.role}{gone} · {over}", ""),
+        *_wrapped(f"Partners: {names_of(view.partners)}" if view.role == "Werewolf" else "", 0),
+        *("Players, and this seat's own suspicion of them", *_view_players(view), ""),
+        *(("Its nights", *nights, "") if nights else ()),
+        *("Transcript, with its own labels, judgements and thoughts", *_view_transcript(view)),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -207,21 +206,18 @@ def _known(view: SeatView, name: SeatName) -> str:
 
 def _own_nights(view: SeatView) -> Iterator[str]:
     for answer in view.answers:
-        content = answer.content
-        if answer.kind not in {"kill", "protect", "inspect", "whisper"}:
-            continue
-        if isinstance(content, Choice | Proposal):
-            word = printable(content.word) if isinstance(content, Proposal) else ""
-            yield from _wrapped(f"{answer.kind}: {name_of(content.target)}" + (f", “{word}”" if word else ""), 2)
-        else:
-            yield f"  {answer.kind}: {answer.outcome.replace('_', ' ')}"
-        yield from _thought(answer.thought, 4)
+        if answer.kind in {"kill", "protect", "inspect", "whisper"}:
+            content = answer.content
+            did = answer.outcome.replace("_", " ")
+            if isinstance(content, Choice | Proposal):
+                did = f"{name_of(content.target)}{_quoted(getattr(content, 'word', None), ', ')}"
+            yield from _wrapped(f"{answer.kind}: {did}", 2)
+            yield from _thought(answer.thought, 4)
 
 
 def _heard(view: SeatView) -> Iterator[str]:
     for heard in view.whispers:
-        word = printable(heard.word)
-        said = f"{name_of(heard.seat)} proposed {name_of(heard.target)}" + (f", “{word}”" if word else "")
+        said = f"{name_of(heard.seat)} proposed {name_of(heard.target)}{_quoted(heard.word, ', ')}"
         yield from _wrapped(f"heard in night {heard.round}: {said}", 2)
 
 
@@ -254,22 +250,22 @@ def _view_transcript(view: SeatView) -> Iterator[str]:
 
 
 def _fact(fact: PublicFact) -> Iterator[str]:
-    if isinstance(fact, Statement):
-        where = f"debate {fact.turn}, " if fact.phase == "debate" else "on its vote, "
-        yield f"    {where}{name_of(fact.speaker)}:"
+    if fact.type == "statement":
+        where = f"debate {fact.turn}" if fact.phase == "debate" else "on its vote"
+        yield f"    {where}, {name_of(fact.speaker)}:"
         yield from _wrapped(f"“{spoken(fact.text, TEXT_KEPT)}”", 6)
-    elif isinstance(fact, Silence):
+    elif fact.type == "silence":
         yield f"    debate {fact.turn}, {name_of(fact.seat)} says nothing"
-    elif isinstance(fact, Dawn):
+    elif fact.type == "dawn":
         yield f"  Dawn {fact.round}: {name_of(fact.died)} died{_shown(fact)}"
-    elif isinstance(fact, Tally):
+    elif fact.type == "tally":
         yield f"  Vote {fact.round}"
         yield from _wrapped(wording.tally_in_words(fact), 4)
-    elif isinstance(fact, Exile):
+    elif fact.type == "exile":
         yield f"    {name_of(fact.seat)} is exiled{_shown(fact)}"
-    elif isinstance(fact, Ended):
+    elif fact.type == "ended":
         yield f"  The end: {wording.ending_in_words(fact)}"
-    elif isinstance(fact, Revealed):
+    elif fact.type == "revealed":
         roles = ", ".join(f"{name_of(name)} {role}" for name, role in fact.roles.items())
         yield from _wrapped(f"Revealed: {roles}; seed {printable(fact.seed, NOTE_SHOWN)}", 2)
 
@@ -282,37 +278,35 @@ def _shown(fact: Dawn | Exile) -> str:
 def _own_assessment(view: SeatView, statement: int, labelled: OwnAnswer | None) -> Iterator[str]:
     if labelled is not None:
         content = labelled.content
+        own = labelled.outcome.replace("_", " ")
         if isinstance(content, Label):
-            own = f"{_called(content.deceptive, content.kind)}, {content.confidence:.0%} sure"
-            yield from _wrapped(f"own label: {own}{_because(content.reasoning)}", 6)
-        else:
-            yield f"      own label: {labelled.outcome.replace('_', ' ')}"
+            own = f"{_called(content)}, {content.confidence:.0%} sure{_because(content)}"
+        yield from _wrapped(f"own label: {own}", 6)
         yield from _thought(labelled.thought, 6)
     judged = view.judgements.get(statement)
     if judged is not None:
-        own = (
-            f"{_called(judged.deceptive, judged.kind)}, suspicion {judged.suspicion:.2f}, {judged.confidence:.0%} sure"
-        )
-        yield from _wrapped(f"own judgement: {own}{_because(judged.reasoning)}", 6)
+        own = f"{_called(judged)}, suspicion {judged.suspicion:.2f}, {judged.confidence:.0%} sure{_because(judged)}"
+        yield from _wrapped(f"own judgement: {own}", 6)
         yield from _thought(judged.thought, 6)
 
 
-def _called(deceptive: bool, kind: str) -> str:
-    if not deceptive:
+def _called(said: Label | OwnJudgement) -> str:
+    if not said.deceptive:
         return "honest"
-    return "deceptive" if kind in {"none", "unspecified"} else f"deceptive ({kind})"
+    return "deceptive" if said.kind in {"none", "unspecified"} else f"deceptive ({said.kind})"
 
 
-def _because(reasoning: str) -> str:
-    words = printable(reasoning, TEXT_KEPT)
-    return f": {words}" if words else ""
+def _because(said: Label | OwnJudgement) -> str:
+    reasons = printable(said.reasoning, TEXT_KEPT)
+    return f": {reasons}" if reasons else ""
 
 
 def _thought(thought: str | None, indent: int) -> list[str]:
-    words = printable(thought or "", TEXT_KEPT)
-    return _wrapped(f"thought: {words}", indent) if words else []
+    shown = printable(thought or "", TEXT_KEPT)
+    return _wrapped(f"thought: {shown}" if shown else "", indent)
 
 
 def _wrapped(text: str, indent: int) -> list[str]:
+    """Return a paragraph as lines; none for no text."""
     margin = " " * indent
-    return textwrap.wrap(text, WIDTH, initial_indent=margin, subsequent_indent=margin) or [margin.rstrip()]
+    return textwrap.wrap(text, WIDTH, initial_indent=margin, subsequent_indent=margin)

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from wolfbus.cli.terminal.words import claims_in_words, label_in_words, names_of, voices
+from wolfbus.cli.terminal.wording import claims_in_words, label_in_words, names_of, voices
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import NightOutcome, Silence, Tally
 from wolfbus.printable import name_of, printable, spoken

@@ -9,33 +9,53 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
-from typing import Final, Literal, NamedTuple, Self, TypeAlias
+from logging.handlers import MemoryHandler
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from wolfbus.errors import ConfigError
-from wolfbus.messages.events import (
-    Absent,
-    AnyEvent,
-    Dawn,
-    Ended,
-    Exile,
-    Inspection,
-    NightOutcome,
-    Opened,
-    Returned,
-    Silence,
-    Statement,
-    Stopped,
-    Tally,
-)
+from wolfbus.messages.events import AnyEvent
 from wolfbus.printable import printable
 from wolfbus.record.line import Recorded
 
-TOLD = 20
+TOLD: Final = 20
 """Warnings that are told after a live view."""
+CHARACTERS_PER_SECOND: Final = 25.0
+"""Reading speed: about 250 words a minute."""
+SHORTEST: Final = 1.0
+"""Seconds that even the shortest statement stays."""
+GLANCE: Final = 0.5
+"""Seconds for any other event that changes what is seen."""
 
+_SEEN: Final = frozenset(
+    (
+        "opened",
+        "night_outcome",
+        "inspection",
+        "dawn",
+        "silence",
+        "tally",
+        "exile",
+        "absent",
+        "returned",
+        "stopped",
+        "ended",
+    )
+)
 
-KEYS = "space pauses · ← → sentence by sentence · q to the end"
+Key: TypeAlias = Literal["pause", "on", "back", "quit"]
+Wait: TypeAlias = Callable[[float | None], Key | None]
+"""Waits so many seconds, or without an end for None, and returns what the key means that was pressed meanwhile."""
+
+_KEYS: Final[dict[bytes, Key]] = {
+    b" ": "pause",
+    b"\x1b[C": "on",
+    b"\x1bOC": "on",
+    b"\x1b[D": "back",
+    b"\x1bOD": "back",
+    b"q": "quit",
+    b"Q": "quit",
+}
+_HINT: Final = "space pauses · ← → sentence by sentence · q to the end"
 
 
 class Shower(NamedTuple):
@@ -46,7 +66,7 @@ class Shower(NamedTuple):
 
 
 @contextlib.contextmanager
-def shown(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Shower | None]:
+def shown(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Shower]:
     """Give what shows events on stderr: a live view in a terminal, plain lines elsewhere, nothing when quiet.
 
     Args:
@@ -55,7 +75,7 @@ def shown(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Shower |
         paced: whether keys are listened to, so that the view says which.
     """
     if quiet:
-        yield None
+        yield Shower(lambda _: None)
     elif plain or not sys.stderr.isatty():
         from wolfbus.cli.terminal.lines import PlainLines
 
@@ -65,121 +85,76 @@ def shown(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Shower |
 
         from wolfbus.cli.terminal.live import LiveView
 
-        with _kept_back(), LiveView(Console(stderr=True), hint=KEYS if paced else "") as view:
+        with _kept_back(), LiveView(Console(stderr=True), hint=_HINT if paced else "") as view:
             yield Shower(view.see, view.restart)
 
 
 @contextlib.contextmanager
 def _kept_back() -> Iterator[None]:
     """Keep warnings back while a live view holds the screen, and tell them when it is gone."""
-    told: list[str] = []
-
-    class Keeper(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            told.append(record.getMessage())
-
-    keeper = Keeper(logging.WARNING)
+    keeper = MemoryHandler(sys.maxsize, flushLevel=sys.maxsize)
+    keeper.setLevel(logging.WARNING)
     root = logging.getLogger()
     root.addHandler(keeper)
     try:
         yield
     finally:
         root.removeHandler(keeper)
-        for line in list(dict.fromkeys(told))[:TOLD]:
+        for line in list(dict.fromkeys(record.getMessage() for record in keeper.buffer))[:TOLD]:
             sys.stderr.write(f"wolfbus: {line}\n")
 
 
-Key: TypeAlias = Literal["pause", "on", "back", "quit"]
+@contextlib.contextmanager
+def key_presses() -> Iterator[Wait]:
+    """Read single keys from standard input, and give what waits for one that means something.
 
-_MEANINGS: Final[dict[bytes, Key]] = {
-    b" ": "pause",
-    b"\x1b[C": "on",
-    b"\x1bOC": "on",
-    b"\x1b[D": "back",
-    b"\x1bOD": "back",
-    b"q": "quit",
-    b"Q": "quit",
-}
-
-
-class KeyPresses:
-    """Reads single keys from standard input while it is open as a context manager.
-
-    Where standard input is no terminal, or the platform knows no termios, no key is ever pressed.
+    Where standard input is no terminal, or the platform knows no termios, no key is ever pressed, and waiting without
+    an end returns ``on`` at once.
     """
-
-    def __init__(self) -> None:
-        self._descriptor: int | None = None
-        self._before: object = None
-
-    def __enter__(self) -> Self:
-        try:
-            import termios
-            import tty
-
-            descriptor = sys.stdin.fileno()
-            self._before = termios.tcgetattr(descriptor)
-            tty.setcbreak(descriptor)
-            self._descriptor = descriptor
-        except (ImportError, OSError, ValueError, AttributeError):
-            return self
-        except termios.error:
-            return self
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._descriptor is None:
-            return
+    try:
         import termios
+        import tty
 
-        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)  # type: ignore[arg-type]
-        self._descriptor = None
+        descriptor = sys.stdin.fileno() if sys.stdin.isatty() else None
+    except (ImportError, OSError, ValueError, AttributeError):
+        descriptor = None
+    if descriptor is None:
+        yield _without_keys
+        return
+    before = termios.tcgetattr(descriptor)
 
-    def wait(self, seconds: float | None) -> Key | None:
-        """Wait for a key that means something, at most so many seconds; None for as long as it takes.
-
-        Returns:
-            What the key means, or None if none came in time. Where there are no keys, waiting
-            without an end returns ``on`` at once.
-        """
-        if self._descriptor is None:
-            if seconds is None:
-                return "on"
-            time.sleep(seconds)
-            return None
+    def wait(seconds: float | None) -> Key | None:
         end = None if seconds is None else time.monotonic() + seconds
         while True:
             left = None if end is None else max(0.0, end - time.monotonic())
-            ready, _, _ = select.select([self._descriptor], [], [], left)
-            if not ready:
+            if not select.select([descriptor], [], [], left)[0]:
                 return None
-            pressed = os.read(self._descriptor, 16)
+            pressed = os.read(descriptor, 16)
             if not pressed:
                 # the terminal is gone
-                self.__exit__(None, None, None)
                 return "quit"
-            if pressed in _MEANINGS:
-                return _MEANINGS[pressed]
+            if pressed in _KEYS:
+                return _KEYS[pressed]
+
+    tty.setcbreak(descriptor)
+    try:
+        yield wait
+    finally:
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-CHARACTERS_PER_SECOND: Final = 25.0
-"""Reading speed: about 250 words a minute."""
-SHORTEST: Final = 1.0
-"""Seconds that even the shortest statement stays."""
-GLANCE: Final = 0.5
-"""Seconds for any other event that changes what is seen."""
-
-_SEEN: Final = (Opened, NightOutcome, Inspection, Dawn, Silence, Tally, Exile, Absent, Returned, Stopped, Ended)
-
-
-def _wait(seconds: float | None) -> Key | None:
-    time.sleep(seconds or 0.0)
+def _without_keys(seconds: float | None) -> Key | None:
+    if seconds is None:
+        return "on"
+    time.sleep(seconds)
     return None
+
+
+def play_back_with_keys(records: Sequence[Recorded], shower: Shower, speed: float, until: int | None = None) -> None:
+    """Play back what `shower` shows, as `play_back` does, under the keys that are pressed."""
+    with key_presses() as wait:
+        play_back(records, shower.see, speed, until, wait, shower.restart)
 
 
 def pause_for(event: AnyEvent) -> float:
@@ -188,9 +163,9 @@ def pause_for(event: AnyEvent) -> float:
     A statement stays as long as it takes to read what views show of it. What is not seen (questions, answers, verdicts)
     takes no time, nor do rejected messages, prompts and model calls: there may be thousands.
     """
-    if isinstance(event, Statement):
+    if event.type == "statement":
         return max(SHORTEST, len(printable(event.text)) / CHARACTERS_PER_SECOND)
-    return GLANCE if isinstance(event, _SEEN) else 0.0
+    return GLANCE if event.type in _SEEN else 0.0
 
 
 def beat_lines(records: Sequence[Recorded]) -> list[int]:
@@ -209,7 +184,7 @@ def play_back(
     show: Callable[[Recorded], None],
     speed: float,
     until: int | None = None,
-    wait: Callable[[float | None], Key | None] = _wait,
+    wait: Wait = _without_keys,
     restart: Callable[[], None] | None = None,
 ) -> int:
     """Show events one after the other, with time to read; keys pause, step by beats, and leave.
@@ -219,9 +194,8 @@ def play_back(
         show: called with each event, before its pause.
         speed: divides all pauses; above 0, and infinity for none.
         until: number of the last event to show; None for all.
-        wait: waits so many seconds, or without an end for None, and returns the key that was
-            pressed meanwhile: ``pause`` stays until the next key, ``on`` goes to the next beat,
-            ``back`` to the one before, ``quit`` shows the rest at once.
+        wait: waits for a key: ``pause`` stays until the next key, ``on`` goes to the next beat, ``back`` to the one
+            before, ``quit`` shows the rest at once.
         restart: forgets all that was shown; None where that cannot be, then ``back`` does nothing.
 
     Returns:

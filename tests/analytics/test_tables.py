@@ -1,0 +1,199 @@
+"""The paper's Tables 1, 2, 3 and 5, who wins, how long games are, and how often speakers admit to deceive."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sklearn import metrics as sk
+
+from analytics.measures.bootstrap import wilson
+from analytics.measures.formulas import Confusion
+from tests.analytics.script import Script, random_game, section
+from wolfbus.vocabulary import DECEPTIONS, ROLES
+
+
+@pytest.mark.parametrize("include_defaulted", [False, True])
+def test_both_tables_agree_with_plain_loops(include_defaulted):
+    games = [random_game(seed).rows(include_defaulted=include_defaulted) for seed in range(15)]
+    one, five = section("table1")(games), section("table5")(games)
+    for table, known, attribute in ((one, ROLES, "role"), (five, DECEPTIONS, "kind")):
+        for key in (*known, "overall"):
+            suspicion, flagged, count, deceptive = [], [], 0, 0
+            for game in games:
+                for statement in game.statements:
+                    own = getattr(statement, attribute)
+                    if own != key and (key != "overall" or own is None):
+                        continue
+                    count += 1
+                    deceptive += bool(statement.d)
+                    heard = [j for j in game.judgements if j.statement == statement.number and j.usable]
+                    if heard:
+                        suspicion.append(sum(j.s for j in heard) / len(heard))
+                        flagged.append(sum(j.d for j in heard) / len(heard))
+            row = table[key]
+            assert row.get("statements", row.get("count")) == count
+            assert row.get("deceptive", deceptive) == deceptive
+            assert row["suspicion_n"] == row["flagged_n"] == len(suspicion)
+            assert row["suspicion"] == pytest.approx(sum(suspicion) / len(suspicion), rel=1e-12)
+            assert row["flagged"] == pytest.approx(sum(flagged) / len(flagged), rel=1e-12)
+
+
+def test_the_matrix_agrees_with_a_plain_loop():
+    games = [random_game(seed).rows(alpha=0.4, prior=0.1) for seed in range(15)]
+    result = section("table2")(games)
+    for observer_role in ROLES:
+        for target_role in ROLES:
+            means, pairs = [], 0
+            for game in games:
+                last = {}
+                for row in game.judgements:
+                    if row.usable and (row.observer_role, row.target_role) == (observer_role, target_role):
+                        before = last.get((row.observer, row.target), 0.1)
+                        last[row.observer, row.target] = 0.4 * row.s + 0.6 * before
+                if last:
+                    means.append(sum(last.values()) / len(last))
+                    pairs += len(last)
+            cell = result[observer_role][target_role]
+            assert (cell["n"], cell["pairs"]) == (len(means), pairs)
+            assert cell["mean"] == (pytest.approx(sum(means) / len(means), rel=1e-12) if means else None)
+
+
+ONE_CLASS = ("balanced_accuracy", "mcc", "dprime", "criterion")
+
+
+def test_signal_detection_uses_the_log_linear_correction():
+    # hits 9 of 10, false alarms 1 of 10: rates 9.5/11 and 1.5/11, z = +-1.096804
+    measures = Confusion(tp=9, fn=1, fp=1, tn=9).measures()
+    assert measures["dprime"] == pytest.approx(2.193607, abs=1e-6)
+    assert measures["criterion"] == pytest.approx(0.0, abs=1e-12)
+    eager = Confusion(tp=10, fn=0, fp=10, tn=0).measures()
+    assert eager["dprime"] == pytest.approx(0.0, abs=1e-12)
+    assert eager["criterion"] == pytest.approx(-1.690622, abs=1e-6)
+
+
+def test_table3_agrees_with_scikit_learn():
+    games = [random_game(seed).rows() for seed in range(20)]
+    result = section("table3")(games)
+    for observer, row in result.items():
+        flags, truth = [], []
+        for game in games:
+            labels = {statement.number: statement.d for statement in game.statements}
+            for judgement in game.judgements:
+                known = labels[judgement.statement] is not None and judgement.usable
+                if known and observer in {"overall", judgement.observer_role}:
+                    flags.append(judgement.d)
+                    truth.append(labels[judgement.statement])
+        tn, fp, fn, tp = (int(count) for count in sk.confusion_matrix(truth, flags).ravel())
+        assert [row[name] for name in ("n", "tp", "tn", "fp", "fn")] == [len(flags), tp, tn, fp, fn]
+        assert row["accuracy"] == pytest.approx(sk.accuracy_score(truth, flags))
+        assert row["precision"] == pytest.approx(sk.precision_score(truth, flags))
+        assert row["recall"] == pytest.approx(sk.recall_score(truth, flags))
+        assert row["f1"] == pytest.approx(sk.f1_score(truth, flags))
+        assert row["balanced_accuracy"] == pytest.approx(sk.balanced_accuracy_score(truth, flags))
+        assert row["mcc"] == pytest.approx(sk.matthews_corrcoef(truth, flags))
+        guesses = (sk.accuracy_score(truth, [guess] * len(truth)) for guess in (True, False))
+        assert row["constant_accuracy"] == pytest.approx(max(guesses))
+
+
+def test_what_one_class_leaves_undefined_is_null():
+    truthful = Confusion(tn=3, fp=2).measures()
+    assert (truthful["accuracy"], truthful["precision"], truthful["base_rate"]) == (0.6, 0.0, 0.0)
+    assert truthful["constant_accuracy"] == 1.0
+    assert all(truthful[name] is None for name in ("recall", "f1", *ONE_CLASS))
+    deceptive = Confusion(tp=1, fn=3).measures()
+    assert (deceptive["precision"], deceptive["recall"], deceptive["base_rate"]) == (1.0, 0.25, 1.0)
+    assert all(deceptive[name] is None for name in ONE_CLASS)
+
+
+def test_an_observer_that_never_flags_has_no_precision_and_no_f1_but_a_recall_of_zero():
+    silent = Confusion(tn=3, fn=2).measures()
+    assert (silent["precision"], silent["f1"], silent["mcc"], silent["recall"]) == (None, None, None, 0.0)
+    assert silent["balanced_accuracy"] == 0.5
+    always_wrong = Confusion(fp=3, fn=2).measures()
+    assert (always_wrong["precision"], always_wrong["recall"], always_wrong["f1"]) == (0.0, 0.0, 0.0)
+
+
+@given(st.tuples(*[st.integers(0, 10**7)] * 4))
+def test_measures_are_within_their_ranges_or_null(counts):
+    measures = Confusion(*counts).measures()
+    for name in ("accuracy", "precision", "recall", "f1", "balanced_accuracy", "base_rate", "constant_accuracy"):
+        assert measures[name] is None or 0 <= measures[name] <= 1
+    assert measures["mcc"] is None or -1 - 1e-12 <= measures["mcc"] <= 1 + 1e-12
+    assert measures["constant_accuracy"] is None or measures["constant_accuracy"] >= 0.5
+    assert all(value is None or math.isfinite(value) for value in measures.values())
+
+
+def game(winner, nights, finished=True):
+    script = Script()
+    for _ in range(nights):
+        script.dawn()
+        script.said("Vic", False, {"Wim": (False, 0.1), "Wes": "timed_out"})
+        script.silence("Val").vote({"Vic": None}).exile()
+    if finished:
+        script.end(winner)
+    return script.rows()
+
+
+def test_win_shares_are_over_finished_games_and_carry_wilson_intervals():
+    games = (
+        [game("werewolves", 3)] * 7 + [game("villagers", 2)] + [game(None, 10)] * 2 + [game(None, 1, finished=False)]
+    )
+    result = section("outcomes")(replace(rows, game=f"g{at}") for at, rows in enumerate(games))
+    assert (result["games"], result["finished"], result["unfinished"]) == (11, 10, 1)
+    assert {winner: row["k"] for winner, row in result["winners"].items()} == {
+        "villagers": 1,
+        "werewolves": 7,
+        "nobody": 2,
+    }
+    wolves = result["winners"]["werewolves"]
+    assert wolves["share"] == 0.7
+    # Wilson's interval of 7 in 10, from the closed formula by hand: (0.397, 0.892)
+    assert (wolves["low"], wolves["high"]) == (pytest.approx(0.39677, abs=1e-5), pytest.approx(0.89221, abs=1e-5))
+    assert result["endings"] == {"max_rounds": 10}
+
+
+def test_lengths_have_mean_and_spread_over_finished_games_and_a_total_over_all():
+    result = section("outcomes")([game("werewolves", 1), game("villagers", 3), game(None, 5, finished=False)])[
+        "per_game"
+    ]
+    assert result["nights"] == {"mean": 2.0, "sd": pytest.approx(2**0.5), "n": 2, "total": 9}
+    assert result["debate_turns"]["mean"] == 4.0
+    assert result["statements"]["mean"] == 2.0
+    assert result["voting_rounds"]["mean"] == 2.0
+    assert result["judgements"] == {"mean": 2.0, "sd": pytest.approx(2**0.5), "n": 2, "total": 9}
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 40), (40, 40), (70, 100), (10, 100), (3, 7)])
+def test_wilson_agrees_with_scipy(k, n):
+    expected = binomtest(k, n).proportion_ci(0.95, method="wilson")
+    assert wilson(k, n) == (pytest.approx(expected.low, abs=1e-12), pytest.approx(expected.high, abs=1e-12))
+
+
+def test_production_is_the_share_of_labelled_statements_called_deceptive():
+    script = Script(brains={"Wim": "gpt", "Vic": "claude", "Sia": "claude"}).dawn()
+    script.said("Wim", True, {})
+    script.said("Wim", False, {})
+    script.said("Vic", False, {})
+    script.said("Sia", "timed_out", {})
+    script.exile().dawn()
+    script.said("Wim", True, {}, phase="vote")
+    result = section("production")([script.rows()])
+    assert result["overall"] == {"rate": 0.5, "deceptive": 2, "n": 4}
+    assert result["by_role"]["Werewolf"] == {"rate": 2 / 3, "deceptive": 2, "n": 3}
+    assert result["by_role"]["Villager"] == {"rate": 0.0, "deceptive": 0, "n": 1}
+    assert result["by_role"]["Seer"] == {"rate": None, "deceptive": 0, "n": 0}
+    assert result["by_brain"] == {
+        "claude": {"rate": 0.0, "deceptive": 0, "n": 1},
+        "gpt": {"rate": 2 / 3, "deceptive": 2, "n": 3},
+    }
+    assert result["by_agent"] == {"house": {"rate": 0.5, "deceptive": 2, "n": 4}}
+    assert result["by_round"] == {
+        "1": {"rate": 1 / 3, "deceptive": 1, "n": 3},
+        "2": {"rate": 1.0, "deceptive": 1, "n": 1},
+    }
+    assert result["by_phase"]["vote"] == {"rate": 1.0, "deceptive": 1, "n": 1}

@@ -1,0 +1,30 @@
+"""Sentences with the claims that are in them, from `sentences.toml`. The speaker is Ana."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
+
+SPEAKER = "Ana"
+NAMES = ("Ana", "Raj", "Bea", "Tom", "Mia", "Old Joe")
+_SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
+
+
+def _claim(told: dict[str, Any]) -> Claim:
+    if "accuses" in told:
+        return AccusationClaim(target=told["accuses"])
+    if "protected" in told:
+        return ProtectionClaim(target=told["protected"])
+    if "is" in told:
+        return RoleClaim(target=told["is"], role=told["role"])
+    return InspectionClaim(target=told["saw"], role=told["role"], round=told.get("round"))
+
+
+CLAIMS: tuple[tuple[str, tuple[Claim, ...]], ...] = tuple(
+    (text, tuple(map(_claim, claims))) for text, claims in _SENTENCES["claims"].items()
+)
+OPENINGS, HOSTILE, PIECES = (tuple(_SENTENCES[name]) for name in ("openings", "hostile", "words"))
+NOTHING: tuple[str, ...] = ("", *(text for texts in _SENTENCES["nothing"].values() for text in texts.splitlines()))

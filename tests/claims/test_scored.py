@@ -1,0 +1,171 @@
+"""Claims in words are scored as the moderator would have scored them, and never change a record."""
+
+from __future__ import annotations
+
+import pytest
+
+from analytics.claims import GameFacts
+from analytics.findings import Metrics
+from analytics.fold import GameFold, fold
+from tests.analytics.script import Script
+from tests.claims.scores import asserted
+from tests.players.table import CONFIGS, Played, play
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.events import ClaimTruth, Inspection
+from wolfbus.truth import verdict
+
+
+@pytest.fixture(scope="module")
+def games() -> list[Played]:
+    return [play(f"truth {name} {seed}", config) for name, config in CONFIGS.items() for seed in range(4)]
+
+
+def test_facts_folded_from_a_record_give_the_moderators_own_verdicts(games: list[Played]):
+    scored = 0
+    for game in games:
+        folding, speakers = GameFold(), {}
+        for event in game.events:
+            if event.type == "claim_truth":
+                for each in event.claims:
+                    assert verdict(folding._book.nights.facts, speakers[event.statement], each.claim) == each.verdict
+                    scored += 1
+            elif event.type == "statement":
+                speakers[event.statement] = event.speaker
+            folding.feed(event)
+    assert scored > 100
+
+
+def test_what_scripted_players_claim_can_be_heard_and_they_say_little_else(games: list[Played]):
+    heard, unheard, found = [], [], []
+    for game in games:
+        given = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
+        for row in fold(game.events).statements:
+            attached = given.get(row.number, ())
+            assert [*row.unheard, *(each for each in row.claims if not each.extracted)] == sorted(
+                attached, key=lambda each, row=row: each in row.claims
+            )
+            heard += [each for each in row.claims if not each.extracted]
+            unheard += row.unheard
+            found += [each for each in row.claims if each.extracted]
+    # names that are words of the game ("as the Seer") cannot be told from them
+    assert len(heard) > 20 * len(unheard)
+    assert len(heard) > 50 * len(found)
+
+
+def test_without_attached_claims_most_are_found_in_the_words_with_the_same_verdicts(games: list[Played]):
+    found = expected = 0
+    for game in games:
+        given = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
+        for row in fold([event for event in game.events if event.type != "claim_truth"]).statements:
+            attached = {
+                asserted(scored.claim): scored.verdict
+                for scored in given.get(row.number, ())
+                if isinstance(scored.claim, RoleClaim | InspectionClaim)
+                and getattr(scored.claim, "round", None) is None
+            }
+            for scored in row.claims:
+                assert scored.extracted
+                key = asserted(scored.claim)
+                found += key in attached
+                assert attached.get(key, scored.verdict) == scored.verdict
+            expected += len(attached)
+    assert found > 0.5 * expected > 20
+
+
+def seer_speaks(text: str, *given: ScoredClaim) -> tuple[ScoredClaim, ...]:
+    game = Script().dawn()
+    game.events.insert(-1, Inspection(round=1, seat="Sia", target="Wim", role="Werewolf"))
+    number = game.say("Sia", text=text)
+    if given:
+        game.events.append(ClaimTruth(statement=number, claims=given))
+    return game.rows().statements[0].claims
+
+
+def test_a_claim_in_words_is_scored_and_marked():
+    assert seer_speaks("I am the Seer. I inspected Wim last night and he is a Werewolf.") == (
+        ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true", extracted=True),
+        ScoredClaim(claim=InspectionClaim(target="Wim", role="Werewolf"), verdict="true", extracted=True),
+    )
+    (claim,) = seer_speaks("I inspected Vic and he is a Werewolf.")
+    assert claim.verdict == "lie"
+
+
+def test_what_the_speaker_attached_is_not_found_again():
+    given = ScoredClaim(claim=InspectionClaim(target="Wim", role="Werewolf", round=1), verdict="true")
+    opinion = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
+    assert seer_speaks("I am the Seer. I inspected Wim and he is a Werewolf.", given, opinion) == (
+        given,
+        opinion,
+        ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true", extracted=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "borne_out"),
+    [
+        ("Wim is a Werewolf.", True),
+        ("I think Wim is a Werewolf.", True),
+        ("My vote is for Wim today.", True),
+        ("Wim is lying to us.", True),
+        ("I will not vote for Wim.", False),
+        ("Wim was very quiet today.", False),
+        ("Is Wim a Werewolf?", False),
+    ],
+)
+def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str, borne_out: bool):
+    given = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
+    game = Script().dawn()
+    game.events.append(ClaimTruth(statement=game.say("Vic", text=text), claims=(given,)))
+    row = game.rows().statements[0]
+    assert (row.claims, row.unheard) == (((given,), ()) if borne_out else ((), (given,)))
+    assert row.truth == ("true" if borne_out else None)
+
+
+def test_whoever_accuses_a_player_it_knows_to_be_innocent_lies_and_who_may_think_so_errs():
+    game = Script().dawn()
+    for speaker in ("Wim", "Sia"):
+        game.say(speaker, text="Vic is a Werewolf.")
+    assert [row.truth for row in game.rows().statements] == ["lie", "mistake"]
+
+
+def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
+    game = Script().dawn()
+    game.say("Vic", text="Val is the Seer.")
+    game.events.append(Inspection(round=2, seat="Sia", target="Wim", role="Werewolf"))
+    game.say("Sia", text="I inspected Wim and he is a Werewolf.")
+    before = Script().dawn()
+    before.say("Sia", text="I inspected Wim and he is a Werewolf.")
+    assert [row.claims[0].verdict for row in game.rows().statements] == ["mistake", "true"]
+    assert before.rows().statements[0].claims[0].verdict == "lie"
+
+
+def test_who_left_is_revealed_only_where_the_rules_say_so():
+    roles = {"Wim": "Werewolf", "Sia": "Seer", "Vic": "Villager"}
+    for reveal, shown in (("none", {}), ("team", {"Wim": "werewolves"}), ("role", {"Wim": "Werewolf"})):
+        facts = GameFacts(roles, reveal)
+        facts.leave("Wim")
+        facts.leave("Wim")
+        assert (facts.living, facts.revealed, facts.night_victims) == (["Sia", "Vic"], shown, [])
+
+
+def test_claims_are_counted_by_source_kind_and_verdict():
+    game = Script().dawn()
+    first = game.say("Sia", text="I am the Seer.")
+    given = ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true")
+    game.events.append(ClaimTruth(statement=first, claims=(given,)))
+    game.say("Wim", text="I am the Doctor. I checked Vic and he is a Werewolf.")
+    third = game.say("Wes", text="Good morning.")
+    silent = ScoredClaim(claim=AccusationClaim(target="Vic"), verdict="lie")
+    game.events.append(ClaimTruth(statement=third, claims=(silent,)))
+    one, both = Metrics(), Metrics()
+    one.add(game.rows())
+    both.merge(one)
+    both.merge(one)
+    result = one.result()["claims"]
+    assert (result["given"], result["unheard"], result["extracted"]) == (1, 1, 2)
+    assert result["by_kind"]["accusation"]["unheard"]["lie"] == 1
+    assert result["by_kind"]["role"]["extracted"] == {"n": 1, "true": 0, "lie": 1, "mistake": 0, "uncheckable": 0}
+    assert result["by_kind"]["inspection"]["extracted"]["lie"] == 1
+    assert result["by_kind"]["role"]["given"]["true"] == 1
+    assert both.result()["claims"]["by_kind"]["role"]["given"]["true"] == 2
+    assert Metrics().result()["claims"]["given"] == 0

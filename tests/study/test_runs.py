@@ -1,0 +1,291 @@
+"""Studies on this machine: what they leave; refused, grown, damaged, without room, killed, interrupted; and gone on
+with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+import redis
+
+from tests.study.runs import (
+    ENVIRONMENT,
+    STUDY,
+    WOLFBUS,
+    assert_like,
+    begin,
+    children_of,
+    journal_lines,
+    manifest,
+    run,
+    run_here,
+    study_file,
+    wait_for,
+    without_times,
+)
+from wolfbus.cli.studying.loading import load_study
+from wolfbus.study.showing import replay_command
+
+
+def times_of(out):
+    return {path.name: path.stat().st_mtime_ns for path in (out / "records").iterdir()}
+
+
+@pytest.fixture
+def small(tmp_path, out):
+    """Play the first of a few games."""
+
+    def play(games, *more):
+        file = study_file(tmp_path, "seed = 3\nat_once = 2")
+        return run_here(file, "--games", str(games), "--out", out, *more)
+
+    return play
+
+
+def resume(out, *more):
+    done = run_here("--resume", "--out", out, *more)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+# -- what they leave
+
+
+def test_a_study_leaves_a_record_of_every_game_and_a_manifest_that_counts_them(whole):
+    told = manifest(whole)
+    assert told["complete"]
+    assert told["totals"]["ended"] == told["totals"]["games"] == len(told["games"]) == 16
+    assert sum(told["totals"][who] for who in ("villagers", "werewolves", "nobody")) == 16
+    assert told["totals"]["statements"] > 100
+    for game in told["games"]:
+        first, *_, last = (whole / game["record"]).read_text().splitlines()
+        opened = json.loads(first)
+        assert (opened["game"], opened["seed"]) == (game["game"], game["seed"])
+        assert [seat["brain"] for seat in opened["seats"]] == game["brains"]
+        assert json.loads(last).get("winner") == game["winner"]
+    assert told["agents"] == ["scripted", "tests.study.gate:Gated"]
+    assert told["design"]["roles_equal"]
+    assert len({game["block"] for game in told["games"]}) == 8
+
+
+def test_any_game_can_be_played_again_alone_with_the_same_digest(whole, tmp_path):
+    plan, game = load_study(whole / "study.toml", None, {}).plan(), manifest(whole)["games"][12]
+    assert plan.game(13).seed == game["seed"]
+    _, *words = shlex.split(replay_command(plan.game(13), whole))
+    words = [*WOLFBUS, *words, "--json", "--out", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, env=ENVIRONMENT, check=True)
+    assert json.loads(done.stdout)["digest"] == game["digest"]
+
+
+def test_a_study_on_redis_leaves_nothing_there_for_ever(tmp_path, redis_url, whole, out):
+    done = run(study_file(tmp_path, STUDY), "--out", out, "--games", "4", "--workers", "2", "--bus", redis_url)
+    assert done.returncode == 0, done.stderr
+    digests = [game["digest"] for game in manifest(whole)["games"][:4]]
+    assert [game["digest"] for game in manifest(out)["games"]] == digests
+    with redis.Redis.from_url(redis_url) as link:
+        records = list(link.scan_iter("wolf:*:record:*"))
+        assert len(records) == 4
+        assert all(link.ttl(key) > 0 for key in records)
+
+
+# -- refused
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--games 16", ["add --resume"]),
+        ("--resume --seed 12", ["seed", '"12"', '"11"']),
+        ("--resume --players random", ["agents"]),
+        ("--resume --players scripted*2,tests.study.gate:Gated*6", ["seats"]),
+        ("--resume --design fixed", ["design", '"fixed"', '"balanced"']),
+        ("--resume --games 15", ["games", "15", "16", "only grow"]),
+        ("--resume {other}", ["config.debate_turns: 3 is told"]),
+    ],
+)
+def test_another_study_is_not_taken_for_this_one(whole, tmp_path, options, words):
+    other = tmp_path / "other.toml"
+    other.write_text(STUDY + "\n[rules]\ndebate_turns = 3\nmax_rounds = 2")
+    before = (whole / "study.json").read_bytes()
+    done = run_here(*shlex.split(options.format(other=other)), "--out", whole)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert all(word in line for word in words)
+    assert (whole / "study.json").read_bytes() == before
+
+
+def test_resuming_where_nothing_is_creates_nothing(out):
+    done = run_here("--resume", "--out", out)
+    assert done.returncode == 2
+    assert "no study to resume" in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_brains_that_cannot_be_made_are_told_before_anything_is_played(out, workers):
+    done = run_here("--players", "nosuchmodule:Brain", "--workers", workers, "--out", out)
+    assert done.returncode == 2
+    assert "nosuchmodule" in done.stderr.strip().splitlines()[-1]
+    assert not (out / "study.json").exists()
+
+
+# -- gone on with
+
+
+def test_a_study_can_grow_and_its_first_games_stay(small, out):
+    assert small(3).returncode == 0
+    first = manifest(out)["games"]
+    done = small(5, "--resume", "--json")
+    assert done.returncode == 0, done.stderr
+    assert manifest(out)["games"][:3] == first
+    told = json.loads(done.stdout)
+    assert (told["games"], told["ended"], told["complete"]) == (5, 5, True)
+
+
+@pytest.mark.parametrize("journal", [True, False], ids=["with its journal", "without"])
+def test_a_finished_study_is_resumed_by_its_records_without_playing(small, out, journal):
+    assert small(3).returncode == 0
+    before, times = without_times(manifest(out)), times_of(out)
+    if not journal:
+        (out / "journal.jsonl").unlink()
+    assert f"wolfbus report {out}" in resume(out).stdout
+    assert without_times(manifest(out)) == before
+    assert times_of(out) == times
+
+
+def test_a_record_that_was_edited_is_set_aside_and_its_game_played_again(small, out):
+    assert small(2).returncode == 0
+    before = manifest(out)
+    record = out / before["games"][0]["record"]
+    text = record.read_bytes()
+    at = text.index(b'"text":"') + 9
+    record.write_bytes(text[:at] + b"X" + text[at + 1 :])
+    resume(out)
+    assert without_times(manifest(out)) == without_times(before)
+    assert [path.name for path in (out / "aside").iterdir()] == [f"{record.stem}.1.partial"]
+
+
+def test_a_game_that_fails_is_counted_with_its_error_and_tried_again(small, out, tmp_path):
+    plan = load_study(study_file(tmp_path, "seed = 3"), None, {}).plan()
+    name = plan.game(2).record
+    (out / "records").mkdir(parents=True)
+    (out / name).write_text("somebody's\n")
+    done = small(3)
+    assert done.returncode == 1
+    assert "1 of 3 games failed" in done.stderr
+    assert "exists already" in done.stdout
+    told = manifest(out)
+    assert (told["totals"]["ended"], told["totals"]["failed"], told["complete"]) == (2, 1, False)
+    assert told["games"][1]["state"] == "failed"
+    assert "exists already" in told["games"][1]["error"]
+    resume(out)
+    assert manifest(out)["complete"]
+    assert (out / "aside" / f"{Path(name).stem}.1.partial").read_text() == "somebody's\n"
+
+
+def test_a_disk_without_room_is_one_line_and_the_study_goes_on_later(tmp_path, out):
+    done = run(study_file(tmp_path, "seed = 3\ngames = 4\nat_once = 2"), "--out", out, largest_file=20_000)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert "file too large" in last
+    assert "wolfbus run --resume" in last
+    assert manifest(out)["totals"]["failed"] == 0
+    resume(out)
+    assert manifest(out)["complete"]
+
+
+# -- killed and interrupted in the middle, in one process and in two
+
+
+@pytest.fixture
+def midway(study, out, gate):
+    """Begin a study, and return once it is in its middle."""
+
+    def begun(*more):
+        process = begin(study, "--out", out, *more, gate=gate)
+        wait_for(lambda: journal_lines(out) >= 2)
+        return process
+
+    return begun
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(midway, out, whole):
+    process = midway()
+    process.kill()
+    process.communicate()
+    played = journal_lines(out)
+    assert played < 16
+    # the last of the journal's lines may be half there
+    with (out / "journal.jsonl").open("rb+") as journal:
+        journal.truncate(journal.seek(0, os.SEEK_END) - 20)
+    before = times_of(out)
+    resume(out)
+    assert_like(whole, out)
+    assert sum(before.get(name) == time for name, time in times_of(out).items()) >= played
+
+
+def test_workers_die_with_their_parent_and_the_study_goes_on(midway, out, whole):
+    process = midway("--workers", "2")
+    workers = children_of(process.pid)
+    assert len(workers) == 2
+    process.kill()
+    process.communicate()
+    # resuming waits for them, since they hold the folder too
+    resume(out, "--workers", "1")
+    wait_for(lambda: not any(map(_lives, workers)))
+    assert_like(whole, out)
+
+
+def _lives(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midway, out, gate, whole):
+    process = midway("--workers", "2")
+    os.kill(children_of(process.pid)[0], signal.SIGKILL)
+    gate.touch()
+    _, error = process.communicate(timeout=100)
+    assert process.returncode == 0, error
+    assert_like(whole, out)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_ends_at_once_with_a_line_that_says_how_to_go_on(midway, out, gate, whole, workers):
+    process = midway("--workers", workers)
+    process.send_signal(signal.SIGINT)
+    # a brain that thinks holds its process up
+    gate.touch()
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    last = error.strip().splitlines()[-1]
+    assert last.startswith("wolfbus: interrupted;")
+    assert last.endswith(f"wolfbus run --resume --out {out}")
+    told = manifest(out)
+    assert not told["complete"]
+    assert told["totals"]["pending"] == 16 - told["totals"]["ended"] > 0
+    assert told["totals"]["failed"] == 0
+    # what is there is whole
+    assert len(times_of(out)) == told["totals"]["ended"]
+    resume(out)
+    assert_like(whole, out)
+
+
+def test_a_folder_takes_one_run_at_a_time(midway, study, out):
+    process = midway()
+    # so that it is still there, however long the other takes to start
+    process.send_signal(signal.SIGSTOP)
+    second = run_here(study, "--out", out, "--resume")
+    process.kill()
+    process.communicate()
+    assert second.returncode == 1
+    assert f"process {process.pid} is playing this study" in second.stderr

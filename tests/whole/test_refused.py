@@ -1,0 +1,35 @@
+"""What cannot be done is one line that names the option, file or field, and exit code 2."""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.cli_views.test_calls import played
+from tests.golden.running import wolfbus
+from tests.llm.calls.woven import lines
+
+REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))["refused"]
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("records")
+    assert wolfbus(folder, "play", "--seed", "7", "--json", "--game", "kept", "--out", ".").code == 0
+    (folder / "calls.ndjson").write_bytes(lines(played()))
+    return {"RECORD": str(folder / "kept.ndjson"), "CALLS": str(folder / "calls.ndjson")}
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=[case["run"] for case in REFUSED])
+def test_it_is_told_in_one_line(case, records, tmp_path):
+    (tmp_path / "game.toml").write_text(case.get("config", ""))
+    told = {"CONFIG": "game.toml", **records}
+    said = wolfbus(tmp_path, *(told.get(word, word) for word in shlex.split(case["run"])))
+    assert (said.code, said.out) == (2, ""), said
+    last = said.err.strip().splitlines()[-1]
+    assert [words for words in case["says"] if words not in last] == [], last
+    assert "Traceback" not in said.err
+    assert not list(tmp_path.rglob("*.ndjson"))

@@ -1,0 +1,121 @@
+"""What commands that measure games have in common: how to compute and what to count, how they read, and what they
+tell of files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from wolfbus.cli.options import Share, together
+from wolfbus.errors import RecordError
+from wolfbus.printable import NOTE_SHOWN, counted, printable
+from wolfbus.study.manifest import FILE
+
+if TYPE_CHECKING:
+    from analytics.gather import Criteria, FileNote, Gathered
+
+_PATH_SHOWN: Final = 400
+
+prove_option = click.option(
+    "--prove", is_flag=True, help="Re-execute every record by the rules; reading then takes about twice as long."
+)
+
+recompute_options = together(
+    click.option("--alpha", type=Share(), help="Smoothing weight to recompute with."),
+    click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with."),
+    click.option(
+        "--include-defaulted",
+        is_flag=True,
+        help="Count missing labels and judgements as the paper's code did: truthful, suspicion 0.5.",
+    ),
+)
+
+criteria_options = together(
+    recompute_options,
+    click.option(
+        "--as-recorded", is_flag=True, help="Read published logs as the paper's code stored them, fillers and all."
+    ),
+    click.option(
+        "--roles",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="The run_meta.json of published logs; looked for beside each unless given.",
+    ),
+    prove_option,
+    click.option(
+        "--include-differing",
+        is_flag=True,
+        help="Count records, too, that are not what their study noted, or that the rules do not give.",
+    ),
+)
+"""What `criteria_of` takes, by its names."""
+
+workers_option = click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
+
+cache_option = click.option(
+    "--no-cache",
+    is_flag=True,
+    help="Compute everything anew. What records came to is kept beside them, in .wolfbus, and taken from there as long"
+    " as their bytes are the same.",
+)
+
+
+def criteria_of(*, prove: bool, **options: Any) -> Criteria:
+    """Return what the options of `criteria_options` say."""
+    from analytics.gather import Criteria
+    from moderator.engine.reexecution import Verifier
+
+    return Criteria(**options, prover=Verifier if prove else None)
+
+
+def tell_problems(problems: Sequence[FileNote]) -> None:
+    """Print a line on stderr for every file with which something is wrong."""
+    for note in problems:
+        # what is wrong with a manifest is no game's fault
+        left_out = "" if note.counted or Path(note.path).name == FILE else " (left out)"
+        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + 3 * NOTE_SHOWN)
+        click.echo(f"wolfbus: {told}{left_out}", err=True)
+
+
+def tell_how_many(problems: Sequence[FileNote]) -> None:
+    """Print on stderr with how many files something is wrong, if with any."""
+    if problems:
+        click.echo(f"wolfbus: something is wrong with {counted(len(problems), 'file')}", err=True)
+
+
+def read_games(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:
+    """Return the games in folders and files, and say with which files something is wrong.
+
+    Raises:
+        RecordError: no game could be read.
+    """
+    from analytics.gather import gather
+
+    with reading_progress(in_bytes=True) as tell:
+        gathered = gather(sources, criteria, workers=workers, cached=cached, tell=tell)
+    tell_problems(gathered.problems)
+    if not gathered.columns.ids:
+        raise RecordError(f"{', '.join(sources)}: no game could be read")
+    return gathered
+
+
+@contextlib.contextmanager
+def reading_progress(*, in_bytes: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show how much of what there is to read is read, in files or bytes, where somebody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _read, _all: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    amount = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    console = Console(stderr=True)
+    with Progress("reading", BarColumn(), amount, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+        yield lambda read, total: bar.update(task, completed=read, total=total)
