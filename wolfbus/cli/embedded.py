@@ -308,11 +308,12 @@ class EmbeddedHouse:
     # -- the end of a game
 
     def _finish(self, game: Game) -> None:
+        if self._context is not None:
+            # before the record may go
+            self._context.reader.unfollow(streams.record(self.name, game.opened.game))
         with self._lock:
             if self._games.pop(game.opened.game, None) is None:
                 return
-        if self._context is not None:
-            self._context.reader.unfollow(streams.record(self.name, game.opened.game))
         for actor in (self._agent, self._follower):
             if actor is not None and (game.over is None or game.over.error is not None):
                 tell_if_alive(actor, game.opened.game)

@@ -19,9 +19,10 @@ from wolfbus.cli.terminal.wording import claims_in_words, label_in_words, names_
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Tally
 from wolfbus.printable import name_of, printable, spoken
+from wolfbus.roles import team_of
 from wolfbus.state import GameState, Moment, Night
 from wolfbus.utterance import Utterance
-from wolfbus.vocabulary import Role, team_of
+from wolfbus.vocabulary import Role
 
 WOLF: Final = "#d9661f"
 VILLAGE: Final = "#3a8fd0"
