@@ -29,7 +29,7 @@ from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.membership import Membership
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.options import Name, RedisUrl, seconds_option
+from wolfbus.cli.options import seconds_option, shared_bus, stream_name
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 from wolfbus.service.lifecycle import Stopping
@@ -49,13 +49,17 @@ _MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FA
 @click.option(
     "--bus",
     "url",
-    type=RedisUrl(),
+    callback=shared_bus,
     metavar="URL|auto",
     help="Try an agent that joins over Redis, at this address; auto starts a private Redis and prints its address. "
     "Without it COMMAND is a program that speaks the line protocol.",
 )
 @click.option(
-    "--house", type=Name(), default="check", show_default=True, help="The house it joins: one without a moderator."
+    "--house",
+    callback=stream_name,
+    default="check",
+    show_default=True,
+    help="The house it joins: one without a moderator.",
 )
 @click.option("--name", help="The agent to try. [default: the first that joins]")
 @click.option(

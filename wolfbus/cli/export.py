@@ -10,7 +10,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, criteria_options, reading_progress, tell_how_many, tell_problems
-from wolfbus.cli.options import together
+from wolfbus.cli.options import checked, together
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
@@ -26,16 +26,15 @@ _where = together(
 )
 
 
-def _tables(_context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
-    if text is None:
-        return None
+@checked
+def _tables(text: str) -> tuple[str, ...]:
     from analytics.export import TABLES
 
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     strangers = [name for name in names if name not in TABLES]
     if strangers or not names:
         what = f"no table {strangers[0]!r}" if strangers else "no table is named"
-        raise click.BadParameter(f"{what}; there are {', '.join(TABLES)}", param=option)
+        raise ValueError(f"{what}; there are {', '.join(TABLES)}")
     return names
 
 

@@ -6,17 +6,21 @@ from typing import Any
 
 import click
 
-from wolfbus.cli.options import taking_away
+from wolfbus.cli.options import checked, taking_away
 
 
-def _shares(_ctx: click.Context, param: click.Parameter, value: str) -> float | dict[str, float]:
-    """Read ``0.05`` for a mix, or ``SORT=SHARE,…``."""
-    from wolfbus.testing.model_behaviour import ERRORS, UGLY, parse_shares
+@checked
+def _ugly(text: str) -> float | dict[str, float]:
+    from wolfbus.testing.model_behaviour import UGLY, parse_shares
 
-    try:
-        return parse_shares(value, UGLY if param.name == "ugly" else (*ERRORS, "hang"))
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+    return parse_shares(text, UGLY)
+
+
+@checked
+def _errors(text: str) -> float | dict[str, float]:
+    from wolfbus.testing.model_behaviour import ERRORS, parse_shares
+
+    return parse_shares(text, (*ERRORS, "hang"))
 
 
 _SHARE = click.FloatRange(0, 1)
@@ -33,7 +37,7 @@ _SECONDS = click.FloatRange(0, 3600)
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides every answer and every mishap.")
 @click.option(
     "--ugly",
-    callback=_shares,
+    callback=_ugly,
     default="0",
     show_default=True,
     metavar="SHARE|SORT=SHARE,…",
@@ -41,7 +45,7 @@ _SECONDS = click.FloatRange(0, 3600)
 )
 @click.option(
     "--errors",
-    callback=_shares,
+    callback=_errors,
     default="0",
     show_default=True,
     metavar="SHARE|SORT=SHARE,…",

@@ -23,13 +23,9 @@ from wolfbus.service.options import DEFAULT_BUS
 if TYPE_CHECKING:
     from players.llm.settings import Model
 
-    SecondsType = click.ParamType[float]
-    LineType = click.ParamType[str]
-else:
-    # generic only in newer versions of click
-    SecondsType = LineType = click.ParamType
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+T = TypeVar("T")
 
 TITLE_LONGEST: Final = 200
 """Characters of a game's title."""
@@ -42,32 +38,61 @@ _TABLES: Final = ("players", "models", "endpoints", "agents")
 # -- values
 
 
-class Duration(SecondsType):
-    """A time in words: ``90``, ``90s``, ``10m`` or ``2h``; seconds."""
+def checked(read: Callable[[str], T]) -> Callable[[click.Context, click.Parameter, str | None], T | None]:
+    """Return an option's callback that gives what `read` makes of a value; its ValueErrors are usage errors."""
 
-    name = "time"
+    def callback(_context: click.Context, _option: click.Parameter, text: str | None) -> T | None:
+        try:
+            return None if text is None else read(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the seconds; raises a usage error for what is no time, or not above 0."""
-        if isinstance(value, float):
-            return value
-        found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([smh]?)", str(value))
-        if found is None or float(found[1]) == 0:
-            self.fail(f"{value!r}: write 90s, 10m or 2h", param, ctx)
-        return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+    return callback
 
 
-class Title(LineType):
-    """What people call a game: one line."""
+@checked
+def duration(text: str) -> float:
+    """Return the seconds of a time in words, ``90``, ``90s``, ``10m`` or ``2h``, above 0."""
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([smh]?)", text)
+    if found is None or float(found[1]) == 0:
+        raise ValueError(f"{text!r}: write 90s, 10m or 2h")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
 
-    name = "title"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the line; raises a usage error for none, or one that no record takes."""
-        title = str(value).strip()
-        if not title or len(title) > TITLE_LONGEST or not title.isprintable():
-            self.fail(f"a title is one line of at most {TITLE_LONGEST} characters", param, ctx)
-        return title
+@checked
+def title(text: str) -> str:
+    """Return what people call a game: one line that a record takes."""
+    line = text.strip()
+    if not line or len(line) > TITLE_LONGEST or not line.isprintable():
+        raise ValueError(f"a title is one line of at most {TITLE_LONGEST} characters")
+    return line
+
+
+@checked
+def stream_name(text: str) -> str:
+    """Return a name that can stand in the names of streams and files: that of a house, of an agenda or of a game."""
+    if re.fullmatch(ID_PATTERN, text) is None:
+        told = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
+        raise ValueError(f"{text!r:.80}: {told}")
+    return text
+
+
+@checked
+def shared_bus(text: str) -> str:
+    """Return the address of a bus where processes meet."""
+    if text.startswith("memory:"):
+        told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
+        raise ValueError(f"{told}, as in {DEFAULT_BUS}")
+    return text
+
+
+@checked
+def _storable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("not text that UTF-8 can hold") from None
+    return text
 
 
 class Share(click.FloatRange):
@@ -84,32 +109,6 @@ class Share(click.FloatRange):
         if math.isnan(number):
             self.fail("not a number", param, ctx)
         return number
-
-
-class Name(LineType):
-    """A name that can stand in the names of streams and files: that of a house, of an agenda or of a game."""
-
-    name = "text"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; raises a usage error for what is none."""
-        if re.fullmatch(ID_PATTERN, str(value)) is None:
-            told = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
-            self.fail(f"{value!r:.80}: {told}", param, ctx)
-        return str(value)
-
-
-class RedisUrl(LineType):
-    """The address of a bus where processes meet."""
-
-    name = "text"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the address; raises a usage error for a bus that lives in one process."""
-        if str(value).startswith("memory:"):
-            told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
-            self.fail(f"{told}, as in {DEFAULT_BUS}", param, ctx)
-        return str(value)
 
 
 def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:
@@ -243,14 +242,6 @@ def config_option(meaning: str) -> Callable[[_Command], _Command]:
     return click.option("--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help=meaning)
 
 
-def _storable(_context: click.Context, _option: click.Parameter, seed: str | None) -> str | None:
-    try:
-        (seed or "").encode()
-    except UnicodeEncodeError:
-        raise click.BadParameter("not text that UTF-8 can hold") from None
-    return seed
-
-
 def seed_option(meaning: str) -> Callable[[_Command], _Command]:
     """Return --seed, which is what a record can hold."""
     return click.option("--seed", callback=_storable, help=meaning)
@@ -264,7 +255,7 @@ bus_option = click.option(
     envvar=["WOLFBUS_BUS", "REDIS_URL"],
     default=DEFAULT_BUS,
     show_default=True,
-    type=RedisUrl(),
+    callback=shared_bus,
     help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 

@@ -62,9 +62,9 @@ AT_A_PAGE_S: Final = 600.0
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of the record."
 )
-@click.option("--game", "game_id", type=options.Name(), metavar="ID", help="Game id; fresh unless given.")
+@click.option("--game", "game_id", callback=options.stream_name, metavar="ID", help="Game id; fresh unless given.")
 @click.option(
-    "--title", type=options.Title(), metavar="TEXT", help="What people call the game, in its record and on its page."
+    "--title", callback=options.title, metavar="TEXT", help="What people call the game, in its record and on its page."
 )
 @options.json_option
 @click.option("--tables", is_flag=True, help="Print every table that a single game has numbers for, too.")
@@ -80,7 +80,7 @@ AT_A_PAGE_S: Final = 600.0
 @options.view_options
 @click.option(
     "--patience",
-    type=options.Duration(),
+    callback=options.duration,
     metavar="TIME",
     help="How long every request waits for its answer, as 90s, 10m or 2h. [default: as the rules say; 10m with people "
     "at a page]",

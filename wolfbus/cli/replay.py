@@ -11,7 +11,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import recompute_options
-from wolfbus.cli.options import Name, RedisUrl, json_option, refuse
+from wolfbus.cli.options import json_option, refuse, shared_bus, stream_name
 from wolfbus.cli.terminal.playback import play_back_with_keys, shown
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 @click.option("--calls", is_flag=True, help="List the model calls.")
 @click.option("--prompt", type=click.IntRange(1), metavar="LINE", help="Show prompt and reply of the model call there.")
 @click.option(
-    "--to-bus", "url", type=RedisUrl(), metavar="URL", help="Publish the record on a bus for live subscribers."
+    "--to-bus", "url", callback=shared_bus, metavar="URL", help="Publish the record on a bus for live subscribers."
 )
-@click.option("--house", type=Name(), default="replay", show_default=True, help="House to publish into.")
+@click.option("--house", callback=stream_name, default="replay", show_default=True, help="House to publish into.")
 @click.option("--roles", type=click.Path(path_type=Path), metavar="FILE", help="The run_meta.json of a published log.")
 @click.option(
     "--as-recorded", is_flag=True, help="Read a published log as the paper's code stored it, fillers and all."

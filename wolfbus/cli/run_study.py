@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.options import Name, config_option, model_options, refuse, seed_option
+from wolfbus.cli.options import config_option, model_options, refuse, seed_option, stream_name
 from wolfbus.errors import ConfigError
 from wolfbus.study.designs import KINDS_OF_DESIGN
 from wolfbus.study.manifest import FILE
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--house",
-    type=Name(),
+    callback=stream_name,
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
     "them, and without it whoever has joined plays. This process is the house's moderator. The "
     "--bus is then WOLFBUS_BUS or REDIS_URL unless given.",
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--share",
-    type=Name(),
+    callback=stream_name,
     metavar="AGENDA",
     help="Play nothing here, but put the games on an agenda of this name on the --bus, a Redis; `wolfbus worker` plays "
     "them, in as many processes and on as many machines as there are.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from wolfbus.cli.options import Name, taking_away, together
+from wolfbus.cli.options import checked, stream_name, taking_away, together
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
 from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE
@@ -33,14 +33,14 @@ _bus_option = click.option(
     envvar=["WOLFBUS_TICKETS_BUS", "WOLFBUS_BUS", "REDIS_URL"],
     default=DEFAULT_BUS,
     show_default=True,
-    callback=lambda _context, _option, text: read_bus(text),
+    callback=checked(read_bus),
     metavar="URL|@FILE",
     help="The Redis, as somebody who may manage its users; @FILE takes the address out of a ticket, such as the "
     "administrator's.",
 )
 _house_option = click.option(
     "--house",
-    type=Name(),
+    callback=stream_name,
     envvar=["WOLFBUS_TICKETS_HOUSE", "WOLFBUS_HOUSE"],
     default=DEFAULT_HOUSE,
     show_default=True,
@@ -66,10 +66,7 @@ _where = together(
 
 def _holders(flag: str, service: str, meaning: str) -> Callable[[_Command], _Command]:
     """Return an option of names, separated by commas, each of which is to get a ticket of a service."""
-
-    def names(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
-        return [name.strip() for name in text.split(",") if name.strip()]
-
+    names = checked(lambda text: [name.strip() for name in text.split(",") if name.strip()])
     return click.option(flag, service, default="", callback=names, metavar="NAMES", help=meaning)
 
 

@@ -21,7 +21,7 @@ from players.spec import expand
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
-from wolfbus.cli.options import Name, RedisUrl, config_option, load_config, seed_option, view_options
+from wolfbus.cli.options import config_option, load_config, seed_option, shared_bus, stream_name, view_options
 from wolfbus.cli.viewing import page_server, served_with
 from wolfbus.errors import BusError, ConfigError, RecordError
 from wolfbus.printable import counted
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 @click.option(
     "--redis",
     "server",
-    type=RedisUrl(),
+    callback=shared_bus,
     metavar="auto|URL",
     default="auto",
     show_default=True,
     help="auto: a Redis of our own for this run, on a Unix socket that only you can reach (redis-server must be "
     "installed).",
 )
-@click.option("--house", type=Name(), help="Name of the house on the bus; a fresh one unless given.")
+@click.option("--house", callback=stream_name, help="Name of the house on the bus; a fresh one unless given.")
 @seed_option(
     "Seed of the session; a single game has it itself, of several each has one drawn from it. Fresh unless given."
 )

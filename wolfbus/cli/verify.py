@@ -11,7 +11,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, prove_option, tell_problems, workers_option
-from wolfbus.cli.options import json_option
+from wolfbus.cli.options import checked, json_option
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
@@ -28,11 +28,10 @@ LIMITS: Final = (
 """What to know of every result that is held against no published hash."""
 
 
-def _hash(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    if text is None:
-        return None
+@checked
+def _hash(text: str) -> str:
     if re.fullmatch(r"[0-9a-fA-F]{64}", text.strip()) is None:
-        raise click.BadParameter("not a hash of 64 hex digits")
+        raise ValueError("not a hash of 64 hex digits")
     return text.strip().lower()
 
 

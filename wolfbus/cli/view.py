@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.options import Name, RedisUrl, page_options
+from wolfbus.cli.options import page_options, shared_bus, stream_name
 from wolfbus.cli.viewing import MeasuredStudies, WordClaims, served_with
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import printable
@@ -27,8 +27,8 @@ RUNS: Final = Path("runs")
 
 @click.command()
 @click.argument("what", required=False, metavar="[RECORD|DIR]", type=click.Path(path_type=Path))
-@click.option("--bus", "url", type=RedisUrl(), metavar="URL", help="Show the games of a house on this Redis.")
-@click.option("--house", type=Name(), metavar="NAME", help="The house. [default: main]")
+@click.option("--bus", "url", callback=shared_bus, metavar="URL", help="Show the games of a house on this Redis.")
+@click.option("--house", callback=stream_name, metavar="NAME", help="The house. [default: main]")
 @page_options
 @click.option("--name", "names", multiple=True, help="Another name by which this server is asked. May be repeated.")
 @click.option("--open/--no-open", "browse", default=True, help="Open a browser.  [default: open]")

@@ -12,7 +12,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.brains import open_brain_context, quiet_brains
-from wolfbus.cli.options import Name, bus_option, model_options, seconds_option
+from wolfbus.cli.options import bus_option, model_options, seconds_option, stream_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,9 @@ _GLANCE_S: Final = 0.1
 
 @click.command()
 @bus_option
-@click.option("--agenda", "name", type=Name(), help="The agenda's name, as told to `wolfbus run --share`.  [required]")
+@click.option(
+    "--agenda", "name", callback=stream_name, help="The agenda's name, as told to `wolfbus run --share`.  [required]"
+)
 @click.option("--parent", type=int, hidden=True, help="Descriptor of a socket to the run that started this worker.")
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
 @seconds_option(
