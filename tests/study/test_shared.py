@@ -71,10 +71,14 @@ def share(redis_url):
     return ("--bus", redis_url, "--share", AGENDA)
 
 
-def assert_through(run, worker, whole, out):
-    """The run and a worker have ended well, and each game was counted once."""
+def finished(run):
     _, error = run.communicate(timeout=100)
-    assert run.returncode == 0, error
+    return subprocess.CompletedProcess(run.args, run.returncode, stderr=error)
+
+
+def assert_through(done, worker, whole, out):
+    """The run and a worker have ended well, and each game was counted once."""
+    assert done.returncode == 0, done.stderr
     assert worker.wait(30) == 0
     assert_like(whole, out)
     assert journal_lines(out) == 16
@@ -89,7 +93,7 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
     first.send_signal(end)
     first.communicate(timeout=30)
     gate.touch()
-    assert_through(run, second, whole, out)
+    assert_through(finished(run), second, whole, out)
     assert first.returncode == (-9 if end is signal.SIGKILL else 0)
     assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
 
@@ -102,7 +106,7 @@ def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_staye
     run.kill()
     run.communicate()
     gate.touch()
-    assert_through(begin("--resume", "--out", out, *share), worker, whole, out)
+    assert_through(run_here("--resume", "--out", out, *share), worker, whole, out)
 
 
 def test_another_study_cannot_have_the_same_agenda(study, out, share, agenda):
@@ -209,7 +213,7 @@ def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study,
             node.kill()
             node.start()
         gate.touch()
-        assert_through(run, second, whole, out)
+        assert_through(finished(run), second, whole, out)
         assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
 
 
