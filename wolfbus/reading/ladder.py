@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
+from wolfbus.package_data import PackageData, read_data
 from wolfbus.reading.answer import JudgedAnswer, Question, judge
 from wolfbus.reading.keys import ERROR_KEYS, PARTS
 from wolfbus.reading.objects import Found, Search, find, inside
@@ -25,39 +26,27 @@ from wolfbus.vocabulary import Fault, Reading
 _LONGEST_REFUSAL: Final = 600
 """Characters of a refusal; whoever says more may have said something of use."""
 
-_APOLOGY: Final = (
-    r"(?:(?:i(?:'m|\ am)\ (?:really\ |very\ |so\ )?|)sorry|i\ apologi[sz]e|(?:my\ )?apologies|unfortunately)"
-)
-_MACHINE: Final = r"as\ an?\ (?:ai|artificial\ intelligence|(?:large\ )?language\ model)\b[^,.!?]{0,40},?\ "
-_CANNOT: Final = r"""
-    (?: i\ (?: can't | cannot | can\ not | won't | will\ not )
-      | i(?:'m|\ am)\ (?: unable | not\ (?:able|allowed|permitted) )\ to
-      | i\ (?: must | have\ to )\ (?:respectfully\ )?decline\ to
-    )
-"""
-_RULES: Final = r"(?:guidelines|programming|polic(?:y|ies))"
-_ASKED: Final = r"""
-    (?: th(?:is|at|ese|ose) | it | (?: this | that | your | the | such )\ (?:\w+\ ){0,3}
-        (?: requests? | tasks? | prompt | content | conversation | discussion | instructions? | scenario
-          | activit(?:y|ies) | role-?play(?:ing)? | game | response | text ) )
-"""
-_SENTENCE: Final = re.compile(
-    rf"""
-    (?: {_APOLOGY}[,;:.!]?\ (?:but\ |however,?\ )?)?
-    (?: {_MACHINE}{_CANNOT}\ .+
-      | {_CANNOT}\ (?:
-            (?:help|assist)(?:\ you)?(?:\ (?:with|on)\ {_ASKED})?
-          | comply(?:\ with\ {_ASKED})?
-          | (?: fulfill? | complete | process | carry\ out | continue\ with | engage\ (?:in|with) | participate\ in
-              | take\ part\ in | provide | generate | create | produce )\ {_ASKED}
-          | .+\ against\ my\ {_RULES}
-        )
-      | i\ (?:must|have\ to)\ (?:respectfully\ )?decline(?:\ {_ASKED})?
-      | (?:this|that)\ (?:request\ )?(?:violates|goes\ against)\ (?:\w+\ ){{1,4}}{_RULES}
-    )\s*[.!]*
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+
+class _Prose(PackageData):
+    outage: str
+    refusing: str
+    sentence: str
+    parts: dict[str, str]
+
+
+_PROSE: Final = read_data("wolfbus.reading", "prose", _Prose)
+
+
+def _verbose(pattern: str) -> re.Pattern[str]:
+    for name, part in _PROSE.parts.items():
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+
+
+_APOLOGY: Final = _verbose("{apology}[.!]*")
+_SENTENCE: Final = _verbose(_PROSE.sentence)
+_OUTAGE: Final = _verbose(_PROSE.outage)
+_REFUSAL: Final = _verbose(_PROSE.refusing)
 _END: Final = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -77,7 +66,7 @@ def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
     if any(re.search(rf"\b{re.escape(name)}\b", plain, re.IGNORECASE) for name in names):
         return False
     first, *others = _END.split(plain)
-    if others and re.fullmatch(rf"{_APOLOGY}[.!]*".replace(r"\ ", " "), first, re.IGNORECASE):
+    if others and _APOLOGY.fullmatch(first):
         first = others[0]
     return _SENTENCE.fullmatch(first) is not None
 
@@ -85,27 +74,6 @@ def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
 REFUSED = "the reply is a refusal"
 _LONGEST = 4_000
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
-_OUTAGE = re.compile(
-    r"""
-    \s*(?: error[:\s] | (?:http[/\s]?[\d.]*\s*)?[45]\d\d\b
-    | (?: bad\ gateway | service\ unavailable | internal\ server\ error | gateway\ time-?out | too\ many\ requests
-        | rate\ limit | upstream | traceback | request\ timed\ out )\b )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_REFUSAL = re.compile(
-    r"""
-    \bas\ an?\ (?: ai | artificial | language\ model | large\ language )\b
-    | \bI(?:['’]m|\ am)\ (?: unable | not\ able | not\ permitted | not\ allowed )\ to\ (?: help | assist | comply )
-    | \bI\ (?: can['’]?t | cannot | can\ not | won['’]?t | will\ not | must\ decline\ to )\ (?:
-        help\ (?: with | you ) | help[.!] | assist | comply | fulfil | role-?play
-        | (?: participate\ in | take\ part\ in | engage\ in | continue\ with )\ (?: this | that | games | deception )
-        | (?: provide | generate | create | produce )\ (?: this | that | content | text | a\ response | a\ statement ) )
-    | \bI(?:['’]m|\ am)\ sorry,?\ but\ (?: this | that )\ (?: violates | goes\ against )
-    | \bagainst\ my\ (?: guidelines | programming | polic(?:y|ies) )\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
 _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
 _BID = re.compile(
