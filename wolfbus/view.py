@@ -195,6 +195,7 @@ class SeatView:
         if fact.type == "answered":
             self._remember(fact, round_)
         elif fact.type == "whispered":
+            slim(fact)
             self.whispers.append(fact)
             self.private.append(fact)
         elif fact.type == "inspection":

@@ -35,6 +35,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import Id
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
+from wolfbus.messages.base import slim
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected, Stopped
 from wolfbus.record.writer import RecordFile
 from wolfbus.vocabulary import KINDS
@@ -85,6 +86,8 @@ class ModeratorActor(PooledActor):
         super().__init__()
         self._context = context
         self._opened = opened
+        for seat in opened.seats:
+            slim(seat)
         self._over = over
         self._file = file
         self._recovered = recovered

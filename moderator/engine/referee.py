@@ -20,7 +20,7 @@ from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
-from wolfbus.messages.base import SeatName
+from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
@@ -58,15 +58,18 @@ class OpenRequest:
     def ask(self) -> Ask:
         """Return the request as the agent is told of it."""
         asked, asking = self.asked, self.asking
-        return Ask(
-            id=self.id,
-            kind=asking.kind,
-            round=asked.round,
-            phase=asked.phase,
-            turn=asked.turn,
-            about=asked.about,
-            legal=asking.legal,
-            deadline_s=self.deadline_s,
+        return unchecked(
+            Ask,
+            {
+                "id": self.id,
+                "kind": asking.kind,
+                "round": asked.round,
+                "phase": asked.phase,
+                "turn": asked.turn,
+                "about": asked.about,
+                "legal": asking.legal,
+                "deadline_s": self.deadline_s,
+            },
         )
 
 

@@ -87,6 +87,9 @@ class ReportShortener:
             kept: answers that came, and that no step has joined: by batch, those of each seat. A call waits for its
                 own, but for the end.
         """
+        if not aside:
+            self._note(step)
+            return [], []
         self._names, self._texts = [], []
         waiting: set[str | None] = set()
         if step[-1].type not in {"ended", "stopped"}:
@@ -111,10 +114,13 @@ class ReportShortener:
         if segments:
             written.append(self._addition(segments))
         written = [self._call(event, answers) if isinstance(event, ModelCall) else event for event in written]
-        for asked in step:
-            if isinstance(asked, Asked):
-                self._requests.ask(asked)
+        self._note(step)
         return written, later
+
+    def _note(self, step: Sequence[AnyEvent]) -> None:
+        for event in step:
+            if event.type == "asked":
+                self._requests.ask(event)
 
     def _addition(self, segments: Sequence[Segment]) -> PromptAddition:
         chains: list[tuple[Segment, list[str | int]]] = []

@@ -258,7 +258,7 @@ def _legal(at: Standpoint, name: SeatName | None) -> bool:
 class ScriptedBrain(Agent):
     """Plays any role by fixed rules; its answers depend on the view and the request alone.
 
-    The notes it keeps are a fold over the view's public facts, grown as the view grows and begun anew for another
+    The notes it keeps are a fold over the view's public facts, replaced as the view grows and begun anew for another
     view: they save time and decide nothing.
     """
 
@@ -268,7 +268,6 @@ class ScriptedBrain(Agent):
         self._view: SeatView | None = None
         self._names: tuple[str, ...] = ()
         self._notes = PublicNotes(())
-        self._heard = 0
         self._traits: dict[tuple[str, str, int], float] = {}
 
     def bid(self, ask: Ask, view: SeatView, /) -> Answer:
@@ -309,6 +308,12 @@ class ScriptedBrain(Agent):
         """Inspect the most suspicious player not known yet."""
         return Answer(inspect(self._standpoint(ask, view)))
 
+    def choose(self, ask: Ask, view: SeatView, /) -> Answer:
+        """Choose at random, for a role that no rule here is about."""
+        at = self._standpoint(ask, view)
+        names = [name for name in ask.legal or () if name is not None]
+        return Answer(Choice(target=at.pick(ask.kind, names) if names else None))
+
     def whisper(self, ask: Ask, view: SeatView, /) -> Answer:
         """Propose the greatest threat, then agree."""
         content, thought = whisper(self._standpoint(ask, view))
@@ -317,10 +322,8 @@ class ScriptedBrain(Agent):
     def _standpoint(self, ask: Ask, view: SeatView) -> Standpoint:
         if view is not self._view or view.names != self._names:
             self._view, self._names = view, view.names
-            self._notes, self._heard = PublicNotes(view.names), 0
+            self._notes = PublicNotes(view.names)
             self._traits = {}
-        facts = view.public
-        if len(facts) > self._heard:
-            self._notes.take_in(facts[self._heard :])
-            self._heard = len(facts)
+        if len(view.public) > self._notes.count:
+            self._notes = self._notes.after(view.public)
         return Standpoint(view, ask, self._notes, self._traits)

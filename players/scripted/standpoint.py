@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+from weakref import WeakValueDictionary
 
 from players.scripted import tuning
 from players.scripted.cues import Cues, read
@@ -12,11 +14,19 @@ from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.view import SeatView
 
+_COPIED: Final = (
+    *("_stance", "cues", "seers", "doctors", "results", "flips", "flipped", "spoken", "said", "latest", "victims"),
+)
+
 
 class PublicNotes:
-    """Notes on one game's public facts, grown as facts come in; equal facts make equal notes.
+    """Notes on one game's public facts; equal facts make equal notes.
+
+    Once made they do not change: all who heard the same at one table share them.
 
     Attributes:
+        count: how many facts they are on.
+        last: the last of them.
         cues: what each statement says, by number.
         seers: who claimed to be the Seer, with the number of the first such statement.
         doctors: the same for the Doctor.
@@ -35,8 +45,34 @@ class PublicNotes:
         votes: the last opened votes.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_names",
+        "_stance",
+        "count",
+        "cues",
+        "died",
+        "doctors",
+        "flipped",
+        "flips",
+        "floor",
+        "last",
+        "latest",
+        "pressure",
+        "reported",
+        "results",
+        "said",
+        "seers",
+        "spoken",
+        "victims",
+        "voices",
+        "votes",
+    )
+
     def __init__(self, names: tuple[SeatName, ...]) -> None:
         self._names = names
+        self.count = 0
+        self.last: PublicFact | None = None
         self._stance: dict[tuple[SeatName, SeatName], bool] = {}
         self.cues: dict[int, Cues] = {}
         self.seers: dict[SeatName, int] = {}
@@ -55,18 +91,42 @@ class PublicNotes:
         self.died: SeatName | None = None
         self.votes: dict[SeatName, SeatName | None] = {}
 
-    def take_in(self, facts: Sequence[PublicFact]) -> None:
-        """Note down further facts, in order."""
-        for fact in facts:
-            if fact.type == "statement":
-                self._listen(fact)
-            elif fact.type == "silence":
-                self.floor = None
-            elif fact.type == "tally":
-                self.votes = fact.votes
-                self.floor = None
-            elif fact.type == "dawn":
-                self._new_day(fact.died)
+    def after(self, facts: Sequence[PublicFact]) -> PublicNotes:
+        """Return the notes on all public facts so far, of which these are notes on the first few."""
+        place = (self._names, len(facts))
+        known = _shared.get(place)
+        # facts are told in order, so who heard the same one last has heard the same
+        if known is not None and known.last is facts[-1]:
+            return known
+        notes = _shared[place] = self._copy()
+        for fact in facts[self.count :]:
+            notes.take_in(fact)
+        return notes
+
+    def _copy(self) -> PublicNotes:
+        """Return notes that can grow apart from these."""
+        made = PublicNotes(self._names)
+        for name in _COPIED:
+            setattr(made, name, getattr(self, name).copy())
+        made.reported = {name: reports.copy() for name, reports in self.reported.items()}
+        made.pressure = {name: accusers.copy() for name, accusers in self.pressure.items()}
+        made.voices = {name: speakers.copy() for name, speakers in self.voices.items()}
+        made.floor, made.died, made.votes, made.count = self.floor, self.died, self.votes, self.count
+        return made
+
+    def take_in(self, fact: PublicFact) -> None:
+        """Note down the next fact; nobody else may have these notes yet."""
+        self.count += 1
+        self.last = fact
+        if fact.type == "statement":
+            self._listen(fact)
+        elif fact.type == "silence":
+            self.floor = None
+        elif fact.type == "tally":
+            self.votes = fact.votes
+            self.floor = None
+        elif fact.type == "dawn":
+            self._new_day(fact.died)
 
     def _new_day(self, died: SeatName | None) -> None:
         self.pressure = {}
@@ -111,6 +171,10 @@ class PublicNotes:
         if before is not None and before != against:
             self.flips[number] = target
             self.flipped[speaker] = target
+
+
+_shared: Final[WeakValueDictionary[tuple[tuple[SeatName, ...], int], PublicNotes]] = WeakValueDictionary()
+"""The notes that somebody holds, by the players and how many facts they are on."""
 
 
 class Standpoint:

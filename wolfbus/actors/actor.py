@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
@@ -43,7 +42,8 @@ class Inbox:
     __slots__ = ("_enqueue", "_left", "_mail", "_owner", "_taken", "_turn")
 
     def __init__(self) -> None:
-        self._mail: deque[Envelope[Any]] = deque()
+        # a list: there are thousands of inboxes, few of them hold more than a message, and a deque is ten times larger
+        self._mail: list[Envelope[Any]] = []
         self._taken = threading.Lock()
         self._taken.acquire()  # a new inbox is taken until `open`: an actor may be told something before it runs
         self._turn: Callable[[], None] | None = None
@@ -74,7 +74,7 @@ class Inbox:
         """
         if self._left and self._mail:
             self._left -= 1
-            return self._mail.popleft()
+            return self._mail.pop(0)
         raise TurnOver
 
     def empty(self) -> bool:
@@ -127,7 +127,7 @@ class Inbox:
         """Answer askers who saw the actor alive a moment too long; ends with the lock released and no mail left."""
         while True:
             while self._mail:
-                reply_to = self._mail.popleft().reply_to
+                reply_to = self._mail.pop(0).reply_to
                 if reply_to is not None:
                     reply_to.set_exception((ActorDeadError, ActorDeadError(f"{self._owner} not found"), None))
             self._taken.release()
@@ -156,6 +156,28 @@ class PooledFuture(ThreadingFuture[T]):
             return super().get(timeout=timeout)
         with pool.blocking():
             return super().get(timeout=timeout)
+
+
+_stopping = threading.Condition()
+"""Told whenever an actor has stopped: few wait for that at a time, and a condition each is a kilobyte an actor."""
+
+
+class StopFlag(threading.Event):
+    """pykka's flag of an actor that has stopped, without a lock of its own."""
+
+    def __init__(self) -> None:
+        self._flag = False
+
+    def set(self) -> None:
+        """Set the flag, and wake whoever waits for it."""
+        with _stopping:
+            self._flag = True
+            _stopping.notify_all()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the flag is set, for so many seconds or for ever; returns whether it is."""
+        with _stopping:
+            return _stopping.wait_for(self.is_set, timeout)
 
 
 def tell_if_alive(ref: ActorRef[Any], message: Any) -> bool:
@@ -198,6 +220,10 @@ class PooledActor(Actor):
 
     actor_inbox: Inbox
     _pool: ActorPool | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.actor_stopped = self._actor_ref.actor_stopped = StopFlag()
 
     @classmethod
     def start_in(cls, pool: ActorPool, *args: Any, **kwargs: Any) -> ActorRef[Self]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from wolfbus.audience import PublicNews, SeatMail
 from wolfbus.errors import RulesError
@@ -17,8 +16,7 @@ _KEPT: Final = 16
 """Answered requests that are remembered: more than a seat can have open at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeatNews:
+class SeatNews(NamedTuple):
     """What a delivery holds for one seat: public facts, and its own part if it has one.
 
     Attributes:
@@ -26,13 +24,13 @@ class SeatNews:
         part: the seat's own facts and requests.
         asked_at: for a `catch_up`, which holds all that the seat may know: when `join` was said last, on the clock of
             `time.monotonic`; for an opening, which does so too, minus infinity; None for what is merely new.
-        heard: when it came, on the clock of `time.monotonic`.
+        heard: when it came, on the clock of `time.monotonic`; 0 where that does not matter.
     """
 
     facts: Sequence[Public | PublicNews]
     part: SeatPart | SeatMail | None
     asked_at: float | None = None
-    heard: float = field(default_factory=time.monotonic)
+    heard: float = 0.0
 
 
 class Requests:

@@ -219,13 +219,14 @@ class SeatRouter(PooledActor):
         asked_at: float | None = -math.inf if begins else None
         if delivery.type == "catch_up":
             asked_at = self.outbox.joined_at
+        heard = time.monotonic()
         with self.outbox.together():
             for seat, ref in seats.items():
                 own = parts.get(seat)
                 if own is not None or delivery.facts:
-                    tell_here(ref, SeatNews(delivery.facts, own, asked_at))
+                    tell_here(ref, SeatNews(delivery.facts, own, asked_at, heard))
         if seats:
-            self._heard[game] = time.monotonic()
+            self._heard[game] = heard
         if any(news.fact.type == "ended" for news in delivery.facts):
             self._leave(game)
 

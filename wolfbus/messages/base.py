@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -34,6 +34,7 @@ Audience: TypeAlias = Literal["everybody", "researchers"] | tuple[SeatName, ...]
 
 
 _NO_FIELDS: Final[set[str]] = set()
+_P = TypeVar("_P", bound=BaseModel)
 
 
 def slim(part: BaseModel) -> None:
@@ -42,7 +43,24 @@ def slim(part: BaseModel) -> None:
     pydantic remembers that in a set of up to 700 bytes per value; equality and dumps do not depend on it. For values
     that are kept by the thousand.
     """
-    object.__setattr__(part, "__pydantic_fields_set__", _NO_FIELDS)
+    if part.__pydantic_fields_set__ is not _NO_FIELDS:
+        object.__setattr__(part, "__pydantic_fields_set__", _NO_FIELDS)
+
+
+def unchecked(kind: type[_P], values: dict[str, Any]) -> _P:
+    """Return a part made of values that are right already, in half the time that it takes to check them, and slim.
+
+    Args:
+        kind: the part's type.
+        values: all its fields, in their order.
+    """
+    part = kind.__new__(kind)
+    setting = object.__setattr__
+    setting(part, "__dict__", values)
+    setting(part, "__pydantic_fields_set__", _NO_FIELDS)
+    setting(part, "__pydantic_extra__", None)
+    setting(part, "__pydantic_private__", None)
+    return part
 
 
 class Part(BaseModel):

@@ -1,0 +1,75 @@
+"""`tell_here`: an actor at rest handles a message before the teller goes on; all else is as with any message."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from wolfbus.actors import ActorPool, PooledActor, tell_here
+
+WAIT = 5
+
+
+class Listener(PooledActor):
+    """Keeps what it hears, and on which thread; a callable message is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[tuple[Any, int]] = []
+
+    def on_receive(self, message: Any) -> Any:
+        if callable(message):
+            return message()
+        self.heard.append((message, threading.get_ident()))
+        return list(self.heard)
+
+
+def begun(pool: ActorPool) -> Any:
+    ref = Listener.start_in(pool)
+    ref.ask("begun")
+    return ref
+
+
+def test_an_actor_at_rest_handles_the_message_on_the_tellers_thread(pool):
+    ref = begun(pool)
+    assert tell_here(ref, "now")
+    heard = ref.ask("after", timeout=WAIT)
+    assert [message for message, _ in heard] == ["begun", "now", "after"]
+    assert heard[1][1] == threading.get_ident() != heard[2][1]
+
+
+def test_a_busy_actor_handles_it_later_and_one_at_a_time(pool):
+    ref = begun(pool)
+    entered, free = threading.Event(), threading.Event()
+    ref.tell(lambda: (entered.set(), free.wait(WAIT)))
+    assert entered.wait(WAIT)
+    ref.tell("before")
+    assert tell_here(ref, "later")
+    free.set()
+    assert [message for message, _ in ref.ask("end", timeout=WAIT)] == ["begun", "before", "later", "end"]
+
+
+def test_an_actor_may_tell_itself(pool):
+    ref = begun(pool)
+    ref.ask(lambda: tell_here(ref, "own"), timeout=WAIT)
+    assert [message for message, _ in ref.ask("end", timeout=WAIT)] == ["begun", "own", "end"]
+
+
+def test_what_fails_ends_the_actor_and_not_the_teller(pool):
+    ref = begun(pool)
+    assert tell_here(ref, lambda: 1 / 0)
+    assert ref.actor_stopped.wait(WAIT)
+    assert not tell_here(ref, "too late")
+
+
+def test_many_threads_wait_for_one_actor_to_stop(pool):
+    ref, other = begun(pool), begun(pool)
+    waiting = [threading.Thread(target=ref.actor_stopped.wait, args=(WAIT,)) for _ in range(3)]
+    for thread in waiting:
+        thread.start()
+    other.stop()
+    assert not ref.actor_stopped.wait(0.05)
+    ref.stop()
+    for thread in waiting:
+        thread.join(WAIT)
+        assert not thread.is_alive()
