@@ -6,6 +6,7 @@ import pytest
 
 from analytics.fold import GameFold, fold
 from tests.analytics.script import Script, random_game
+from tests.game.driver import play
 from wolfbus.errors import RulesError
 from wolfbus.messages.content import RoleClaim, ScoredClaim
 from wolfbus.messages.events import AnsweredAssessOther, AnsweredAssessOwn, ClaimTruth, Dawn, NightOutcome
@@ -208,3 +209,14 @@ def test_what_cannot_stand_there_is_named():
     script.say("Vic")
     with pytest.raises(RulesError, match="'Zoe'"):
         fold([*script.events, AnsweredAssessOther(batch=1, seat="Zoe", about=1, outcome="declined")])
+
+
+def test_rows_that_were_given_out_stay_as_they_were_and_lose_nothing_by_it():
+    events = play(seed="given out").events
+    game, given = GameFold(), []
+    for event in events:
+        game.feed(event)
+        rows = game.rows()
+        given.append((rows, repr(rows)))
+    assert all(repr(rows) == before for rows, before in given)
+    assert game.rows() == fold(events)

@@ -173,14 +173,14 @@ class RecordReader(Iterator[Recorded]):
         if recorded.time < self._time:
             raise RecordError(f"time {recorded.time} stands after {self._time}: times run backwards", number)
         self._time = recorded.time
-        sort = recorded.event.__class__
-        if sort is Opened:
+        event = recorded.event
+        if event.type == "opened":
             if number > 1:
                 raise RecordError(_SECOND, number)
-            self.opened = cast("Opened", recorded.event)
+            self.opened = event
         elif number == 1:
-            raise RecordError(f'begins with "{recorded.event.type}", not with "opened"', number)
-        elif sort is Ended:
+            raise RecordError(f'begins with "{event.type}", not with "opened"', number)
+        elif event.type == "ended":
             self.ended = True
         return recorded
 
