@@ -163,7 +163,7 @@ def events_of(bus: Bus, game: str = "g") -> list[AnyEvent]:
     verifier, head = Verifier(), ""
     recordeds: list[Recorded] = []
     for recorded in read_back(bus, HOUSE, game):
-        sealed, _, _ = seal(head, recorded)
+        sealed, _ = seal(head, recorded)
         assert sealed.hash == recorded.hash
         head = sealed.hash
         verifier.feed(recorded)

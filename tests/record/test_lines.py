@@ -10,7 +10,7 @@ import pytest
 from tests.record import synthetic
 from wolfbus.errors import RecordError
 from wolfbus.messages.events import Dawn
-from wolfbus.record.line import Recorded, check_seal, parse_flat, parse_line, seal
+from wolfbus.record.line import Recorded, check_seal, on_the_bus, parse_flat, parse_line, seal
 
 EVENT = Recorded(2, 12.5, "everybody", Dawn(round=1, died="Ève"))
 OPENED = Recorded(1, 0.0, "researchers", synthetic.opened())
@@ -41,16 +41,16 @@ def test_a_hash_inside_the_content_is_not_mistaken_for_the_seal() -> None:
 
 
 def test_the_hash_depends_on_the_line_before() -> None:
-    first, _, _ = seal("", EVENT)
-    second, line, _ = seal("f" * 64, EVENT)
+    first, _ = seal("", EVENT)
+    second, line = seal("f" * 64, EVENT)
     assert first.hash != second.hash
     with pytest.raises(RecordError, match="line 4: the hash does not match"):
         check_seal("", line, 4)
 
 
 def test_members_on_the_bus_are_those_of_the_line_and_always_the_version() -> None:
-    _, line, members = seal("", EVENT)
-    assert {**json.loads(line), "v": 1} == members
+    sealed, line = seal("", EVENT)
+    assert {**json.loads(line), "v": 1} == on_the_bus(sealed)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_members_on_the_bus_are_those_of_the_line_and_always_the_version() -> No
     ids=str,
 )
 def test_a_spoilt_member_is_named(change: dict[str, Any], said: str) -> None:
-    _, _, members = seal("", EVENT)
+    members = on_the_bus(seal("", EVENT)[0])
     with pytest.raises(RecordError) as caught:
         parse_flat({**members, **change}, 7)
     assert str(caught.value).startswith(f"line 7: {said}")
@@ -88,18 +88,18 @@ def test_a_spoilt_member_is_named(change: dict[str, Any], said: str) -> None:
 
 def test_the_first_line_carries_the_version_and_later_ones_may_repeat_it() -> None:
     for recorded, is_there in ((OPENED, True), (EVENT, False)):
-        sealed, line, members = seal("", recorded)
+        sealed, line = seal("", recorded)
         assert (b'"v":1' in line) is is_there
         assert parse_line(line, 1) == sealed
-        assert parse_flat({**members, "v": 1}, 1) == sealed
-    members = {name: value for name, value in seal("", OPENED)[2].items() if name != "v"}
+        assert parse_flat({**on_the_bus(sealed), "v": 1}, 1) == sealed
+    members = {name: value for name, value in on_the_bus(seal("", OPENED)[0]).items() if name != "v"}
     with pytest.raises(RecordError, match="line 1: no protocol version is not spoken here; this build speaks 1"):
         parse_flat(members, 1)
 
 
 @pytest.mark.parametrize("member", ["n", "time", "audience", "hash"])
 def test_a_missing_member_is_named(member: str) -> None:
-    _, _, members = seal("", EVENT)
+    members = on_the_bus(seal("", EVENT)[0])
     del members[member]
     with pytest.raises(RecordError, match=f"line 7: {member}: missing"):
         parse_flat(members, 7)
@@ -126,7 +126,7 @@ def test_what_is_no_json_object_is_refused(text: bytes, said: str) -> None:
 
 
 def test_parsing_leaves_what_it_was_given_alone() -> None:
-    _, _, members = seal("", EVENT)
+    members = on_the_bus(seal("", EVENT)[0])
     before = dict(members)
     parse_flat(members, 1)
     assert members == before

@@ -27,7 +27,7 @@ def sealed(seed: str = "7") -> tuple[tuple[Recorded, ...], tuple[bytes, ...]]:
     """A lively game with a model call in it, as sealed lines."""
     records, lines, head = [], [], ""
     for recorded in with_call(lively(seed)):
-        done, line, _ = seal(head, recorded)
+        done, line = seal(head, recorded)
         head = done.hash
         records.append(done)
         lines.append(line + b"\n")
